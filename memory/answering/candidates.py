@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import groupby, pairwise
 
 from memory.answering.places import NOWHERE, Place, Span, find_units, show_unit
@@ -18,6 +19,7 @@ from memory.store.relations import Relation
 from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.predicates import same_value, statement
 from memory.text.words import EVENT_RECURS, show_links, words
+from memory.time.recurrence import show_next
 from memory.time.timestamps import from_ms, to_ms
 
 SAME_STATEMENT_OVERLAP = 0.5  # share of words, values apart, from which two sentences say the same
@@ -90,17 +92,20 @@ class AnswerCandidate:
         unit: tuple[Span, Place] | None = None,
         before: str = "",
         facts: Sequence[SentenceFact] = (),
+        today: date | None = None,
     ) -> AnswerCandidate:
-        """The candidate of a sentence (thesis) of an episode, read in its `unit` if it has one; not measured yet."""
+        """The candidate of a sentence (thesis) of an episode, read in its `unit` if it has one; not measured yet. An
+        event that comes again is shown as of `today`."""
         begin = thesis.span_from or 0
         (start, end), place = unit or ((begin, begin + len(thesis.text)), NOWHERE)
         quote = episode.text[start:end] if unit else thesis.text
+        again = show_next(episode.text[place.start : place.end], today) if today and place.kind == "event" else ""
         return cls(
             episode,
             thesis.id,
             start,
             quote,
-            show_unit(quote, place),
+            show_unit(quote, place, again),
             newness=to_ms(episode.at) if episode.at else 0,
             before=before,
             facts=tuple(facts),
@@ -203,9 +208,10 @@ def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, E
         sentences = list(group)
         spans = [(one.span_from or 0, one.span_to or 0) for one in sentences]
         units |= zip((one.id for one in sentences), find_units(of[episode].text, spans), strict=True)
+    today = found.question.today
     return [
         AnswerCandidate.from_thesis(
-            of[one.episode_id], one, units[one.id], before.get(one.id, ""), stated.get(one.id, ())
+            of[one.episode_id], one, units[one.id], before.get(one.id, ""), stated.get(one.id, ()), today
         )
         for one in theses
         if not EVENT_RECURS.match(one.text)

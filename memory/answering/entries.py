@@ -15,6 +15,7 @@ from memory.text.words import TASK_STATES
 
 State = Literal["", "open", "done", "cancelled"]
 Kind = Literal["item", "row", "task", "event", "part"]
+KINDS: tuple[Kind, ...] = ("item", "row", "task", "event", "part")
 
 LEAST_PLAIN_LINES, MAX_PLAIN_CHARS = 3, 48  # of short lines that are a list without marks
 LEAST_COMMAS = 2  # behind a label, for a list

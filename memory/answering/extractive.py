@@ -102,7 +102,7 @@ def extract_answer(
     if found.question.type.kind == "about" and found.named_objects and not absent:  # all that is told of it answers
         certainty = max(certainty, settings.threshold)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
-    listed = _list_entries(state) if found.question.type.asks_list and not absent else []
+    listed = _list_entries(state) if found.question.asks_entries and not absent else []
     if listed:
         selected, certainty = listed, 1.0
     elif candidates and certainty >= settings.threshold:

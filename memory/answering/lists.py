@@ -7,24 +7,33 @@ Nothing is found where no list is clearly meant; then the sentences answer, as f
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from memory.answering.candidates import AnswerCandidate, is_current
-from memory.answering.entries import Entry, read_entries
+from memory.answering.entries import KINDS, Entry, Kind, read_entries
 from memory.answering.features import AnswerState
+from memory.answering.owner import OwnerQuestion
+from memory.facts.attributes import CONTACT
 from memory.nouns import Episode
 from memory.store import episodes, graph, relations, text
 from memory.store.episodes import Thesis
 from memory.text.languages import stem, word_set
+from memory.text.words import Term
+from memory.time.expressions import tense
+from memory.time.recurrence import Recurrence, read_recurrence
 from memory.time.timestamps import to_ms
+from memory.time.timex import fold
 
 LEAST_COVERED = 0.6  # share of the question's weight that a list holds, to be the one that is meant
 LEAST_OF_ENTRY = 0.5  # the same of a task or a dated entry under its heads
+LEAST_OF_APPOINTMENT = 0.99  # of one that is only asked for by "when is"
 BESIDE_WEIGHT = 0.5  # of what only stands elsewhere in the passage
 LEAST_ENTRIES, MAX_UNFOLDED, MAX_ENTRIES = 2, 12, 100  # of a list: for it to be one; shown at once; shown at all
 MAX_TASKS_LOOKED_UP = 200
+MAX_RECURRING, MAX_COMPOUND_PASSAGES = 500, 30  # passages with events that come again, with a part of a compound
+LEAST_COMPOUND_CHARS = 5  # of each part of one
 LONGEST_TIME = timedelta(days=366)  # that entries are listed of
 MAX_CONTINUED = 10  # passages that a list goes on in
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
@@ -32,7 +41,9 @@ _MARKS = re.compile(
     r"\s*(?:[📅⏳🛫✅➕🔁❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d"
     r"|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
 )
-_DONE_ON = re.compile(r"(?:^x(?: \d{4}-\d\d-\d\d)?|^\([A-Z]\)|✅|➕|CLOSED:|created:|done:)\s*[<\[]?\d{4}-\d\d-\d\d")
+_DONE_ON = re.compile(
+    r"(?m:^Not on: .*)|(?:^x(?: \d{4}-\d\d-\d\d)?|^\([A-Z]\)|✅|➕|CLOSED:|created:|done:)\s*[<\[]?\d{4}-\d\d-\d\d"
+)
 _DETAIL = re.compile(r"(?:When|Due|Where|Who): (.+)")
 
 
@@ -55,6 +66,24 @@ class Found:
         """The list that it is in."""
         return self.episode.id, self.entry.block, self.entry.heads
 
+    @property
+    def again(self) -> Recurrence | None:
+        """When an event comes again."""
+        return read_recurrence(self.quote) if self.entry.kind == "event" else None
+
+    def days_within(self, since: date, until: date) -> dict[date, str]:
+        """The days from `since` on and before `until` on which it is, each with its time of day or ""."""
+        again, named = self.again, self.days()
+        days = {*named, *(again.days(since, until) if again else ())}
+        return {day: named.get(day, "") for day in days if since <= day < until}
+
+    def next_day(self, today: date) -> tuple[date, str] | None:
+        """The first day from today on on which it is, with its time of day or ""."""
+        again, named = self.again, self.days()
+        coming = again.next_day(today) if again else None
+        day = min((day for day in (*named, coming) if day is not None and day >= today), default=None)
+        return None if day is None else (day, named.get(day, ""))
+
     def days(self) -> dict[date, str]:
         """The days that it names, but for those on which it was made or done, each with its time of day or ""."""
         named: dict[date, str] = {}
@@ -76,10 +105,12 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
             found = _tasks(state, topic, asked.of) or (_whole_list(state, topic) if topic else [])
         case "next":
             return _next(state, topic)
+        case "when":
+            return _next_appointment(state, topic)
         case _:
-            if asked.of == "dated" and (lines := _dated(state, topic)):
+            if (asked.of == "dated" or _asks_days(state)) and (lines := _dated(state, topic)):
                 return lines
-            found = _whole_list(state, topic) if topic else []
+            found = _whole_list(state, topic) if topic and asked.asks_list else []
     if not found:
         return []
     lines = _lines(state, [(one, _shown(one)) for one in found])
@@ -91,8 +122,17 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
     return lines
 
 
+def _asks_days(state: AnswerState) -> bool:
+    """Whether it asks of nothing but some days, which are not over: "What happens on Thursday?"."""
+    question, when = state.question, state.question.when
+    is_ahead = when is not None and when.kind == "range" and when.until is not None and when.until > question.asked_on
+    return is_ahead and not question.topic and tense(fold(question.text)) != "past"
+
+
 def _topic(state: AnswerState) -> frozenset[str]:
-    """The stems of what is asked, without those that only ask for a list or say when."""
+    """The stems of what is asked, without those that only ask for a list or say when; none of a time as a whole."""
+    if not state.question.topic:
+        return frozenset()
     language, when = state.question.language, state.question.when
     generic = {stem(word, language) for word in word_set("lists", "generic", language=language)}
     return frozenset(state.features.stems) - generic - {*state.features.stem_words(when.words if when else "")}
@@ -107,14 +147,29 @@ def _share(state: AnswerState, held: frozenset[str], topic: frozenset[str]) -> f
 
 def _read(state: AnswerState, passages: Iterable[Episode], topic: frozenset[str]) -> list[Found]:
     """The entries of some passages."""
-    found = []
+    found, parts = [], _compounds(state, topic)
     for episode in passages:
         for entry in read_entries(episode.text):
-            heads = " ".join((episode.title, *entry.heads))
-            own = episode.text[entry.start : entry.end]
-            held = (topic.intersection(state.features.stem_words(said)) for said in (heads, own))
-            found.append(Found(episode, entry, *held))
+            said = (" ".join((episode.title, *entry.heads)), episode.text[entry.start : entry.end])
+            heads, own = (
+                frozenset(one for one in topic if one in words or parts.get(one) in words)
+                for words in map(state.features.stem_words, said)
+            )
+            found.append(Found(episode, entry, heads, own))
     return found
+
+
+def _compounds(state: AnswerState, topic: frozenset[str]) -> dict[str, str]:
+    """Of stems that end with a word which only asks for a list the stem of what stands before it: "Zahnarzt" of
+    "Zahnarzttermin"."""
+    language = state.question.language
+    ends = [word for word in word_set("lists", "generic", language=language) if len(word) >= LEAST_COMPOUND_CHARS]
+    return {
+        one: stem(one.removesuffix(end), language)
+        for one in topic
+        for end in ends
+        if one.endswith(end) and len(one) - len(end) >= LEAST_COMPOUND_CHARS
+    }
 
 
 def _hits(state: AnswerState) -> list[Episode]:
@@ -242,8 +297,9 @@ def _dated(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
     if when is None or when.until is None or (when.since and when.until - when.since > LONGEST_TIME):
         return []
     since = when.since or state.question.asked_on
-    named = text.naming_dates(state.conn, since.date(), when.until.date())
-    passages = episodes.by_ids(state.conn, [id for id in named if state.found.sees(id)])
+    first, behind = since.date(), when.until.date()
+    named = [*text.naming_dates(state.conn, first, behind), *_recurring(state)]
+    passages = episodes.by_ids(state.conn, [id for id in dict.fromkeys(named) if state.found.sees(id)])
     due = "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
     only_due = re.search(due, state.question.text, re.IGNORECASE) is not None
     found = [
@@ -251,29 +307,51 @@ def _dated(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
         for one in _once(_read(state, passages, topic))
         if one.entry.state in ("", "open") and (one.entry.kind == "task" or not only_due)
         if _share(state, one.heads | one.own, topic) >= LEAST_OF_ENTRY
-        for day, at in one.days().items()
-        if _within(state, day)
+        for day, at in one.days_within(first, behind).items()
     ]
     found.sort(key=lambda one: (one[0], one[1], one[2].episode.id, one[2].entry.start))
-    return _lines(state, [(one, _shown(one, day)) for day, _, one in found])
+    return _lines(state, [(one, _shown(one, day, at)) for day, at, one in found])
 
 
-def _next(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
-    """The first entry from today on that is about what is asked for."""
-    today = state.question.asked_on.date() if state.question.as_of is None else state.question.as_of.date()
+def _recurring(state: AnswerState) -> list[int]:
+    """The passages with events that come again."""
+    ids, _ = text.search(state.conn, ("repeats freq",), MAX_RECURRING)
+    found: list[int] = ids.tolist()
+    return found
+
+
+def _next_appointment(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
+    """The first event or task from today on that holds all of what is asked for; of what is the owner's none that is
+    somebody else's, and none of what everybody has ("my birthday")."""
+    owner = OwnerQuestion.from_state(state) if state.question.of_owner else None
+    if tense(fold(state.question.text)) == "past" or (owner is not None and owner.attribute in CONTACT):
+        return []
+    found = _next(state, topic, LEAST_OF_APPOINTMENT, ("event", "task"))
+    return [one for one in found if owner is None or not owner.is_of_another(one)]
+
+
+def _next(
+    state: AnswerState, topic: frozenset[str], least: float = LEAST_OF_ENTRY, kinds: Collection[Kind] = KINDS
+) -> list[AnswerCandidate]:
+    """The first entry from today on that holds so much of what is asked for."""
     if not topic:
         return []
+    terms = [Term(part, (f"{part}*",)) for part in _compounds(state, topic).values()]
+    ids, _ = text.search(state.conn, terms, MAX_COMPOUND_PASSAGES)
+    beside = episodes.by_ids(state.conn, [id for id in ids.tolist() if state.found.sees(id)])
     found = [
-        (-round(_share(state, one.heads | one.own, topic), 2), day, one)
-        for one in _read(state, _hits(state), topic)
-        if one.own and one.entry.state in ("", "open") and _share(state, one.heads | one.own, topic) >= LEAST_OF_ENTRY
-        for day in one.days()
-        if day >= today
+        (-share, *coming, one)
+        for one in _read(state, [*_hits(state), *beside], topic)
+        if one.own and one.entry.kind in kinds and one.entry.state in ("", "open")
+        if (share := round(_share(state, one.heads | one.own, topic), 2)) >= least
+        if (coming := one.next_day(state.question.today)) is not None
     ]
     if not found:
         return []
-    _, day, one = min(found, key=lambda found: (*found[:2], found[2].episode.id, found[2].entry.start))
-    return [replace(line, value=day.isoformat()) for line in _lines(state, [(one, _shown(one, day))])]
+    _, day, at, one = min(found, key=lambda found: (*found[:3], found[3].episode.id, found[3].entry.start))
+    often = one.again.describe() if one.again else ""
+    shown = ", ".join(filter(None, (_shown(one, day, at), often)))
+    return [replace(line, value=day.isoformat()) for line in _lines(state, [(one, shown)])]
 
 
 def _within(state: AnswerState, day: date) -> bool:
@@ -298,18 +376,17 @@ def _once(entries: Iterable[Found]) -> list[Found]:
     return list(newest.values())
 
 
-def _shown(one: Found, day: date | None = None) -> str:
-    """An entry as it is shown, under the `day` that was asked of."""
+def _shown(one: Found, day: date | None = None, time: str = "") -> str:
+    """An entry as it is shown, under the `day` that was asked of and its time."""
     said = " ".join(_MARKS.sub("", one.entry.shown).split()) or one.entry.shown
     said = re.sub(r"\*\*|__", "", said)
     details = [] if one.entry.kind == "item" else _DETAIL.findall(one.quote)
-    named = one.days()
     if day is None:
-        due = next((f"{one.isoformat()}" for one in named), "") if one.entry.kind == "task" else ""
+        due = next((f"{one.isoformat()}" for one in one.days()), "") if one.entry.kind == "task" else ""
         return f"{said} (due {due})" if due and due not in said else said
-    at = " ".join(filter(None, (day.isoformat(), named[day])))
+    at = " ".join(filter(None, (day.isoformat(), time)))
     rest = [" ".join(_DAY.sub("", detail).replace("(all day)", "").split()) for detail in details]
-    if details and not named[day] and (span := re.search(r"\d\d:\d\d(?: to \d\d:\d\d)?", details[0])):
+    if details and not time and (span := re.search(r"\d\d:\d\d(?: to \d\d:\d\d)?", details[0])):
         rest[0] = span[0]
     elif details:
         at, rest[0] = f"{at} {rest[0]}".strip(), ""

@@ -180,15 +180,21 @@ def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
     return units
 
 
-def show_unit(quote: str, place: Place) -> str:
-    """A unit's words as they are shown: the cells of a row with their table's head, the lines of an event apart."""
+def show_unit(quote: str, place: Place, again: str = "") -> str:
+    """A unit's words as they are shown: the cells of a row with their table's head, the lines of an event apart.
+    `again`: when an event that comes again is next (`show_next`)."""
     if place.kind == "row":
-        cells = [show_links(cell) for cell in read_cells(quote)]
-        if len(place.head) == len(cells) > 1:
-            named = (f"{name} {cell}" for name, cell in zip(place.head[1:], cells[1:], strict=True) if cell)
-            return f"{cells[0]}: {'; '.join(named)}"
-        return " | ".join(cells)
+        return show_row([show_links(cell) for cell in read_cells(quote)], place.head)
     if place.kind in ("event", "task"):
         quote = _PLANNED_DATE.sub(r"\1\2", EVENT_RECURS.sub("", quote))
+        quote = re.sub(rf"{EVENT_TIME.pattern}.*", lambda _: again, quote) if again else quote
         return "; ".join(show_links(line).rstrip(";") for line in quote.split("\n") if line.strip())
     return show_links(quote)
+
+
+def show_row(cells: Sequence[str], head: Sequence[str]) -> str:
+    """A row of a table as a line: its first cell, and behind it the others with what stands in the `head` over them."""
+    if len(head) == len(cells) > 1:
+        named = (f"{name} {cell}".strip() for name, cell in zip(head[1:], cells[1:], strict=True) if cell)
+        return f"{cells[0]}: {'; '.join(named)}"
+    return " | ".join(cells)

@@ -38,7 +38,7 @@ class QuestionType:
     kind: Kind = "fact"
     subjects: tuple[str, ...] = ()
     in_order: bool = False
-    of: Literal["", "open", "done", "dated", "next"] = ""
+    of: Literal["", "open", "done", "dated", "next", "when"] = ""
 
     @property
     def asks_list(self) -> bool:
@@ -47,7 +47,7 @@ class QuestionType:
 
 
 FACT = QuestionType()
-_LISTED: tuple[Literal["open", "done", "next", "dated"], ...] = ("open", "done", "next", "dated")
+_LISTED: tuple[Literal["open", "done", "next", "dated", "when"], ...] = ("open", "done", "next", "dated", "when")
 
 
 def asks_course(question: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -111,6 +111,16 @@ class QuestionState:
     as_of: datetime | None = None
     within: Scope | None = None
     type: QuestionType = FACT
+
+    @property
+    def today(self) -> date:
+        """The local day on which it is asked, or as of which."""
+        return (self.as_of or self.asked_on).astimezone().date()
+
+    @property
+    def asks_entries(self) -> bool:
+        """Whether entries of lists or of calendars may answer, by its type or as it asks of a time as a whole."""
+        return self.type.asks_list or (self.when is not None and not self.topic)
 
 
 NO_SEEDS = Seeds(np.zeros(0, np.float32), {})

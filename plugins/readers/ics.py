@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import islice
@@ -13,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from memory.nouns import Document
 from memory.time.dates import with_local_zone
+from memory.time.recurrence import Recurrence
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, Unreadable
 from plugins.readers.decode import text_of
@@ -25,15 +25,7 @@ _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$")
 _DURATION = re.compile(r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$")
 
 MAX_OCCURRENCES = 104  # of an entry that comes again: two years of weeks
-MAX_SPAN_DAYS = 731
-_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-_BYDAY = re.compile(rf"([+-]?[1-5])?({'|'.join(_WEEKDAYS)})")
-_FREQUENCIES: dict[str, Callable[[date, date], int]] = {  # how many of them lie between two days
-    "DAILY": lambda first, day: (day - first).days,
-    "WEEKLY": lambda first, day: ((day - first).days + first.weekday()) // 7,
-    "MONTHLY": lambda first, day: 12 * (day.year - first.year) + day.month - first.month,
-    "YEARLY": lambda first, day: day.year - first.year,
-}
+MAX_SPAN_DAYS = 732
 
 
 class _Property(NamedTuple):
@@ -60,8 +52,10 @@ def read(path: Path, data: bytes) -> list[Document]:
     if not entries:
         raise Unreadable("a calendar without events")
     lines: list[tuple[str, int]] = []
+    parts: list[tuple[int, datetime | None]] = []
     moved = _moved(entries)
     for entry in entries:
+        parts.append((len(lines) + 1, _told_on(entry)))
         lines += [_heading(entry), *_in_order([*_section(entry, moved)])]
         lines.append(("", lines[-1][1]))
     starts = [moment for entry in entries if (moment := _start(entry)) is not None]
@@ -72,6 +66,7 @@ def read(path: Path, data: bytes) -> list[Document]:
             title=calendar.get("X-WR-CALNAME") or calendar.get("NAME"),
             at=min(starts, default=None),
             lines=tuple(number for _, number in lines[:-1]),
+            parts=tuple(parts),
         )
     ]
 
@@ -156,8 +151,11 @@ def _section(entry: _Entry, moved: set[tuple[str, date]]) -> Iterator[tuple[str,
         for found in _all(entry, key):
             if value := " ".join(_unescaped(found.value).split()):
                 yield f"{label}: {value}", found.line
-    if (rule := _get(entry, "RRULE")) is not None and (days := _occurrences(entry, rule, moved)):
-        yield f"Also on: {', '.join(days)}", rule.line
+    if (again := _get(entry, "RRULE") or _get(entry, "RDATE")) is not None:
+        left_out = _left_out(entry, moved)
+        for label, days in (("Also on", _occurrences(entry, left_out)), ("Not on", sorted(map(str, left_out)))):
+            if days:
+                yield f"{label}: {', '.join(days)}", again.line
     people = [*_all(entry, "ORGANIZER"), *_all(entry, "ATTENDEE")]
     if people:
         yield f"Who: {', '.join(dict.fromkeys(_person(one) for one in people))}", people[0].line
@@ -189,60 +187,33 @@ def _moved(entries: list[_Entry]) -> set[tuple[str, date]]:
     return {(uid.value, _day(replaced)) for uid, replaced in named if uid is not None and replaced is not None}
 
 
-def _occurrences(entry: _Entry, rule: _Property, moved: set[tuple[str, date]]) -> list[str]:
+def _occurrences(entry: _Entry, left_out: set[date]) -> list[str]:
     """The days behind the first on which an entry comes again: MAX_OCCURRENCES at most, within MAX_SPAN_DAYS."""
-    start, uid = _moment(_get(entry, "DTSTART")), _get(entry, "UID")
+    start, rule = _moment(_get(entry, "DTSTART")), _get(entry, "RRULE")
     if start is None:
         return []
-    first, own = _day(start), uid.value if uid is not None else ""
-    except_for = {first, *(_day(at) for one in _all(entry, "EXDATE") if (at := _moment(one)) is not None)}
-    try:
-        days = [*islice(_days_of(rule.value.upper(), first), MAX_OCCURRENCES)]
-    except (ValueError, OverflowError):  # a rule that cannot be read
-        return []
-    return [f"{day}" for day in days if day not in except_for and (own, day) not in moved]
+    first = _day(start)
+    last = date.fromordinal(min(first.toordinal() + MAX_SPAN_DAYS, date.max.toordinal()))
+    again = Recurrence(rule.value if rule else "", first, frozenset(_listed_days(entry, "RDATE")))
+    days = islice(again.days(first, last), MAX_OCCURRENCES)
+    return [f"{day}" for day in days if day != first and day not in left_out]
 
 
-def _days_of(rule: str, first: date) -> Iterator[date]:
-    """The days of a recurrence rule from `first` on (RFC 5545); none where it names more than days, weeks, months and
-    years. Day by day, so that no rule however odd takes long. Raises ValueError for a rule that cannot be read."""
-    part = dict(pair.split("=", 1) for pair in rule.split(";") if pair)
-    frequency, interval = part.pop("FREQ", ""), int(part.pop("INTERVAL", "1"))
-    count, until = int(part.pop("COUNT", "0")), _MOMENT.match(part.pop("UNTIL", "99991231"))
-    months, days = ({int(n) for n in part.pop(key, "").split(",") if n} for key in ("BYMONTH", "BYMONTHDAY"))
-    weekdays = [_BYDAY.fullmatch(one) for one in part.pop("BYDAY", "").split(",") if one]
-    part.pop("WKST", None)
-    yearly_weekdays = frequency == "YEARLY" and weekdays and not months
-    if part or yearly_weekdays or frequency not in _FREQUENCIES or interval < 1 or until is None or not all(weekdays):
-        return
-    nth = {(int(one[1] or 0), _WEEKDAYS.index(one[2])) for one in weekdays if one}
-    fits = _day_filter(frequency, first, months, days, nth)
-    last = min(date(*map(int, until.group(1, 2, 3))), first + timedelta(days=MAX_SPAN_DAYS))
-    found = 0
-    for day in (first + timedelta(days=step) for step in range((last - first).days + 1)):
-        if fits(day) and _FREQUENCIES[frequency](first, day) % interval == 0:
-            yield day
-            found += 1
-            if found == count:
-                return
+def _left_out(entry: _Entry, moved: set[tuple[str, date]]) -> set[date]:
+    """The days of an entry that comes again on which it does not, or is an entry of its own."""
+    uid = _get(entry, "UID")
+    elsewhere = {day for of, day in moved if uid is not None and of == uid.value}
+    return {*_listed_days(entry, "EXDATE"), *elsewhere} if _get(entry, "RECURRENCE-ID") is None else set()
 
 
-def _day_filter(
-    frequency: str, first: date, months: set[int], days: set[int], nth: set[tuple[int, int]]
-) -> Callable[[date], bool]:
-    """Whether a day is one of a rule's: what the rule leaves out is as on the first day. `nth`: the how manieth of its
-    month a weekday is, from its end if negative, 0 for each."""
-    months = months or ({first.month} if frequency == "YEARLY" and not days else set())
-    days = days or ({first.day} if frequency in ("MONTHLY", "YEARLY") and not nth else set())
-    nth = nth or ({(0, first.weekday())} if frequency == "WEEKLY" else set())
-
-    def fits(day: date) -> bool:
-        length, weekday = monthrange(day.year, day.month)[1], day.weekday()
-        own = {(0, weekday), ((day.day + 6) // 7, weekday), (-((length - day.day) // 7) - 1, weekday)}
-        in_month = not days or not days.isdisjoint((day.day, day.day - length - 1))
-        return in_month and (not months or day.month in months) and (not nth or not nth.isdisjoint(own))
-
-    return fits
+def _listed_days(entry: _Entry, name: str) -> set[date]:
+    """The days in the lists of a property; of a period the first."""
+    moments = (
+        _moment(one._replace(value=value.partition("/")[0]))
+        for one in _all(entry, name)
+        for value in one.value.split(",")
+    )
+    return {_day(moment) for moment in moments if moment is not None}
 
 
 def _day(moment: datetime | date) -> date:
@@ -297,8 +268,20 @@ def _after(start: datetime | date, length: str) -> datetime | date | None:
         return None
 
 
+def _told_on(entry: _Entry) -> datetime | None:
+    """When what an entry says was so: on its day, or as long as it comes again; None if that has no end."""
+    rule = _get(entry, "RRULE")
+    if rule is None:
+        return _start(entry)
+    until = re.search(r"UNTIL=([^;]+)", rule.value.upper())
+    return _local(_moment(rule._replace(value=until[1]))) if until else None
+
+
 def _start(entry: _Entry) -> datetime | None:
-    moment = _moment(_get(entry, "DTSTART") or _get(entry, "DUE"))
+    return _local(_moment(_get(entry, "DTSTART") or _get(entry, "DUE")))
+
+
+def _local(moment: datetime | date | None) -> datetime | None:
     try:
         at = moment if moment is None or isinstance(moment, datetime) else datetime.combine(moment, time())
         return with_local_zone(at) if at is not None else None
@@ -320,4 +303,4 @@ def _unescaped(value: str) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=3))
+    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=4))

@@ -36,8 +36,8 @@ _ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
 
 def date_document(document: Document, path: Path, written: datetime, has_parts: bool) -> Document:
     """The document with its date: its header's, or one in the text or the name, or else the day the file was `written`.
-    With `has_parts` it gets what it says of its parts as well; then the first of their dates is not its own, and no
-    title."""
+    With `has_parts` it gets what it says of its parts as well, if its reader did not tell them; then the first of their
+    dates is not its own, and no title. Of that, what lies ahead was known when the file was written."""
     lines = document.text.split("\n")
     _, before = frontmatter.split(document.text)  # a day there that is not the note's own is somebody's birthday
     parts = dated_parts(lines, before, written) if has_parts and not document.turns else ()
@@ -47,7 +47,8 @@ def date_document(document: Document, path: Path, written: datetime, has_parts: 
         end = next(line for line, at in parts if at is not None) - 1
     own = document.at or event_date(path, title or "", "\n".join(lines[before:end]))
     undated = undated_time(own, parts)
-    parts = tuple((line, at or undated) for line, at in parts)
+    told = ((line, min(at or written, written)) for line, at in document.parts)
+    parts = tuple(told) or tuple((line, at or undated) for line, at in parts)
     return replace(document, title=title, at=with_local_zone(own or written), parts=parts)
 
 

@@ -124,6 +124,22 @@ def test_an_event_that_comes_again_names_its_days(read: Read) -> None:
     assert also_on(read, "RRULE:FREQ=MONTHLY;COUNT=3", "END:VEVENT", own) == ["2025-03-06"]
 
 
+def test_listed_days_are_added_and_left_out(read: Read) -> None:
+    lines = ("RRULE:FREQ=MONTHLY;COUNT=3", "RDATE;VALUE=DATE:20250110,20250120", "EXDATE:20250206T090000Z,20250120")
+    assert also_on(read, *lines) == ["2025-01-10", "2025-03-06"]
+    text = read("a.ics", event("DTSTART:20250106T090000Z", "UID:1", *lines))[0].text
+    assert "Not on: 2025-01-20, 2025-02-06" in text
+
+
+def test_an_event_is_from_its_day_and_one_that_comes_again_or_lies_ahead_from_when_it_was_written(read: Read) -> None:
+    events = ["DTSTART:20180105T100000Z"], ["DTSTART:20170105T100000Z", "RRULE:FREQ=YEARLY"], ["DTSTART:20300105"]
+    ended = ["DTSTART:20170105T100000Z", "RRULE:FREQ=YEARLY;UNTIL=20190105T100000Z"]
+    (calendar,) = read("a.ics", "\n".join(event(*lines) for lines in (*events, ended)))
+    assert [at and at.astimezone(UTC).date().isoformat() for _, at in calendar.parts] == [
+        "2018-01-05", "2020-02-03", "2020-02-03", "2019-01-05",
+    ]  # fmt: skip
+
+
 def test_what_comes_again_without_end_is_followed_for_two_years(read: Read) -> None:
     assert len(also_on(read, "RRULE:FREQ=DAILY")) == 103
     assert also_on(read, "RRULE:FREQ=YEARLY") == ["2026-01-06", "2027-01-06"]

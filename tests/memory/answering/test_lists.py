@@ -39,8 +39,33 @@ LOCATION:St Olave's hall
 END:VEVENT
 BEGIN:VEVENT
 UID:2
-SUMMARY:Dentist
+SUMMARY:Dentist Dr. Vale
+DESCRIPTION:Bring the card.
 DTSTART:20261127T093000
+END:VEVENT
+BEGIN:VEVENT
+UID:4
+SUMMARY:Christmas at Ida's
+DESCRIPTION:Candles: the long white ones
+DTSTART;VALUE=DATE:20171224
+RRULE:FREQ=YEARLY
+END:VEVENT
+BEGIN:VEVENT
+UID:5
+SUMMARY:Geburtstag Oma Rosa
+DTSTART;VALUE=DATE:19500203
+RRULE:FREQ=YEARLY
+END:VEVENT
+BEGIN:VEVENT
+UID:7
+SUMMARY:Tom's birthday
+DTSTART;VALUE=DATE:19800203
+RRULE:FREQ=YEARLY
+END:VEVENT
+BEGIN:VEVENT
+UID:6
+SUMMARY:Friseur Lang
+DTSTART:20261202T100000
 END:VEVENT
 BEGIN:VEVENT
 UID:3
@@ -49,6 +74,7 @@ DTSTART:20260514T093000
 END:VEVENT
 END:VCALENDAR
 """
+REHEARSAL = "Choir rehearsal, 19:30 to 21:00, St Olave's hall, every week since 2026-09-03"
 
 
 @pytest.fixture(scope="module")
@@ -120,17 +146,51 @@ def test_a_number_that_a_note_says_is_not_counted(notes: Memory) -> None:
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("What is on Friday?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist"]),
-        ("Am I free on Friday?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist"]),
-        ("Habe ich am Freitag Zeit?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist"]),
+        ("What is on Friday?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist Dr. Vale"]),
+        ("Am I free on Friday?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist Dr. Vale"]),
+        ("Habe ich am Freitag Zeit?", ["2026-11-27: Order the tray", "2026-11-27 09:30: Dentist Dr. Vale"]),
         ("What is due this week?", ["2026-11-27: Order the tray", "2026-11-28: Prune the pear tree"]),
         ("What is on Thursday?", ["2026-11-26: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),
-        ("When is the next choir rehearsal?", ["2026-11-26: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),
-        ("When is the next dentist appointment?", ["2026-11-27 09:30: Dentist"]),
+        ("What happens on Thursday?", ["2026-11-26: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),
+        ("Was ist am Donnerstag?", ["2026-11-26: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),
+        ("Was mache ich am Donnerstag?", ["2026-11-26: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),
+        ("What is on 24 December 2029?", ["2029-12-24: Christmas at Ida's"]),  # by its rule, years behind its first
+        ("Was steht am 20. Dezember 2029 an?", ["2029-12-20: Choir rehearsal, 19:30 to 21:00, St Olave's hall"]),
     ],
 )
 def test_days_have_what_is_on_them_with_what_comes_again(notes: Memory, question: str, expected: list[str]) -> None:
     assert lines(notes, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When is the next choir rehearsal?", f"2026-11-26: {REHEARSAL}"),
+        ("When is the rehearsal of the choir?", f"2026-11-26: {REHEARSAL}"),
+        ("When is the next dentist appointment?", "2026-11-27 09:30: Dentist Dr. Vale"),
+        ("When is my dentist appointment?", "2026-11-27 09:30: Dentist Dr. Vale"),
+        ("Wann ist mein Friseurtermin?", "2026-12-02 10:00: Friseur Lang"),
+        ("When is Christmas at Ida's?", "2026-12-24: Christmas at Ida's, every year since 2017"),
+        ("Wann hat Oma Rosa Geburtstag?", "2027-02-03: Geburtstag Oma Rosa, every year since 1950"),
+    ],
+)
+def test_the_next_time_answers_with_how_often_it_comes(notes: Memory, question: str, expected: str) -> None:
+    answer = ask(notes, question)
+    assert ([line.text for line in answer.lines], answer.lines[0].value) == ([expected], expected[:10])
+
+
+def test_what_was_is_not_answered_with_what_comes(notes: Memory) -> None:
+    assert "2026-05-14" in "".join(lines(notes, "When was I at the dentist?"))
+
+
+def test_what_everybody_has_is_not_answered_with_an_event_of_somebody(notes: Memory) -> None:
+    assert ask(notes, "When is my birthday?").no_answer
+
+
+def test_what_a_recurring_event_says_is_not_as_old_as_its_first_day(notes: Memory) -> None:
+    answer = ask(notes, "Which candles does Christmas at Ida's need?")
+    assert "every year since 2017" in answer.text or "2017" not in answer.text
+    assert all(cited.at is None or cited.at.year == 2026 for cited in answer.citations)
 
 
 def test_of_a_long_list_the_rest_is_folded(notes: Memory) -> None:

@@ -1,0 +1,55 @@
+"""Recurrence rules: days far from the first one, and what is said of them."""
+
+from __future__ import annotations
+
+from datetime import date
+from time import perf_counter
+
+import pytest
+
+from memory.time.recurrence import Recurrence, read_recurrence, show_next
+
+EVENT = "## Market\nWhen: 2017-08-31 10:00 to 2017-09-01 02:00\nRepeats: FREQ=YEARLY\nAlso on: 2018-08-31\nWhere: quay"
+
+
+@pytest.mark.parametrize(
+    ("rule", "first", "today", "day"),
+    [
+        ("FREQ=YEARLY", date(1950, 2, 3), date(2026, 11, 23), date(2027, 2, 3)),
+        ("FREQ=YEARLY", date(2024, 2, 29), date(2025, 1, 1), date(2028, 2, 29)),
+        ("FREQ=WEEKLY;INTERVAL=2", date(2017, 1, 5), date(2026, 11, 23), date(2026, 11, 26)),
+        ("FREQ=MONTHLY;BYDAY=-1FR", date(2017, 1, 27), date(2026, 11, 23), date(2026, 11, 27)),
+        ("FREQ=WEEKLY;COUNT=500", date(2017, 1, 5), date(2026, 7, 27), date(2026, 7, 30)),
+        ("FREQ=WEEKLY;COUNT=500", date(2017, 1, 5), date(2026, 7, 31), None),
+        ("FREQ=YEARLY;UNTIL=20190101", date(2017, 8, 9), date(2020, 1, 1), None),
+        ("FREQ=HOURLY", date(2017, 8, 9), date(2020, 1, 1), None),
+        ("FREQ=YEARLY", date(2030, 8, 9), date(2020, 1, 1), date(2030, 8, 9)),
+    ],
+)
+def test_the_next_day_is_found_however_long_ago_it_began(rule: str, first: date, today: date, day: date | None) -> None:
+    begun = perf_counter()
+    assert Recurrence(rule, first).next_day(today) == day
+    assert perf_counter() - begun < 0.5
+
+
+def test_days_of_the_rule_and_listed_ones_are_told_once_and_in_order() -> None:
+    again = Recurrence(
+        "FREQ=DAILY;COUNT=3",
+        date(2026, 1, 1),
+        frozenset({date(2026, 1, 2), date(2026, 1, 9)}),
+        frozenset({date(2026, 1, 3)}),
+    )
+    assert [day.day for day in again.days(date(2026, 1, 1), date(2026, 2, 1))] == [1, 2, 9]
+
+
+def test_an_event_is_shown_as_of_its_next_time() -> None:
+    assert show_next(EVENT, date(2026, 11, 23)) == "When: 2027-08-31 10:00 to 2027-09-01 02:00, every year since 2017"
+    assert show_next(EVENT.replace("YEARLY", "YEARLY;UNTIL=20190101"), date(2026, 11, 23)) == ""
+    assert read_recurrence("## Market\nWhen: 2017-08-31 (all day)") is None
+    every = read_recurrence(EVENT.replace("YEARLY", "WEEKLY;INTERVAL=2"))
+    assert every is not None and every.describe() == "every 2 weeks since 2017-08-31"
+
+
+@pytest.mark.parametrize("event", ["When: 2017-13-45\nRepeats: FREQ=DAILY", "When: 9999-12-31\nRepeats: FREQ=DAILY"])
+def test_a_day_that_does_not_exist_breaks_nothing(event: str) -> None:
+    show_next(event, date(9999, 12, 31))
