@@ -54,7 +54,8 @@ def facts(
             click.echo(output.style_text(f"   to decide: pal review {one.id}", dim=True))
     if not reply.facts:
         when = "was known then" if known_on else "held at that time" if as_of else "is known"
-        raise NothingFound(explain_nothing(session, f"Nothing {when} of {name!r}."))
+        read = "" if known_on or as_of else f" but its name. Passages that have it: pal recall {shlex.quote(name)}"
+        raise NothingFound(explain_nothing(session, f"Nothing {when} of {name!r}{read or '.'}"))
 
 
 def print_suspects(suspects: Sequence[wire.AliasSuspect]) -> None:

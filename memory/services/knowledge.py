@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
+from memory.answering.places import NOWHERE, Place, find_units, show_unit
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
@@ -16,6 +17,7 @@ from memory.store import episodes, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.mentions import norm
+from memory.text.sentences import sentences
 from memory.time.timestamps import from_ms, now_ms, to_ms
 
 MAX_NAMES = 3  # that are offered for one that nothing has
@@ -102,9 +104,8 @@ class Knowledge:
         now = now_ms()  # after a copy was taken back, which changes facts
         known = now if known_on is None else to_ms(known_on)
         with store.reading() as conn:
-            return facts.list_about(
-                conn, self._objects(conn, about), known, now if as_of is None else to_ms(as_of), history
-            )
+            at = now if as_of is None else to_ms(as_of)
+            return _list_statements(conn, facts.list_about(conn, self._objects(conn, about), known, at, history))
 
     def revisions(self, state: str, limit: int, about: str | None) -> list[Revision]:
         """Replacements of facts in a state, the newest first."""
@@ -169,6 +170,26 @@ class Knowledge:
             known = f" There is: {', '.join(names)}." if names else ""
             raise NotFoundError(f"Nothing is known of {name!r}.{known}")
         return found
+
+
+def _list_statements(conn: Connection, found: Sequence[Fact]) -> list[Fact]:
+    """The facts without sentences that only name or file: headings, the head of a mail, dates, links. An event, a row
+    and a task are one statement each."""
+    told = {fact.episode_id for fact in found if fact.origin == "sentence"}
+    units: dict[tuple[int, int | None, str], tuple[str, Place]] = {}
+    for one in episodes.by_ids(conn, sorted(told)):
+        spans = sentences(one.text)
+        for (start, end), (unit, place) in zip(spans, find_units(one.text, spans), strict=True):
+            units[one.id, one.line_at(start), one.text[start:end]] = show_unit(one.text[slice(*unit)], place), place
+    listed: dict[object, Fact] = {}
+    for fact in found:
+        shown, place = units.get((fact.episode_id, fact.line, fact.quote), ("", NOWHERE))
+        if fact.origin != "sentence" or place.kind == "text":
+            listed[fact.id] = fact
+        elif place.kind not in ("heading", "filing"):
+            key = (fact.episode_id, place.start)
+            listed[key] = min(replace(fact, text=shown), listed.get(key, fact), key=lambda one: one.id)
+    return [*listed.values()]
 
 
 def _revisions(conn: Connection, rows: Sequence[revisions.Row]) -> list[Revision]:

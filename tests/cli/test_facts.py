@@ -46,6 +46,29 @@ def test_facts_show_the_names_of_links_and_the_titles_of_notes_without_a_file(sh
     assert "The key of Nora Lind is with Herr Wagner.\n" in told and told.endswith("  Keys\n") and "note:" not in told
 
 
+def test_facts_leave_out_what_only_names_and_tell_an_event_whole(shell: Shell) -> None:
+    (shell.home.parent / "notes").mkdir()
+    event = "SUMMARY:Nora Lind plays\nDTSTART;VALUE=DATE:20260903\nLOCATION:Musikhaus Ost"
+    event += "\nDESCRIPTION:Teacher: Mr Lindner"
+    files = {
+        "nora.md": "# Nora Lind\n\n| name | shoe size |\n|---|---|\n| Nora Lind | 36 |\n| Bo | 40 |\n",
+        "a.eml": "From: Bo <bo@x.example>\nTo: Nora Lind <n@x.example>\nSubject: Hall\n\nNora Lind has the key.\n",
+        "kalender.ics": f"BEGIN:VCALENDAR\nBEGIN:VEVENT\n{event}\nEND:VEVENT\nEND:VCALENDAR\n",
+        "keller.md": "# Keller\n",
+    }
+    for name, text in files.items():
+        (shell.home.parent / "notes" / name).write_text(text)
+    shell.pal("add", str(shell.home.parent / "notes"))
+    assert sorted(shell.pal("facts", "Nora Lind").out.splitlines()[::2]) == [
+        "Nora Lind has the key.",
+        "Nora Lind plays; When: 2026-09-03 (all day); Where: Musikhaus Ost; Teacher: Mr Lindner",
+        "Nora Lind, shoe size: 36",
+    ]
+    assert shell.pal("facts", "Nora Lind plays").out.startswith("Nora Lind plays, teacher: Mr Lindner\n")
+    empty = shell.pal("facts", "Keller")
+    assert (empty.code, empty.out) == (4, "") and "Nothing is known of 'Keller' but its name." in empty.err
+
+
 def test_facts_of_another_time(marta: Shell) -> None:
     assert told(marta.pal("facts", "Marta", "--as-of", "2025")) == (
         "Marta lives in Lisbon\n   fact N  2024-05-01 to 2026-03-09  2024-05-01.md:1\n"
