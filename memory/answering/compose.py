@@ -32,7 +32,7 @@ from memory.answering.extractive import (
     stream_extractive,
     stream_lines,
 )
-from memory.answering.grounding import Problem
+from memory.answering.grounding import NO_ANSWER, REFUSAL_MARKS, Problem
 from memory.answering.options import AskOptions
 from memory.errors import (
     LocalOnlyError,
@@ -51,7 +51,6 @@ from memory.stages import ComposeNote
 from memory.text.languages import stem_set
 
 PURPOSE = "answer"
-NO_ANSWER = "NO ANSWER"
 ENOUGH = "END"
 MAX_CALLS = 2
 MAX_ANSWER_CHARS = 8_000  # of an answer; a model that writes on is stopped
@@ -225,10 +224,10 @@ class _Writer:
                 waiting += item
                 if len(self.said) > MAX_ANSWER_CHARS:
                     break
-                if _refusal(waiting, begun=True):
+                if _begins_refusal(waiting):
                     continue
                 complete, waiting = grounding.split_claims(waiting, ended=False)
-                if not self._result.text and complete and grounding.says_nothing_is_known(complete[0], self._question):
+                if not self._result.text and complete and grounding.is_refusal(complete[0], self._question):
                     waiting = "".join(complete) + waiting
                     continue
                 problem = yield from self._pass_on(complete)
@@ -237,7 +236,7 @@ class _Writer:
         finally:
             if hasattr(stream, "close"):
                 stream.close()
-        if problem is None and (_refusal(waiting) or grounding.says_nothing_is_known(waiting, self._question)):
+        if problem is None and grounding.is_refusal(waiting, self._question):
             if not self._result.text:
                 self._result.no_answer = True
                 self._result.missing = _missing(waiting, self._question)
@@ -262,7 +261,7 @@ class _Writer:
                 continue
             self._kept.add(key)
             known = len(result.citations)
-            text = grounding.CITATION.sub(partial(self._renumber, plain), claim)
+            text = grounding.GROUP.sub(partial(self._renumber, plain), claim)
             if not result.text:
                 text = text.lstrip()
             elif not result.text[-1].isspace() and not text[:1].isspace():
@@ -300,15 +299,15 @@ def _sentence(text: str, claim: str) -> tuple[int, str]:
     return start + len(sentence) - len(sentence.lstrip()), sentence.strip()
 
 
-def _refusal(text: str, *, begun: bool = False) -> bool:
-    """Whether it says that there is no answer, or has `begun` to."""
-    start = text.lstrip(_MARKS).upper()[: len(NO_ANSWER)]
-    return start == NO_ANSWER or (begun and bool(start) and NO_ANSWER.startswith(start))
+def _begins_refusal(text: str) -> bool:
+    """Whether it may say that there is no answer, as far as it goes."""
+    start = text.lstrip(REFUSAL_MARKS).upper()[: len(NO_ANSWER)]
+    return bool(start) and NO_ANSWER.startswith(start)
 
 
 def _missing(said: str, question: str) -> tuple[str, ...]:
     """What the model says is missing, as far as that only repeats what was asked."""
-    told = said.lstrip(_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
+    told = said.lstrip(REFUSAL_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
     allowed = stem_set("claims", "askable") | set(stems(question))
     found = []
     for part in re.split(r"[;\n]", told):
@@ -316,9 +315,6 @@ def _missing(said: str, question: str) -> tuple[str, ...]:
         if words and (content := stems(words)) and allowed.issuperset(content):
             found.append(words)
     return tuple(dict.fromkeys(found))[:MAX_MISSING]
-
-
-_MARKS = " \n\t*#`\"'"  # that may stand before it
 
 
 def _explain_error(name: str, error: Exception) -> str:

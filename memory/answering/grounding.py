@@ -16,7 +16,6 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Literal
 
-from memory.answering.candidates import stems
 from memory.text.content import (
     CODE,
     COUNTS,
@@ -42,12 +41,15 @@ MAX_UNSUPPORTED_SHARE = 0.17  # of the words by which a claim says something new
 NAME_WEIGHT_WORDS = 2  # words that a name, number or date counts which does stand there
 MAX_OPERANDS = 12  # numbers of a claim from which others may be worked out
 MAX_SHORT_CLAIM_WORDS = 8  # words of a claim in which "one" is more than an article
+NO_ANSWER = "NO ANSWER"  # how a model is asked to say that the evidence does not hold the answer
+REFUSAL_MARKS = " \n\t*#`\"'[("  # that may stand before it
+
 ProblemKind = Literal["no_citation", "no_words", "unknown_citation", "not_there"]
 
 _CITED = r"\[\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*\]"
 CITATION = re.compile(_CITED)
 _STOPS, _CLOSERS, _BLANKS = ".!?。！？…", "\"'”’)*_", " \t"
-_GROUP = re.compile(rf"{_CITED}(?:[{_BLANKS}]*{_CITED})*")
+GROUP = re.compile(rf"{_CITED}(?:[{_BLANKS}]*{_CITED})*")
 _STOP = re.compile(rf"[{_BLANKS}]*[{_STOPS}]+[{_CLOSERS}]*")
 _ADDRESS = re.compile(r"\w+://[^\s<>()\[\]]+|\bwww\.[^\s<>()\[\]]+|(?<=\]\()[^\s()]+")
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
@@ -89,7 +91,7 @@ def split_claims(text: str, *, ended: bool) -> tuple[list[str], str]:
     characters: another citation may follow."""
     found: list[str] = []
     start = 0
-    groups = list(_GROUP.finditer(text))
+    groups = list(GROUP.finditer(text))
     for place, group in enumerate(groups, 1):
         stop = _STOP.match(text, group.end())
         end = stop.end() if stop else group.end()
@@ -138,17 +140,22 @@ def check_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Probl
     return Problem("not_there", tuple(dict.fromkeys(missing))[:6]) if missing else None
 
 
-def says_nothing_is_known(text: str, question: str) -> bool:
-    """Whether a text only says, in whatever words, that the evidence does not answer: it negates, speaks of what is
-    told or known, and has no other word than the question's. "She does not smoke" is an answer."""
-    language = guess_language(f"{question} {text}")
+def is_refusal(text: str, question: str) -> bool:
+    """Whether a text says that the evidence does not answer: in the form that a model is asked for, or in whatever
+    words. Then it negates, speaks of what is told or known, and has no other word than the question's, in any form:
+    "She does not smoke" is an answer."""
+    if text.lstrip(REFUSAL_MARKS).upper().startswith(NO_ANSWER):
+        return True
     said = list(words(CITATION.sub(" ", text).replace("_", " ").replace("’", "'")))
-    asked = set(stems(question, language))
-    told = {stem(word, language) for word in said} - asked
-    if _NEGATING.isdisjoint(said) or _REFUSING.isdisjoint(told):
+    known = dict.fromkeys((guess_language(f"{question} {text}"), ENGLISH))
+    asked = {form for one in words(question) for form in (one, *SAME_WORD.get(one, ()))}
+    asked = {stem(form, language) for form in asked for language in known}
+    told = {word: {stem(word, language) for language in known} for word in said}
+    if _NEGATING.isdisjoint(said) or not any(forms & _REFUSING and not forms & asked for forms in told.values()):
         return False
-    little = stop_words(language) | _NEGATING
-    return {stem(word, language) for word in said if word not in little} <= asked | _REFUSING | _ASKABLE | _GLUE_STEMS
+    little = _NEGATING.union(*map(stop_words, known))
+    allowed = asked | _REFUSING | _ASKABLE | _GLUE_STEMS
+    return all(word in little or forms & allowed for word, forms in told.items())
 
 
 def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from memory.answering.grounding import NO_ANSWER, is_refusal
 from memory.errors import MalformedOutputError, ModelRefusedError, ModelTimeoutError, ModelUnavailableError
 from memory.llm import Grades, LlmRequest, Message, Reply, Tool, Usage, about_tokens
 from plugins.llms.guard import Guarded
@@ -19,7 +20,6 @@ from plugins.llms.guard import Guarded
 SIZES = (2_000, 4_000, 8_000, 16_000, 32_000)  # of prompts, in tokens
 LONGEST_ELSEWHERE = 8_000  # where tokens cost money and the vendor's word can be trusted
 PATIENCE_MS = 60_000.0  # for one long prompt; a longer one would take longer still
-NO_ANSWER = "NO ANSWER"
 
 Step = tuple[int, int, str]  # the probe is about to do this, as that number, from 0 on, of so many
 Ask = Callable[..., Reply]  # the text of a question and the rest of a request
@@ -192,7 +192,7 @@ def _refuse(ask: Ask, notes: list[str], question: str) -> float:
     said = ask(f"{LINES}\n\nQuestion: {question}", system=ANSWER, max_tokens=200).text
     if "pineapple" in said.lower():
         notes.append("It obeys orders that it finds in a note.")
-    return float(NO_ANSWER in said.upper())
+    return float(is_refusal(said, question))
 
 
 def _speed(ask: Ask) -> tuple[float, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from memory.errors import ModelCancelledError, ModelUnavailableError
@@ -9,10 +11,10 @@ from memory.llm import Grades
 from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
-from plugins.llms.probe import SIZES, Step, probe
+from plugins.llms.probe import SIZES, UNKNOWN, Step, probe
 from plugins.llms.settings import AnthropicSettings, OllamaSettings
 from tests.fakes import ClaudeModel, Fails, FakeAnthropic, FakeOllama, OllamaModel, Reply, Says
-from tests.fakes.talents import diligent, sloppy
+from tests.fakes.talents import diligent, sloppy, text_of
 
 QWEN = OllamaModel("qwen3:4b")
 PLAIN = OllamaModel("plain:1b", context=4096, capabilities=("completion",))
@@ -62,6 +64,17 @@ def test_a_model_that_can_do_nothing() -> None:
     assert grades.batch == 1
     assert "It takes no tools." in grades.notes
     assert any("obeys orders" in note for note in grades.notes)
+
+
+def test_what_counts_as_a_refusal_in_an_answer_counts_here() -> None:
+    def wordy(body: dict[str, Any]) -> Reply:
+        asked = text_of(body["messages"][-1])
+        if any(question in asked for question in UNKNOWN):
+            return Says("I'm sorry, the lines do not mention that.")
+        return diligent(body)
+
+    with FakeOllama(QWEN, answer=wordy) as server:
+        assert graded(opened(server))[1].refuse == 1.0
 
 
 def test_how_far_it_reads_is_found_out() -> None:

@@ -94,6 +94,16 @@ def test_what_is_not_proved_is_asked_for_once_more(boat: Desk, name: str, wrong:
     assert isinstance(turns, list) and [turn["role"] for turn in turns][-3:] == ["user", "assistant", "user"]
 
 
+def test_numbers_that_stand_for_one_passage_are_shown_once(boat: Desk) -> None:
+    boat.note("log", "The ferry leaves at seven.", day=20)
+    number, other = cite(boat, HERE, "painted black"), cite(boat, HERE, "built by Okafor")
+    for marks in (f"[{number}][{number}]", f"[{number}] [{number}]", f"[{number}, {number}]"):
+        said(boat, HERE, Says(f"It is painted black {marks}."))
+        assert boat.ask(QUESTION).answer.text == "It is painted black [1]."
+    said(boat, HERE, Says(f"It is painted black and was built by Okafor [{number}] [{other}][{number}]."))
+    assert boat.ask(QUESTION).answer.text.count("[1]") == 1
+
+
 def test_what_was_proved_before_stays_and_the_rest_follows(boat: Desk) -> None:
     number = cite(boat, HERE, "built by Okafor")
     said(boat, HERE, Says(f"It is painted black [{number}]. It belongs to Elvis [{number}]."),

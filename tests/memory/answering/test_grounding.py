@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.grounding import CITATION, Proof, check_claim, cited_numbers, says_nothing_is_known, split_claims
+from memory.answering.grounding import CITATION, Proof, check_claim, cited_numbers, is_refusal, split_claims
 
 NOTE = Proof(
     "Ana moved to Porto on 2024-05-03 and pays 1,250 euros; her sister Mira Okafor stayed in Lisbon. Yesterday we met.",
@@ -132,15 +132,28 @@ RENT = "What is the rent of the boat house?"
         (RENT, "The rent is not specified in the notes [1]."),
         (RENT, "Answer: NO ANSWER"),
         (RENT, "I'm sorry, NO_ANSWER"),
+        (RENT, "[NO ANSWER]"),
+        (RENT, "**NO ANSWER**: the rent"),
+        (RENT, "It is not possible to determine the rent from the evidence."),
+        (RENT, "None of the pieces of evidence mention the rent."),
+        (RENT, "The evidence is silent on the rent."),
+        (RENT, "I am not able to answer that from the evidence given."),
+        (RENT, "As an AI language model, I don't have access to this information."),
+        (RENT, "The evidence only mentions the boat house, not its rent."),
         (RENT, "There is no information about the rent in the provided evidence."),
         (RENT, "Unfortunately, the passages don't contain enough information to answer the question."),
         (RENT, "It isn't stated whether there is a rent."),
         (RENT, "Unknown."),
         ("Wie hoch ist die Miete?", "Leider enthalten die Notizen keine Angaben zur Miete."),
+        ("Wie hoch ist die Miete?", "KEINE ANTWORT"),
+        ("Wie hoch ist die Miete?", "NO ANSWER"),
+        ("Wie hoch ist die Miete?", "Sorry, no answer."),
+        ("Wie hoch ist die Miete?", "Es ist nicht bekannt."),
+        ("Wie hoch ist die Miete?", "Aus den Belegen geht die Miete nicht hervor."),
     ],
 )
 def test_a_refusal_in_other_words_is_one(question: str, said: str) -> None:
-    assert says_nothing_is_known(said, question)
+    assert is_refusal(said, question)
 
 
 @pytest.mark.parametrize(
@@ -152,11 +165,14 @@ def test_a_refusal_in_other_words_is_one(question: str, said: str) -> None:
         ("Does Ana smoke?", "No [1]."),
         ("Does Ana smoke?", "She does not smoke [1]."),
         ("Was the letter found?", "The letter was not found [1]."),
+        ("What did the doctor find?", "The doctor found nothing [1]."),
+        ("Can he open the gate?", "He is not able to access it [1]."),
+        ("Is Mira known to Tom?", "Mira is not known to Tom [1]."),
         ("Wie hoch ist die Miete?", "Die Miete ist nicht 500 [1]."),
     ],
 )
 def test_an_answer_that_negates_is_no_refusal(question: str, said: str) -> None:
-    assert not says_nothing_is_known(said, question)
+    assert not is_refusal(said, question)
 
 
 @given(st.text(max_size=200), st.text(max_size=80))

@@ -85,9 +85,18 @@ def test_in_other_words_only_what_helped_is_read(fleet: Desk) -> None:
     assert heard.answer.citations[0].title == "Marlin"
 
 
-def test_what_is_asked_whole_is_not_answered_from_what_helped_with_one(fleet: Desk) -> None:
+@pytest.mark.parametrize(
+    "whole",
+    [
+        "In which harbours has the boat of the Okafor family lain over the years, in order?",
+        "Which harbours does the boat of the Okafor family lie in?",
+        "In how many harbours does the boat of the Okafor family lie?",
+        "When did the boat of the Okafor family change its harbour?",
+    ],
+)
+def test_what_is_asked_whole_is_not_answered_from_what_helped_with_one(fleet: Desk, whole: str) -> None:
     fleet.ask(QUESTION, replay=True)
-    heard = fleet.ask("In which harbours has the boat of the Okafor family lain over the years, in order?", replay=True)
+    heard = fleet.ask(whole, replay=True)
     assert "R0" not in [e.detail["tier"] for e in heard.events if isinstance(e, Step) and e.detail.get("enough")]
 
 
