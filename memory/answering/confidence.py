@@ -31,18 +31,19 @@ from memory.time.expressions import names_time
 MAX_CANDIDATES = 10  # lines, the best
 LEAST_PHRASE_WORDS = 3  # words of a phrase in which general words say something too
 LEAST_COVERAGE = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
+LEAST_NEARNESS = 0.2  # `together` of what shares no word with what is asked, and still answers it in other words
 IN_PASSAGE_WEIGHT = 0.8  # what it counts that a name stands elsewhere in the line's passage
 SAME_SPELLING, SAME_MEANING = 0.85, 0.5  # from which on a word stands for a name (difflib's ratio; MaxSim)
 ABSENT = 0.5  # of what a question names, that may be missing where it is tried to answer from memory alone
 
 WEIGHTS: Mapping[str, float] = {
-    "together": 0.56,
-    "told": 0.34,
-    "kind": 0.7,
-    "attribute": 2.43,
-    "first": 0.8,
+    "together": 0.74,
+    "told": 0.32,
+    "kind": 0.79,
+    "attribute": 2.4,
+    "first": 0.77,
 }
-BIAS = -3.46
+BIAS = -3.71
 
 _GENERIC = stem_set("asks", "generic")
 _COUNTED = re.compile(rf"\b(?:{alternatives('asks', 'counted')})\b", re.IGNORECASE)
@@ -66,6 +67,8 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
     if not lines:
         return 0.0
     seen = confidence_features(state, lines)
+    if not seen["told"] and seen["together"] < LEAST_NEARNESS:
+        return 0.0  # of whatever kind it is, it is nothing that was asked for
     return 1 / (1 + math.exp(-BIAS - sum(weight * seen[name] for name, weight in WEIGHTS.items())))
 
 
@@ -74,9 +77,9 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
 
     together: how much a line holds of what is asked, times the share of the names that its passage holds, at best.
     told: the share of what is asked that stands in any passage. kind: the line best by `together` holds the kind of
-    thing that is asked for; a half if the question does not say, 0 if it holds hardly anything of what is asked.
-    attribute: how near a line comes to what of somebody's is asked for ("phone" of "Ana's phone"), times the share of
-    the names; 1 if the question is not of that form. first: as `together`, of the first line alone.
+    thing that is asked for; a half if the question does not say. attribute: how near a line comes to what of somebody's
+    is asked for ("phone" of "Ana's phone"), times the share of the names; 1 if the question is not of that form. first:
+    as `together`, of the first line alone.
     """
     top, features = lines[:MAX_CANDIDATES], state.features
     names, asked, owned = _split_stems(features)
@@ -97,7 +100,7 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     return {
         "together": together,
         "told": float(_share(stand, features.shares * asked)[0]),
-        "kind": _holds_kind(best.claim, features) if together >= LEAST_COVERAGE else 0.0,
+        "kind": _holds_kind(best.claim, features),
         "attribute": float((_share(alone, features.shares * owned) * named).max()) if owned.any() else 1.0,
         "first": float(both[0]),
     }
