@@ -109,7 +109,8 @@ def extract_answer(
         if settings.chains:
             chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains[0], settings)
-        selected = fold(state, select_by_type(state, candidates, usual, settings))
+        whole = _list_around(state, candidates[0]) if found.question.type.of == "named" else []
+        selected = whole or fold(state, select_by_type(state, candidates, usual, settings))
     lines = _cite(selected)
     answer = _answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
@@ -122,6 +123,12 @@ def _list_entries(state: AnswerState) -> list[AnswerCandidate]:
     from memory.answering.lists import list_entries  # most questions ask for no list
 
     return list_entries(state)
+
+
+def _list_around(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:
+    from memory.answering.lists import list_around
+
+    return list_around(state, line)
 
 
 def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:

@@ -15,18 +15,20 @@ from memory.answering.candidates import AnswerCandidate, is_current
 from memory.answering.entries import KINDS, Entry, Kind, read_entries
 from memory.answering.features import AnswerState
 from memory.answering.owner import OwnerQuestion
+from memory.answering.places import read_cells, show_row
 from memory.facts.attributes import CONTACT
 from memory.nouns import Episode
 from memory.store import episodes, graph, relations, text
 from memory.store.episodes import Thesis
 from memory.text.languages import stem, word_set
-from memory.text.words import Term
+from memory.text.words import Term, show_links
 from memory.time.expressions import tense
 from memory.time.recurrence import Recurrence, read_recurrence
 from memory.time.timestamps import to_ms
 from memory.time.timex import fold
 
 LEAST_COVERED = 0.6  # share of the question's weight that a list holds, to be the one that is meant
+LEAST_OF_NAME = 0.99  # of one that is only asked for by its name
 LEAST_OF_ENTRY = 0.5  # the same of a task or a dated entry under its heads
 LEAST_OF_APPOINTMENT = 0.99  # of one that is only asked for by "when is"
 BESIDE_WEIGHT = 0.5  # of what only stands elsewhere in the passage
@@ -107,6 +109,8 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
             return _next(state, topic)
         case "when":
             return _next_appointment(state, topic)
+        case "named":
+            found = _whole_list(state, topic, LEAST_OF_NAME) if topic else []
         case _:
             if (asked.of == "dated" or _asks_days(state)) and (lines := _dated(state, topic)):
                 return lines
@@ -179,7 +183,20 @@ def _hits(state: AnswerState) -> list[Episode]:
 # One list ---------------------------------------------------------------------------------------
 
 
-def _whole_list(state: AnswerState, topic: frozenset[str]) -> list[Found]:
+def list_around(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:
+    """All entries of the list that a line which itself holds nothing of what is asked is one of; none if it is of no
+    list."""
+    topic = _topic(state)
+    entries = [one for one in _read(state, [line.episode], topic) if one.entry.kind in ("item", "row")]
+    mine = next((one for one in entries if one.entry.start <= line.start < one.entry.end and not one.own), None)
+    if mine is None:
+        return []
+    found = [one for one in entries if one.block == mine.block and one.entry.level == mine.entry.level]
+    found = _continued(state, found, topic) if len(found) >= LEAST_ENTRIES else []
+    return _lines(state, [(one, _shown(one)) for one in found])
+
+
+def _whole_list(state: AnswerState, topic: frozenset[str], least: float = LEAST_COVERED) -> list[Found]:
     """The entries of the list whose heads say what is asked for, those that hold what the heads do not."""
     asked = next((one for one in state.features.stems if one in topic), "")
     is_count = state.question.type.kind == "count"  # of another thing it would be a lie
@@ -201,7 +218,7 @@ def _whole_list(state: AnswerState, topic: frozenset[str]) -> list[Found]:
         beside = topic.intersection(state.features.stem_words(first.episode.text))
         said = _share(state, first.heads | held, topic)
         share = said + BESIDE_WEIGHT * (_share(state, first.heads | held | beside, topic) - said)
-        if asked not in is_named or share < LEAST_COVERED:
+        if asked not in is_named or share < least:
             continue
         in_time = [one for one in chosen if _is_in_time(state, one)]
         heads = " ".join((first.episode.title, *first.entry.heads))
@@ -378,8 +395,9 @@ def _once(entries: Iterable[Found]) -> list[Found]:
 
 def _shown(one: Found, day: date | None = None, time: str = "") -> str:
     """An entry as it is shown, under the `day` that was asked of and its time."""
-    said = " ".join(_MARKS.sub("", one.entry.shown).split()) or one.entry.shown
-    said = re.sub(r"\*\*|__", "", said)
+    bare = _shown_row(one, day) if one.quote.lstrip().startswith("|") else one.entry.shown
+    said = " ".join(_MARKS.sub("", bare).split()) or bare
+    said = re.sub(r"\*\*|__", "", show_links(said))
     details = [] if one.entry.kind == "item" else _DETAIL.findall(one.quote)
     if day is None:
         due = next((f"{one.isoformat()}" for one in one.days()), "") if one.entry.kind == "task" else ""
@@ -393,9 +411,20 @@ def _shown(one: Found, day: date | None = None, time: str = "") -> str:
     return f"{at}: {', '.join(filter(None, (said, *rest)))}"
 
 
+def _shown_row(one: Found, day: date | None) -> str:
+    """A table's row without the `day` that it is shown under; of two columns without what stands over them."""
+    cells = read_cells(one.quote)
+    head = one.entry.heads[-1].split(" | ") if one.entry.heads else []
+    kept = [place for place, cell in enumerate(cells) if not place or day is None or cell != day.isoformat()]
+    is_named = len(head) == len(cells) > 2
+    return show_row([cells[place] for place in kept], [head[place] for place in kept] if is_named else ())
+
+
 def _lines(state: AnswerState, found: Sequence[tuple[Found, str]]) -> list[AnswerCandidate]:
     """The lines of entries, each as it is shown; those behind the first MAX_UNFOLDED are folded."""
-    found = found[:MAX_ENTRIES]
+    if more := max(0, len(found) - MAX_ENTRIES):
+        last, shown = found[MAX_ENTRIES - 1]
+        found = [*found[: MAX_ENTRIES - 1], (last, f"{shown} (and {more} more)")]
     theses: dict[int, list[Thesis]] = defaultdict(list)
     for thesis in episodes.theses_of(state.conn, sorted({one.episode.id for one, _ in found})):
         theses[thesis.episode_id].append(thesis)

@@ -194,7 +194,7 @@ def show_unit(quote: str, place: Place, again: str = "") -> str:
 
 def show_row(cells: Sequence[str], head: Sequence[str]) -> str:
     """A row of a table as a line: its first cell, and behind it the others with what stands in the `head` over them."""
-    if len(head) == len(cells) > 1:
-        named = (f"{name} {cell}".strip() for name, cell in zip(head[1:], cells[1:], strict=True) if cell)
-        return f"{cells[0]}: {'; '.join(named)}"
-    return " | ".join(cells)
+    named = len(head) == len(cells)
+    cells = [re.sub(r"\*\*|__", "", cell) for cell in cells]
+    rest = [f"{head[place]} {cell}" if named else cell for place, cell in enumerate(cells) if place and cell]
+    return ": ".join(filter(None, (cells[0], ("; " if named else ", ").join(rest))))

@@ -33,12 +33,13 @@ MAX_READ_CHARS = 4_000  # more is a document
 class QuestionType:
     """`subjects`: as they stand in the question, what a briefing is about, or the two sides of a comparison; none for
     other kinds. `in_order`: it asks what was when, one after the other, or how often something was. `of`: it may ask of
-    tasks in a state, of what is on some days, or of what comes next, whatever its kind."""
+    tasks in a state, of what is on some days, or of what comes next, whatever its kind; or, "named",
+    of a list by its name: "Ingredients of the soup?"."""
 
     kind: Kind = "fact"
     subjects: tuple[str, ...] = ()
     in_order: bool = False
-    of: Literal["", "open", "done", "dated", "next", "when"] = ""
+    of: Literal["", "open", "done", "dated", "next", "when", "named"] = ""
 
     @property
     def asks_list(self) -> bool:
@@ -66,7 +67,10 @@ def question_type(question: str, language: str = ENGLISH, known: Collection[str]
     asked = _question_type(question, language, known)
     words = _patterns(language)
     of = next((one for one in _LISTED if words and words[one].search(question)), None)
-    return replace(asked, of=of) if of else asked
+    if of or not words or _beginning(language).match(question.strip()):
+        return replace(asked, of=of) if of else asked
+    is_known = any(norm(name) == norm(subject) for name in known for subject in asked.subjects)
+    return replace(asked, of="named") if asked.kind in ("fact", "about") and not is_known else asked
 
 
 def _question_type(question: str, language: str, known: Collection[str]) -> QuestionType:
@@ -207,6 +211,14 @@ def _part_pattern(key: str, language: str) -> re.Pattern[str]:
 
 
 @cache
+def _beginning(language: str) -> re.Pattern[str]:
+    """The words with which a question begins."""
+    return re.compile(
+        rf"(?:{_part_pattern('asked', language).pattern}|{_part_pattern('aux', language).pattern})\b", re.I
+    )
+
+
+@cache
 def _words_anywhere(key: str) -> re.Pattern[str]:
     """Words of all languages that have rules: they end what the rules are sure of."""
     return re.compile(rf"\b(?:{alternatives('decomposition', key)})\b", re.IGNORECASE)
@@ -245,7 +257,7 @@ def _cut(asked: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
         rest = rest[cut.end() :]
     if not pieces:
         return ()
-    begins = re.compile(rf"(?:{words['asked']}|{words['aux']})\b".replace("\n", ""), re.IGNORECASE)
+    begins = _beginning(language)
     found: list[str] = []
     for piece in [*pieces, rest]:
         own = piece.strip(" ?!.,;")

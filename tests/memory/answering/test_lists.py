@@ -24,6 +24,11 @@ NOTES = {
     "Books": "# Books\n\n## Read in 2025\n- Old Harbour\n- The Kiln\n\n## Read in 2026\n"
     "| Title | Finished |\n|---|---|\n"
     "| Salt Roads | 2026-03-19 |\n| Nine Lanterns | 2026-09-08 |\n| A Quiet Ferry | 2026-06-30 |",
+    "Contracts": "# Contracts of Ida\n\n| Contract | Provider | Price |\n|---|---|---|\n"
+    "| **Power** | [[Nordstrom]] | 84 € |\n| Phone | Lyra | 15 € |",
+    "Films": "# Films to see\n\n| Film | Director | On |\n|---|---|---|\n| Solaris | Tarkov | 2026-11-30 |\n"
+    "| Ran | Kurosawa | 2027-01-02 |",
+    "Kürbissuppe": "# Kürbissuppe\n\nZutaten:\n- 1 kg Kürbis\n- 2 Zwiebeln\n- 200 ml Sahne\n\nAlles kochen.",
     "Umzug": "# Umzug\n\n- [x] Kartons besorgen\n- [ ] Strom ummelden\n- [ ] Schlüssel abgeben",
     "Wedding": "# Wedding\n\nGuests: all of us.\n\nThe hall seats 120 guests.",
     "Birds": "# Birds seen at the lake\n\n" + "\n".join(f"- bird number {n}" for n in range(1, 19)),
@@ -131,7 +136,39 @@ def test_open_tasks_of_everything_are_found_where_nothing_is_named(notes: Memory
 
 def test_the_list_of_the_year_that_is_asked_of_answers(notes: Memory) -> None:
     told = lines(notes, "Which books did I read in 2026?")
-    assert [line.split(" | ")[0] for line in told] == ["Salt Roads", "Nine Lanterns", "A Quiet Ferry"]
+    assert told == ["Salt Roads: 2026-03-19", "Nine Lanterns: 2026-09-08", "A Quiet Ferry: 2026-06-30"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which contracts do I have?", ["Power: Provider Nordstrom; Price 84 €", "Phone: Provider Lyra; Price 15 €"]),
+        ("What happens on 30 November?", ["2026-11-30: Solaris: Director Tarkov"]),
+    ],
+)
+def test_a_row_is_shown_with_what_stands_over_it(notes: Memory, question: str, expected: list[str]) -> None:
+    assert lines(notes, question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Ingredients of the lentil soup?", ["red lentils", "2 carrots"]),
+        ("Ingredients of Lentil Soup", ["red lentils", "2 carrots"]),
+        ("Zutaten der Kürbissuppe?", ["1 kg Kürbis", "2 Zwiebeln", "200 ml Sahne"]),
+        ("Zutaten Kürbissuppe", ["1 kg Kürbis", "2 Zwiebeln", "200 ml Sahne"]),
+        ("Ingredients of Kürbissuppe?", ["1 kg Kürbis", "2 Zwiebeln", "200 ml Sahne"]),  # in another language
+    ],
+)
+def test_a_list_that_is_named_is_whole(notes: Memory, question: str, expected: list[str]) -> None:
+    assert lines(notes, question) == expected
+
+
+def test_of_more_than_can_be_listed_the_number_of_the_rest_is_told(fresh: Memory) -> None:
+    items = "\n".join(f"- stamp {n}" for n in range(130))
+    fresh.remember(f"# Stamps\n\n{items}", title="Stamps", source="/s.md")
+    *_, answer = fresh.ask("Which stamps do I have?")
+    assert isinstance(answer, Answer) and answer.lines[-1].text == "stamp 99 (and 30 more)"
 
 
 def test_a_count_is_counted(notes: Memory) -> None:
