@@ -92,12 +92,14 @@ def select_by_type(
     settings: AnswerSettings,
 ) -> list[AnswerCandidate]:
     """The candidates to show, in order. `candidates` is all there is, the best first; `usual` are those that answer a
-    question for one fact, and where a name is asked about that nothing is known by: in German it may be any noun."""
+    question for one fact, and where a name is asked about that nothing is known by: in German it may be any noun. None
+    where no candidate has a word of such a name."""
     question, asked = state.question, state.question.type
     selected: Sequence[AnswerCandidate]
     match asked.kind:
         case "about":
-            return write_briefing(state, asked.subjects[0], candidates) or list(usual)
+            known = write_briefing(state, asked.subjects[0], candidates)
+            return known or (list(usual) if any(one.covered for one in candidates) else [])
         case "compare":
             selected = _compared(candidates, usual, asked.subjects, settings.lines)
         case "when_changed":

@@ -18,8 +18,7 @@ import numpy as np
 from memory.errors import InvalidInputError
 from memory.facts.extraction import NOTHING_EXTRACTED, Extraction
 from memory.facts.rules.extract import extract_by_rules
-from memory.facts.rules.fields import field_keys
-from memory.facts.rules.passages import find_chapters
+from memory.facts.rules.fields import field_keys, find_things
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft, chunk_document, title_of
 from memory.ingest.versions import FormerSentence, align_versions
@@ -95,20 +94,20 @@ def draft_document(document: Document, settings: ChunkSettings, rules: bool = Tr
         raise InvalidInputError("A document needs a uri: it is the source's identity.")
     drafts: list[Draft] = []
     keys = field_keys(document.text) if rules else frozenset[str]()
-    chapters = find_chapters(document.text) if rules else frozenset[str]()
+    things = find_things(document.text) if rules else frozenset[str]()
     for draft in chunk_document(document, settings):
         spans = tuple(sentences(draft.text))
         found = NOTHING_EXTRACTED
         if rules:
             found = extract_by_rules(
                 draft.text, draft.title, draft.at, draft.speaker or document.speaker, document.properties, not drafts,
-                chat=bool(document.turns), spans=spans, field_keys=keys, chapters=chapters,
+                chat=bool(document.turns), spans=spans, field_keys=keys, things=things,
             )  # fmt: skip
         words = [draft.title, draft.text, draft.speaker or ""]
         if document.parts:  # the same words of another time are another episode
             words.append(draft.at.isoformat() if draft.at else "")
-        if chapters:  # each says of another thing what it says
-            words.append("chapters")
+        if things:  # what stands under each is told of it
+            words.append("things")
         if keys:  # and so are those that assert values of fields elsewhere in the note
             predicates = [relation.predicate.lower().split() for relation in found.relations]
             ends = {" ".join(predicate[place:]) for predicate in predicates for place in range(len(predicate))}

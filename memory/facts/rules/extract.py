@@ -40,12 +40,12 @@ def extract_by_rules(
     chat: bool = False,
     spans: Sequence[Span] | None = None,
     field_keys: frozenset[str] = frozenset(),
-    chapters: frozenset[str] = frozenset(),
+    things: frozenset[str] = frozenset(),
 ) -> Extraction:
     """The facts of one episode. `title` is its note's title and headings, `at` when it was written, `speaker` who wrote
     it if it was not the owner; `properties` of the source are asserted by its `first` episode only. `spans` are its
     sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `field_keys`: the keys of the
-    fields of the whole note, `chapters`: its headings of the first level, where there are several."""
+    fields of the whole note, `things`: its headings that are each a thing of its own."""
     if _STALE_TITLE.search(title) or _STALE_TEXT.search(text, 0, 400):  # an old copy, or a look back
         return NOTHING_EXTRACTED
     of_owner = is_about_owner(title)
@@ -53,8 +53,9 @@ def extract_by_rules(
     topic, dated = ("", "") if is_talk else (OWNER, "") if of_owner else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
     found = [*fields.property_facts(topic, dated, properties)] if first else []
-    parts = [(topic, dated, cut)] if of_owner or is_talk else [*_parts(cut, title, topic, dated, chapters)]
+    parts = [(topic, dated, cut)] if of_owner or is_talk else [*_parts(cut, title, topic, dated, things)]
     found += [change for about, _, part in parts for change in _changes(part, about, at)]
+    subjects = {about for about, *_ in parts}
     changes = sorted((one for one in found if one.replaces), key=lambda one: one.start)
     starts = [change.start for change in changes]
     if "columns" in properties:  # a table that was a file of its own
@@ -67,7 +68,8 @@ def extract_by_rules(
         for one in chain.from_iterable(read):
             near = changes[bisect_left(starts, one.start - _MAX_SENTENCE_CHARS) : bisect_left(starts, one.end)]
             if not any(_repeats(one, change) for change in near):
-                found.append(one)
+                is_part = one.subject != topic and one.cardinality == "one" and one.subject in subjects
+                found.append(replace(one, cardinality="one in document") if is_part else one)
     found += people.people_facts(cut, "" if of_owner else topic, properties, first)
     if first:
         found += people.signature_facts(cut, properties)
@@ -80,31 +82,36 @@ def extract_by_rules(
 
 
 def _parts(
-    cut: Passage, title: str, topic: str, dated: str, chapters: frozenset[str]
+    cut: Passage, title: str, topic: str, dated: str, things: frozenset[str]
 ) -> Iterator[tuple[str, str, Passage]]:
     """What each part of a passage is about, how precisely that is dated, and its lines: an event of a calendar is a
-    thing of its own, and so is a chapter of a note that is called by its first one. Chapters of another note are
-    sections of it."""
+    thing of its own, and so is what a heading among `things` names, but that those of the first level are sections of a
+    note that is called otherwise than by its first."""
     text, called = cut.text, phrases.clean(title.split(" › ")[0]).casefold()
-    is_first = called in {phrases.clean(one).casefold() for one in chapters}
-    events = {line.section for line in cut.lines if line.section and EVENT_TIME.match(text, line.start, line.end)}
+    is_first = called in {phrases.clean(one).casefold() for one in things}
+    names = {line.section: phrases.clean(line.section) for line in cut.lines if _is_event(text, line)}
+    names |= {one: name for one in things if (name := phrases.topic(one)[0])}
 
     def about(line: Line) -> tuple[str, str]:
-        if line.section in events:
-            return phrases.clean(line.section), ""
-        return phrases.topic(line.chapter) if is_first and line.chapter in chapters else (topic, dated)
+        if line.section in names:
+            return names[line.section], ""
+        return phrases.topic(line.chapter) if is_first and line.chapter in things else (topic, dated)
 
     def within(line: Line) -> Line:
-        outer = "" if is_first or line.chapter not in chapters else line.chapter
-        return replace(line, section="" if line.section in events else line.section or outer)
+        outer = "" if is_first or line.chapter not in things else line.chapter
+        return replace(line, section="" if line.section in names else line.section or outer)
 
-    if not (events or chapters):
+    if not (names or things):
         yield topic, dated, cut
         return
     for (subject, day), lines in groupby(cut.lines, about):
         known = {line.start: within(line) for line in lines}
         spoken = tuple((start, end, known[of.start]) for start, end, of in cut.sentences if of.start in known)
         yield subject, day, Passage(text, tuple(known.values()), spoken)
+
+
+def _is_event(text: str, line: Line) -> bool:
+    return bool(line.section) and EVENT_TIME.match(text, line.start, line.end) is not None
 
 
 def _repeats(field: ExtractedRelation, change: ExtractedRelation) -> bool:

@@ -5,7 +5,7 @@ key under two headings is two things. A value is short: a line that goes on is a
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from itertools import pairwise
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
 from memory.facts.rules import phrases
-from memory.facts.rules.passages import Line, Passage
+from memory.facts.rules.passages import Line, Passage, read_lines
 from memory.text.languages import alternatives, word_set
 from memory.text.predicates import SINGLE, canonical_predicate
 from memory.text.words import EVENT_RECURS, TASK_STATES
@@ -79,6 +79,25 @@ def field_keys(text: str) -> frozenset[str]:
     """The keys, in lower case, of the lines of a note that begin with one."""
     lines = (line.lstrip(" \t-*+•") for line in text.split("\n") if ":" in line)
     return frozenset(label(line, 0, len(line)).lower() for line in lines) - {""}
+
+
+def find_things(text: str) -> frozenset[str]:
+    """The headings of a note that are each a thing of its own: those of the first level, where there are several that
+    are no tasks; else those of records of one form, as in an address book: two keys at least stand under several of
+    them, and no field stands outside. A record may have parts, so none where headings are of different levels."""
+    if text.count("\n#") + text.startswith("#") < 2:
+        return frozenset()
+    keys: dict[str, set[str]] = defaultdict(set)
+    headings: dict[int, set[str]] = defaultdict(set)
+    for line in read_lines(text):
+        if line.heading and not _HEADLINE.match(text, line.start, line.end):
+            headings[line.heading].add(line.section or line.chapter)
+        elif line.own and ":" in text[line.start : line.end] and (key := label(text, line.start, line.end)):
+            keys[line.section].add(key.lower())
+    if len(chapters := headings.pop(1, set())) > 1:
+        return frozenset(chapters)
+    shared = [key for key, number in Counter(key for of in keys.values() for key in of).items() if number > 1]
+    return frozenset(keys) if len(shared) > 1 and len(headings) == 1 and "" not in keys else frozenset()
 
 
 def line_facts(

@@ -14,7 +14,6 @@ from typing import Any
 from memory.facts.extraction import OWNER
 from memory.text.languages import alternatives
 from memory.text.sentences import sentences
-from memory.text.words import TASK_STATES
 
 Span = tuple[int, int]
 
@@ -31,7 +30,6 @@ _MARKS = re.compile(
     r"[ \t]*+(?P<quote>(?:>[ \t]?)++)?+(?P<heading>#{1,6}[ \t]++)?+"
     r"(?P<bullet>(?:[-*+•–](?=\s)|\d{1,3}[.)](?=\s))[ \t]*+)?+(?P<box>\[[ xX/~-]\][ \t]++)?+"
 )
-_TASK = re.compile(rf"(?:{TASK_STATES})\b")
 _FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}+(?: [^\s:]{1,30}+){0,3}+):[ \t]")
 _QUOTED_MAIL = re.compile(r"(?:On .{4,120} wrote:|-{3,}+ ?(?:Original Message|Forwarded message).{0,20})\s*+$")
@@ -116,13 +114,9 @@ def machine_spans(text: str, speaker: str | None = None) -> list[Span]:
     return spans
 
 
-def find_chapters(text: str) -> frozenset[str]:
-    """The headings of the first level of a note, where it has several that are no tasks of an outline."""
-    if text.count("\n# ") + text.startswith("# ") < 2:
-        return frozenset()
-    found = frozenset(line.chapter for line in _lines(text, _body_start(text, {}), OWNER, False) if line.heading == 1)
-    found = frozenset(one for one in found if not _TASK.match(one))
-    return found if len(found) > 1 else frozenset()
+def read_lines(text: str) -> Iterator[Line]:
+    """The lines of a whole note that hold words."""
+    return _lines(text, _body_start(text, {}), OWNER, False)
 
 
 def order_spans(text: str) -> list[Span]:

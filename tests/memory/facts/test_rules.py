@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.extract import extract_by_rules
-from memory.facts.rules.fields import field_keys
-from memory.facts.rules.passages import find_chapters
+from memory.facts.rules.fields import field_keys, find_things
 from memory.text.sentences import sentences
 
 WRITTEN = datetime(2024, 3, 6, 9, tzinfo=UTC)  # a Wednesday
@@ -143,6 +142,30 @@ def test_no_fact_is_made_of_what_states_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "Achtung: Pass läuft im März ab!",
+        "Teilnehmer: Frau Sommer, Paul",
+        "Schritt 1: Linsen waschen",
+        "Heute: nichts Besonderes",
+        "Datum: 14.03.2026",
+        "Allergien: keine",
+        "Packliste: siehe unten",
+        "Fazit: nie wieder im August",
+    ],
+)
+def test_a_german_line_that_states_nothing_is_no_field(line: str) -> None:
+    assert told(f"{line}\n", "Reise nach Rom") == ()
+
+
+def test_a_german_field_says_that_it_is_new_and_since_when() -> None:
+    phone = only("Neue Nummer ab 1. Mai: 0176 5550123\n", "Paul")
+    assert (phone.predicate, phone.cardinality) == ("Nummer", "one")
+    assert facts("Portionen: 4 Stück\n", "Linsensuppe") == {("Linsensuppe", "Portionen", "4 Stück")}
+    assert facts("Farbe: blau\n", "Tagebuch") == set(), "a diary is about nothing"
+
+
+@pytest.mark.parametrize(
     ("text", "modality"),
     [
         ("Did the rent go up from 500 to 600?", "question"),
@@ -229,7 +252,7 @@ def test_years_and_kinds_of_notes_are_no_part_of_the_subject(title: str, about: 
 
 
 def told_of(text: str, title: str) -> set[tuple[str, str, str]]:
-    found = extract_by_rules(text, title, WRITTEN, None, {}, True, chapters=find_chapters(text)).relations
+    found = extract_by_rules(text, title, WRITTEN, None, {}, True, things=find_things(text)).relations
     return {(one.subject, one.predicate, one.object) for one in found}
 
 
@@ -244,6 +267,22 @@ def test_a_note_of_several_chapters_tells_of_each_what_stands_there() -> None:
     assert told_of("# Paul Berger\nPhone: 0341 111\n", "Paul") == {("Paul", "Phone", "0341 111")}
     code = "# Boiler\n\n```\n# pressure\n```\nPressure: 1.5 bar\n"
     assert told_of(code, "Boiler") == {("Boiler", "Pressure", "1.5 bar")}
+
+
+def test_records_of_one_form_are_things_of_their_own() -> None:
+    helga, anna = (
+        "## Oma Helga\nTelefon: 0341 5566\nAdresse: Ring 8\n",
+        "## Anna\nAdresse: Am Markt 2\nTelefon: 0171 9988\n",
+    )
+    expected = {("Oma Helga", "Telefon", "0341 5566"), ("Oma Helga", "Adresse", "Ring 8")}
+    found = told_of(f"# Kontakte\n\n{helga}\n{anna}\n## Papa\nGeburtstag: 12. März 1956\n", "Kontakte")
+    assert found > expected and {subject for subject, *_ in found} == {"Oma Helga", "Anna", "Papa"}
+    others = [f"# Bosun\n{helga}\n## Vet\nTelefon: 0341 7\n", f"# Ava\nTelefon: 0341 7\n{helga}\n{anna}"]
+    others += [f"# Ava\n{helga}\n{anna}\n### Büro\nTelefon: 0341 8\n", f"# Ava\n{helga}"]
+    for text in others:  # one key in common; fields of the note itself; parts; one
+        assert not {"Oma Helga", "Anna"} & {subject for subject, *_ in told_of(text, "Ava")}
+    logged = "# Ava\n## 2024-03-01\nMood: 3\nWeight: 70 kg\n## 2024-03-02\nMood: 4\nWeight: 71 kg\n"
+    assert {subject for subject, *_ in told_of(logged, "Ava")} == {"Ava"}
 
 
 def test_an_event_of_a_calendar_is_a_thing_of_its_own() -> None:

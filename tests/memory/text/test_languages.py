@@ -117,7 +117,7 @@ def test_a_date_is_one_object_in_any_language(fresh: Memory) -> None:
         "2024年3月5日", "２０２４年３月５日", "2024년 3월 5일",
     ]  # fmt: skip
     for place, date in enumerate(dates):
-        fresh.remember(f"{date} x{place}", source=f"/{place}.md", title=f"n{place}")
+        fresh.remember(f"{date}: Ana met number {place}", source=f"/{place}.md", title=f"n{place}")
     assert len(fresh.facts("2024-03-05")) == len(dates)
     for date in dates:
         time = analyse(f"x {date}").when
