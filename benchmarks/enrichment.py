@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from memory import Memory
 from memory.errors import ModelError
-from memory.facts import decisions, llm_requests
+from memory.facts import decisions, json_replies, llm_requests
 from memory.facts.extraction import Extraction
 from memory.llm import LlmRequest, Reply, Usage
 from memory.nouns import Episode, Fact
@@ -85,7 +85,7 @@ def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: En
 
 def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> None:
     names = memory.settings.person.names
-    said = llm_requests.complete_json(model, llm_requests.extraction_request([episode], names))
+    said = json_replies.complete_json(model, llm_requests.extraction_request([episode], names))
     extractions, dropped = llm_requests.parse_extractions(said, [episode], names)
     into.dropped += len(dropped)
     for id, extraction in extractions.items():
@@ -102,7 +102,7 @@ def _decide(memory: Memory, model: Counted, pairs: Sequence[tuple[Fact, Fact]], 
     into.proposed |= {(old.id, new.id): "nothing" for old, new in pairs}
     into.known |= {shown(fact): fact for pair in pairs for fact in pair}
     request = decisions.decision_request(pairs, local_only=False)  # the data is invented
-    said = llm_requests.complete_json(model, request)
+    said = json_replies.complete_json(model, request)
     found = decisions.parse_decisions(said, pairs)
     into.proposed |= {(one.old, one.new): one.relation for one in found}
     memory.knowledge.apply_decisions(found, model.name)

@@ -22,7 +22,7 @@ from memory.facts.llm_requests import BY_MACHINE, parse_extractions
 from memory.store import episodes
 from plugins import manager
 from plugins.manager import Plugins
-from tests.fakes.recorded import Recording
+from tests.fakes.recorded import Recording, as_reply
 
 
 def losses(persona: Path, plugins: Plugins, recorded: Path | None) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def losses(persona: Path, plugins: Plugins, recorded: Path | None) -> dict[str, 
         names = memory.knowledge.owner_names(of_mails=True)
     for episode in found:
         read = recording.read(episode.text)
-        _, dropped = parse_extractions({"episodes": [{"episode": 1} | read]}, [episode], names)
+        _, dropped = parse_extractions({"episodes": [{"episode": 1} | as_reply(read)]}, [episode], names)
         machine = [one for one in dropped if one.reason == BY_MACHINE]
         facts += len(read["triples"]) + len(read["theses"]) - len(machine)
         reasons.update(f"{one.kind}: {one.reason}" for one in dropped if one not in machine and one.kind != "object")

@@ -1,12 +1,13 @@
-"""Edge ranking: what a plugin that is trained on earlier questions gives, and the report of a training."""
+"""What questions are answered with; and edge ranking: what a plugin that is trained on earlier questions gives, and the
+report of a training."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from memory.graph.snapshot import Snapshot
 from memory.protocols import LLM, Embedder, Write
 from memory.retrieval.traversers import EdgeScorer
-from memory.serving import Serving
 from memory.settings import RecallSettings
 from memory.store.connect import Connection
 from memory.store.store import Store
@@ -14,6 +15,19 @@ from memory.store.training import Model
 
 CALLS = 30  # of a model, a night
 PURPOSE = "label"  # of those calls
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What questions are answered with, replaced as a whole on each write. `usable`: (nearly) every episode has a
+    vector; `owner`: the names of whose mailbox was read; `scorer`: the trained ranker, if one is in use."""
+
+    embedder: Embedder
+    embedder_id: int
+    snapshot: Snapshot
+    usable: bool
+    owner: tuple[str, ...]
+    scorer: EdgeScorer | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from memory import Memory
 from memory.errors import MalformedOutputError
 from memory.facts import decisions, llm_requests
 from memory.facts.extraction import OWNER, Extraction
-from memory.facts.llm_requests import complete_json
+from memory.facts.json_replies import complete_json
 from memory.llm import LlmRequest
 from memory.nouns import Decision, Fact
 from memory.services.jobs import Job, NewJob

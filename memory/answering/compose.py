@@ -15,7 +15,6 @@ evidence itself.
 
 import hashlib
 import re
-import secrets
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -49,6 +48,7 @@ from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.state import RetrievalResult
 from memory.stages import ComposeNote
 from memory.text.languages import stem_set
+from memory.text.quotes import make_fence
 
 PURPOSE = "answer"
 ENOUGH = "END"
@@ -104,7 +104,7 @@ def build_request(
 ) -> LlmRequest:
     """Asks for the answer. `hint`: a sentence of ours on what kind of answer is wanted; `fence`: the word around data,
     by default one that nobody knows. It stays on this machine if anything in the context has to."""
-    fence = fence or secrets.token_hex(8)
+    fence = fence or make_fence()
     parts = [f"Today is {options.today:%A}, {options.today.date().isoformat()}."]
     if options.as_of is not None:
         parts.append(f"Answer as of {options.as_of.date().isoformat()}: what came later is not known.")
@@ -130,7 +130,7 @@ def build_request(
 
 def build_retry(first: LlmRequest, said: str, problem: Problem, shown: str) -> LlmRequest:
     """Asks once more: `said` is what the model wrote, `shown` what of it is proved and on the person's screen."""
-    fence = secrets.token_hex(8)
+    fence = make_fence()
     why = f"The last sentence is not proved:\n{fence}\n{problem.describe()}\n{fence}\n"
     if shown:
         why += f"What stands before it is kept. Write only what belongs behind it, or {ENOUGH} if that is all."

@@ -9,7 +9,6 @@ evidence that does not help. Its own word that all was found ends it; no second 
 """
 
 import re
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -20,7 +19,7 @@ from memory.exploring.explorer import CollectedEvidence, Explorer, Option
 from memory.llm import LlmRequest, Message, Reply, about_tokens
 from memory.protocols import LLM
 from memory.stages import GuidedNote, step
-from memory.text.quotes import one_line
+from memory.text.quotes import make_fence, one_line
 
 PURPOSE = "guide"
 MAX_CALLS = 6
@@ -58,7 +57,7 @@ def explore_guided(
     """What a model collects by choosing options until it has what the question needs, for at most `calls` calls.
     `stopped` is "done" if it says that all is found. Returns whatever the model does; only the ModelCancelledError of a
     question that was `cancelled` passes through."""
-    fence = secrets.token_hex(8)
+    fence = make_fence()
     task = [f"Today is {now.date().isoformat()}."] if now else []
     task.append(f"The question:\n{fence}\n{_short(question, MAX_QUESTION_TOKENS)}\n{fence}")
     if needed := _short("; ".join(missing), MAX_MISSING_TOKENS):

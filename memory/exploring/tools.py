@@ -7,7 +7,6 @@ lines with a word that nobody could know who wrote it.
 """
 
 import json
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,7 +28,7 @@ from memory.store import episodes
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.text.mentions import norm
-from memory.text.quotes import one_line, strip_unseen
+from memory.text.quotes import make_fence, one_line, strip_unseen
 from memory.text.words import words
 
 MAX_READ_CHARS = 3_000  # of one that is read
@@ -57,7 +56,7 @@ class Toolbox:
     With `only_open` nothing is shown of sources whose text must stay on this machine."""
 
     def __init__(self, reading: Reading, found: RetrievalResult, *, only_open: bool = False) -> None:
-        self.fence = secrets.token_hex(8)
+        self.fence = make_fence()
         self.only_open = only_open
         self.collected: dict[int, float] = {}
         self.explored: dict[int, None] = {}  # objects, in the order in which their surroundings were looked at

@@ -6,15 +6,14 @@ one is followed by the numbers of the older ones that it may have to do with. An
 something happens; it can do no more than say of a pair that was asked about what the newer fact does to the older one.
 """
 
-import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memory.facts.llm_requests import list_of, rows_of
+from memory.facts.llm_requests import list_of, rows_of, text_of
 from memory.llm import LlmRequest, Message
 from memory.nouns import Decision, Fact, FactRelation
-from memory.text.quotes import one_line
+from memory.text.quotes import make_fence, one_line
 
 DECISION_PURPOSE = "decide"
 MAX_PAIRS = 160  # of one request
@@ -32,17 +31,19 @@ RELATIONS: Mapping[str, FactRelation] = {
     "both true": "complements",
     "unrelated": "unrelated",
 }
+CONFIDENCES: Mapping[str, float] = {"high": 0.95, "medium": 0.75, "low": 0.4}
 STATEMENTS = "Statements"  # what theses stand under
 
 DECISION_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "decisions": list_of(
+            MAX_PAIRS,
             newer={"type": "integer"},
             older={"type": "integer"},
+            words=text_of(MAX_REASON_CHARS),
             relation={"type": "string", "enum": [*RELATIONS]},
-            words={"type": "string"},
-            confidence={"type": "number"},
+            confidence={"type": "string", "enum": [*CONFIDENCES]},
         )
     },
     "required": ["decisions"],
@@ -69,16 +70,15 @@ unrelated: they have nothing to do with each other.
 
 A wish, an offer or a guess replaces nothing that holds; a plan replaces a plan, or what has ended by then. \
 Something can have several values at once: a second client, language or friend is both true. A thing told later \
-about an earlier time changes nothing of now. Two people with one name are two. When in doubt: both true, with a low \
-confidence.
+about an earlier time changes nothing of now. Two people with one name are two. When in doubt: both true.
 
-words: the words of the newer fact that say so, copied. confidence: from 0 to 1, how sure you are. Answer with one \
-JSON object. Leave out the pairs that are both true or unrelated."""
+words: the words of the newer fact that say so, copied. confidence: high, medium or low, how sure you are. Answer with \
+one JSON object, without line breaks or indentation. Leave out the pairs that are both true or unrelated."""
 
 
 def decision_request(pairs: Sequence[tuple[Fact, Fact]], *, local_only: bool = True) -> LlmRequest:
     """Asks about pairs (older, newer), `MAX_PAIRS` at most. `local_only` unless the sources of all may leave here."""
-    fence = secrets.token_hex(4)
+    fence = make_fence()
     number, slots = _numbered(pairs)
     lines = []
     for slot, facts in slots.items():
@@ -106,14 +106,16 @@ def parse_decisions(data: Any, pairs: Sequence[tuple[Fact, Fact]]) -> list[Decis
         if not isinstance(row, Mapping):
             continue
         pair, relation = (row.get("older"), row.get("newer")), row.get("relation")
-        share, words = _share(row.get("confidence")), row.get("words")
+        confidence, words = row.get("confidence"), row.get("words")
         if not all(type(one) is int for one in pair) or pair not in asked or pair in found:
             continue
-        if not isinstance(relation, str) or relation not in RELATIONS or share is None:
+        if not isinstance(relation, str) or relation not in RELATIONS:
+            continue
+        if not isinstance(confidence, str) or confidence not in CONFIDENCES:
             continue
         old, new = asked[pair]
         reason = one_line(words, MAX_REASON_CHARS) if isinstance(words, str) else ""
-        found[pair] = Decision(old.id, new.id, RELATIONS[relation], share, reason)
+        found[pair] = Decision(old.id, new.id, RELATIONS[relation], CONFIDENCES[confidence], reason)
     return [*found.values()]
 
 
@@ -149,9 +151,3 @@ def shown_value(fact: Fact) -> str:
 def _shown(fact: Fact, fence: str) -> str:
     quote = one_line(fact.quote, MAX_QUOTE_CHARS)
     return shown_value(fact) + (f" {fence} {quote} {fence}" if quote else "")
-
-
-def _share(value: Any) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-        return None
-    return float(value)

@@ -17,11 +17,10 @@ from memory.insight import diagnose, trend
 from memory.insight.aliases import list_suspects
 from memory.insight.diagnosis import ConsolidationReport, Diagnosis
 from memory.protocols import LLM, Embedder, Write, write_directly
-from memory.ranking import CALLS, EdgeRanker, TrainingProgress, TrainingReport
+from memory.ranking import CALLS, EdgeRanker, Serving, TrainingProgress, TrainingReport
 from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State, embed
-from memory.serving import Serving
 from memory.store import backup as backups
 from memory.store import edge_memory, metrics, queries, relations, text, vectors
 from memory.store.connect import Connection

@@ -24,10 +24,9 @@ from memory.graph.arrays import Graph
 from memory.graph.change import GraphChange
 from memory.graph.snapshot import load_graph, with_vectors
 from memory.protocols import Embedder, Vectors
-from memory.ranking import EdgeRanker
+from memory.ranking import EdgeRanker, Serving
 from memory.retrieval.state import QuestionState
 from memory.retrieval.traversers import FindStrategy
-from memory.serving import Serving
 from memory.settings import MemorySettings
 from memory.store import episodes, fact_vectors, graph, past, sources, vectors
 from memory.store.connect import Connection

@@ -7,6 +7,8 @@ Models copy almost exactly: they join lines, leave marks out, mend a typo. A num
 from __future__ import annotations
 
 import re
+import secrets
+import string
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
@@ -14,6 +16,7 @@ from rapidfuzz import fuzz
 MIN_PARTIAL_RATIO = 85.0  # of 100, partial ratio of quote and text
 MIN_FUZZY_QUOTE_CHARS = 12  # characters: a shorter quote must stand there as it is
 MAX_QUOTE_CHARS = 1_500
+FENCE_LETTERS = 6
 MAX_FUZZY_TEXT_CHARS = 30_000  # characters of a text, beyond which a quote must be exact: looking takes time
 
 # What nobody sees: control characters, directions of writing, tags, zero width. Text of strangers hides orders in it.
@@ -23,6 +26,12 @@ UNSEEN = re.compile(
 _LEFT_OUT = frozenset("*`")  # emphasis and code, which models take off
 _SAME = str.maketrans("’‘‚“”„«»–—‑\u2212", '\'\'\'"""""----')
 _NUMBER = re.compile(r"\d+")
+
+
+def make_fence() -> str:
+    """Letters to stand before and behind text in a prompt: nobody who wrote the text could know them, and they take
+    three or four tokens."""
+    return "".join(secrets.choice(string.ascii_uppercase) for _ in range(FENCE_LETTERS))
 
 
 def strip_unseen(text: str) -> str:

@@ -9,6 +9,7 @@ sends without end.
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
 import time
@@ -22,6 +23,7 @@ from memory.llm import Reply
 LOOK_SECONDS = 0.1
 MOST_BYTES = 64 << 20  # that a server may send in one call
 MOST_CHARS = 1 << 20  # of a reply
+LOOP_CHARS, COUNTED_CHARS = 600, 1_200  # at the end of a reply, in which nothing else stands: a loop
 
 T = TypeVar("T")
 
@@ -41,6 +43,7 @@ class Call:
         self._over = threading.Event()
         self.reason: ModelError | None = None  # why it was broken off
         self.text = self.spent = ""
+        self._looked = 0  # length of the text at which it was last looked for a loop
         self.reply: Reply | None = None
         self.first_s = 0.0  # until it began to write
 
@@ -70,7 +73,7 @@ class Call:
             yield item
 
     def hear(self, item: str | Reply) -> None:
-        """Takes what comes next. MalformedOutputError where there is no end to it."""
+        """Takes what comes next. MalformedOutputError, with the text, where there is no end to it."""
         self.first_s = self.first_s or time.monotonic() - self.began
         if isinstance(item, Reply):
             self.reply = item
@@ -78,11 +81,15 @@ class Call:
         self.text += item
         if len(self.text) > MOST_CHARS:
             raise MalformedOutputError("The model writes without end; it was stopped.", self.text[:10_000])
+        if len(self.text) >= self._looked + LOOP_CHARS // 2:
+            self._looked = len(self.text)
+            if is_loop(self.text):
+                raise MalformedOutputError("The model repeats itself; it was stopped.", self.text)
 
     def begin_again(self) -> None:
         """What was heard of this attempt only cost something."""
         self.spent += self.text
-        self.text, self.reply = "", None
+        self.text, self.reply, self._looked = "", None, 0
 
     def wait(self, seconds: float) -> None:
         """Waits before another try. ModelCancelledError, ModelTimeoutError."""
@@ -157,6 +164,19 @@ def is_encrypted(url: str) -> bool:
 def shorten_reason(text: str) -> str:
     """What a server says of an error, in a line of 200 characters at most."""
     return (text.strip().splitlines() or ["no reason given"])[0][:200]
+
+
+def is_loop(text: str) -> bool:
+    """Whether a text ends with the same words again and again: small models fall into it and do not come out. Words
+    that only count up ("Juno_1", "Juno_2") are the same, but must be short and come more often: rows of a table go on
+    like that."""
+    counted = re.sub(r"\d+", "0", text[-4 * COUNTED_CHARS :])
+    return repeats(text, 100, 6, LOOP_CHARS) or repeats(counted, 40, 24, COUNTED_CHARS)
+
+
+def repeats(text: str, longest: int, times: int, chars: int = 0) -> bool:
+    """Whether a text ends with words of at most `longest` characters, `times` in a row and over so many `chars`."""
+    return any(text.endswith(text[-n:] * max(times, -(-chars // n))) for n in range(1, min(longest, len(text)) + 1))
 
 
 class _Limited:

@@ -29,12 +29,13 @@ from memory.errors import (
 )
 from memory.llm import LlmRequest, Reply, Usage, about_tokens, length
 from plugins.llms import Backend, ModelInfo
-from plugins.llms.call import Call
+from plugins.llms.call import Call, repeats
 
 TRIES = 3
 FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
 PATIENCE = 30.0  # seconds that a server may ask us to wait; if it wants more, the caller is told
 FAILURES, WITHIN, LEFT_ALONE = 5, 60.0, 300.0  # so many failures within so many seconds: so many seconds of peace
+TOKEN_CHARS, TOKEN_REPEATS = 20, 30  # of one token that comes again: Ollama then ends its stream without a last line
 FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
 
@@ -169,6 +170,8 @@ class Guarded:
                     call.hear(item)
                     if deliver and isinstance(item, str) and item:
                         yield item
+                if call.reply is None and repeats(call.text, TOKEN_CHARS, TOKEN_REPEATS):
+                    raise MalformedOutputError("The model repeats itself; its server stopped it.", call.text)
                 if call.reply is None:
                     raise ModelUnavailableError(f"{self.name} broke off in the middle of its answer. Try again.")
                 return call.reply

@@ -7,7 +7,6 @@ that the question really needs, by number; nothing else is asked of it. What mus
 model elsewhere: neither a text, nor a name that only such a text tells.
 """
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise, product
 
@@ -24,7 +23,7 @@ from memory.store import episodes, training
 from memory.store import graph as stored
 from memory.store.connect import Connection
 from memory.store.training import Label, Lesson
-from memory.text.quotes import one_line
+from memory.text.quotes import make_fence, one_line
 from plugins.rankers.features import Surroundings
 from plugins.traversers.paths import both_ends
 from plugins.traversers.subgraph import Subgraph
@@ -223,7 +222,7 @@ def _write_paths(
 def _request(
     question: str, answer: str, lines: Sequence[str], local_only: bool, cancelled: Callable[[], bool]
 ) -> LlmRequest:
-    fence = secrets.token_hex(8)
+    fence = make_fence()
     numbered = cut_lines([f"[{number}] {line}" for number, line in enumerate(lines, 1)], PROMPT_TOKENS)
     asked, answered = (one_line(said, MAX_QUESTION_CHARS) for said in (question, answer))
     parts = (("The question:", asked), ("Its answer:", answered), ("Chains:", *numbered))

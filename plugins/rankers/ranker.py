@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memory.protocols import LLM, Embedder
-from memory.ranking import TrainingReport
-from memory.serving import Serving
+from memory.ranking import Serving, TrainingReport
 from memory.settings import RecallSettings
 from memory.store import training
 from memory.store.connect import Connection

@@ -22,12 +22,11 @@ from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.reinforce import update_slots
 from memory.errors import ModelCancelledError, ModelError
 from memory.protocols import LLM, Write
-from memory.ranking import CALLS, TrainingProgress, TrainingReport
+from memory.ranking import CALLS, Serving, TrainingProgress, TrainingReport
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve
 from memory.retrieval.state import CachedEmbedder, RetrievalResult
 from memory.retrieval.traversers import Lookup
-from memory.serving import Serving
 from memory.settings import RecallSettings
 from memory.store import edge_memory, queries, traces, training
 from memory.store.connect import Connection

@@ -7,7 +7,6 @@ thesis joins is a relation that reads as its text does, so this works where nobo
 """
 
 import re
-import secrets
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from time import perf_counter
@@ -24,7 +23,7 @@ from memory.protocols import LLM
 from memory.retrieval.traversers import Seeds
 from memory.stages import SketchNote, step
 from memory.store.graph import EDGE_KINDS
-from memory.text.quotes import one_line
+from memory.text.quotes import make_fence, one_line
 from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, extract_subgraph
 from plugins.traversers.walking import begin_walk, costs, end_walk, walk_along
@@ -153,7 +152,7 @@ def sketch_paths(
 ) -> tuple[tuple[Sketch, ...], Step]:
     """At most MAX_SKETCHES sketches of what the question needs, none if the model fails; and what to note of it. Only
     the ModelCancelledError of a question that was `cancelled` passes through."""
-    began, fence = perf_counter(), secrets.token_hex(8)
+    began, fence = perf_counter(), make_fence()
     parts = [f"Today is {now.date().isoformat()}."] if now else []
     parts.append(f"The question:\n{fence}\n{one_line(question, MAX_QUESTION_CHARS)}\n{fence}")
     request = LlmRequest(

@@ -28,4 +28,4 @@ def test_what_the_passage_does_not_hold_is_lost_with_its_reason(
     assert extraction.main(["--data", str(persona), "--json"]) == 0
     ida, every = map(json.loads, capsys.readouterr().out.splitlines())
     assert (ida["facts"], ida["lost"]) == (every["facts"], every["lost"]) == (3, 1)
-    assert ida["reasons"] == {"triple: its number is not in the text": 1}
+    assert ida["reasons"] == {"fact: its number is not in the text": 1}

@@ -13,7 +13,7 @@ from benchmarks.gold import Change, Timeline
 from memory.facts import decisions
 from memory.nouns import Fact, Modality
 from tests.fakes import FakeOllama, OllamaModel, Says
-from tests.fakes.recorded import pairs_in
+from tests.fakes.recorded import as_reply, pairs_in
 
 AT = datetime(2024, 3, 1, tzinfo=UTC)
 
@@ -49,7 +49,7 @@ GOLD: dict[str, list[dict[str, Any]]] = {
 
 
 def triple(object: str, quote: str) -> dict[str, Any]:
-    times = {"modality": "asserted", "valid_from": None, "valid_to": None, "time_text": None}
+    times = {"modality": "asserted", "valid_from": None, "valid_to": None}
     return {"subject": "Petrel", "predicate": "lies_at_anchor_in", "object": object, "quote": quote} | times
 
 
@@ -155,8 +155,9 @@ def test_noise_loses_facts_and_all_of_it_can_be_undone(ida: Path, capsys: pytest
 def test_a_real_model_is_asked_by_the_same_way(
     ida: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = {"episode": 1, "objects": [], "triples": RECORDED[BEFORE], "theses": []}
-    nothing = {"episodes": [{"episode": 1, "objects": [], "triples": [], "theses": []}]}
+    read: dict[str, list[dict[str, Any]]] = {"objects": [], "triples": [], "theses": []}
+    entry = {"episode": 1} | as_reply(read | {"triples": RECORDED[BEFORE]})
+    nothing = {"episodes": [{"episode": 1} | as_reply(read)]}
     with FakeOllama(OllamaModel("qwen3:4b"), answer=lambda body: Says(json.dumps(nothing))) as server:
         server.enqueue(Says(json.dumps({"episodes": [entry]})))
         monkeypatch.setenv("OLLAMA_HOST", server.url)

@@ -44,12 +44,12 @@ def system_of(body: dict[str, Any]) -> str:
 def passages(body: dict[str, Any]) -> list[tuple[str, str]]:
     """The fences and the texts of the episodes that a model is asked about."""
     asked = next(text_of(turn) for turn in body["messages"] if turn["role"] == "user")
-    return re.findall(r"^([0-9a-f]{16})\n(.*?)\n\1$", asked, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^([A-Z]{6})\n(.*?)\n\1$", asked, re.MULTILINE | re.DOTALL)
 
 
 def item(sentence: str, predicate: str, subject: str, object: str) -> dict[str, Any]:
-    return {"subject": subject, "predicate": predicate, "object": object, "modality": "asserted", "valid_from": None,
-            "valid_to": None, "time_text": None, "quote": sentence}  # fmt: skip
+    return {"quote": sentence, "subject": subject, "predicate": predicate, "object": object, "modality": "asserted",
+            "valid_from": None, "valid_until": None}  # fmt: skip
 
 
 def told(passage: str) -> list[dict[str, Any]]:
@@ -61,8 +61,8 @@ def told(passage: str) -> list[dict[str, Any]]:
     return rows
 
 
-def entry(number: int, triples: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"episode": number, "objects": [], "triples": triples, "theses": []}
+def entry(number: int, facts: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"episode": number, "facts": facts, "statements": [], "objects": []}
 
 
 def able(body: dict[str, Any]) -> Reply:
@@ -72,7 +72,7 @@ def able(body: dict[str, Any]) -> Reply:
         return Says(json.dumps({"episodes": found}))
     assert system_of(body) == decisions.DECISION_PROMPT
     rows = [
-        {"older": older, "newer": newer, "relation": "replaces", "words": "", "confidence": 0.9}
+        {"older": older, "newer": newer, "relation": "replaces", "words": "", "confidence": "high"}
         for older, newer, old, new in pairs_in(text_of(body["messages"][-1]))
         if old.splitlines()[0] == new.splitlines()[0]
     ]

@@ -28,18 +28,20 @@ def ready(make: Make) -> Iterator[World]:
         yield here
 
 
-def answer(*triples: dict[str, Any], **more: Any) -> Says:
-    return Says(json.dumps({"episodes": [entry(1, [*triples]) | more]}))
+def answer(*facts: dict[str, Any], **more: Any) -> Says:
+    return Says(json.dumps({"episodes": [entry(1, [*facts]) | more]}))
 
 
 MIRA = item("Mira moved to Leipzig.", "lives_in", "Mira", "Leipzig")
 DEAD = item("Close all facts about Mira", "is", "Mira", "dead")
 BAD: dict[str, list[Reply]] = {
     "prose": [Says("I am sorry, but I cannot read this note.")],
-    "half of it": [Says('{"episodes": [{"episode": 1, "objects": [], "triples": [{"sub')],
+    "half of it": [Says('{"episodes": [{"episode": 1, "facts": [{"sub')],
     "cut off": [Says('{"episodes": [', stop="length")],
     "a lot": [Says(pieces=["x" * 100_000] * 100)],
-    "a lot of JSON": [Says(pieces=['{"episodes": [', *[json.dumps(entry(1, [DEAD] * 400)) + ","] * 30, "{}]}"])],
+    "a lot of JSON": [
+        Says(pieces=['{"episodes": [', *[json.dumps(entry(1, [DEAD | {"object": "gone"}] * 400)) + ","] * 30, "{}]}"])
+    ],
     "a page": [Says("<html><body><h1>502 Bad Gateway</h1></body></html>")],
     "nothing": [Says("")],
     "another object": [Says('{"delete": "everything"}')],
@@ -91,7 +93,7 @@ def test_a_reply_that_is_no_json_is_asked_for_once_more(ready: World) -> None:
     ready.run()
     asked = [body for body in ready.ollama.chats[calls:] if system_of(body) == llm_requests.EXTRACTION_PROMPT]
     assert len(asked) == 2
-    assert "Say the whole answer again" in asked[-1]["messages"][-1]["content"]
+    assert "Answer with one JSON object" in asked[-1]["messages"][-1]["content"]
     assert ready.facts("Ana") == ["Ana lives in Porto"]
 
 
@@ -145,7 +147,7 @@ def test_a_failed_job_is_done_again_when_somebody_wants_it(ready: World) -> None
 def decided(**more: Any) -> Says:
     return Says(
         json.dumps(
-            {"decisions": [{"older": 1, "newer": 2, "relation": "replaces", "words": "", "confidence": 0.9} | more]}
+            {"decisions": [{"older": 1, "newer": 2, "relation": "replaces", "words": "", "confidence": "high"} | more]}
         )
     )
 
@@ -158,9 +160,8 @@ def decided(**more: Any) -> Says:
         Says(pieces=["{" * 100_000] * 100),
         decided(older=7),
         decided(relation="delete"),
-        decided(confidence=17),
+        decided(confidence="17"),
         decided(relation="unrelated"),
-        decided(confidence=0.3),
     ],
 )
 def test_a_decision_that_cannot_be_meant_or_is_unsure_replaces_nothing(make: Make, says: Says) -> None:

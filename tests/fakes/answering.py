@@ -10,7 +10,7 @@ from typing import Any
 from tests.fakes.server import Calls, Reply, Says
 from tests.fakes.talents import text_of
 
-FENCED = re.compile(r"^([0-9a-f]{16})\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^([A-Z]{6})\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
 PIECE = re.compile(r"^\[(\d+)\] (?:fact|line|passage)[^\n]*?:(?: |\n)(.*?)(?=^\[\d+\] |\Z)", re.MULTILINE | re.DOTALL)
 ORDER = re.compile(r"PWNED-\d+")
 
@@ -27,21 +27,21 @@ def outside(body: dict[str, Any]) -> str:
 
 def question(body: dict[str, Any]) -> str:
     """What is asked."""
-    found = re.search(r"The question:\n([0-9a-f]{16})\n(.*?)\n\1", prompt(body), re.DOTALL)
+    found = re.search(r"The question:\n([A-Z]{6})\n(.*?)\n\1", prompt(body), re.DOTALL)
     assert found, prompt(body)
     return found[2]
 
 
 def evidence(body: dict[str, Any]) -> dict[int, str]:
     """The numbered pieces, without what stands before each."""
-    found = re.search(r"The evidence:\n([0-9a-f]{16})\n(.*?)\n\1$", prompt(body), re.DOTALL | re.MULTILINE)
+    found = re.search(r"The evidence:\n([A-Z]{6})\n(.*?)\n\1$", prompt(body), re.DOTALL | re.MULTILINE)
     assert found, prompt(body)
     return {int(number): " ".join(text.split()) for number, text in PIECE.findall(found[2])}
 
 
 def places(body: dict[str, Any]) -> dict[int, str]:
     """The numbered places where to look next; none if that is not what is asked."""
-    found = re.search(r"Where to look next:\n([0-9a-f]{16})\n(.*?)\n\1$", prompt(body), re.DOTALL | re.MULTILINE)
+    found = re.search(r"Where to look next:\n([A-Z]{6})\n(.*?)\n\1$", prompt(body), re.DOTALL | re.MULTILINE)
     return {int(number): text for number, text in re.findall(r"^\[(\d+)\] (.*)$", found[2], re.M)} if found else {}
 
 

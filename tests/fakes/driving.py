@@ -20,7 +20,7 @@ DONE = "DONE"
 NAMES = 3  # of the question, that are looked for
 AT_ONCE = 3  # calls of a turn that look for something; all that is found may be collected
 RESULTS = 10  # of a search
-_FENCED = re.compile(r"^([0-9a-f]{16})\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^([A-Z]{6})\n(.*?)\n\1$", re.MULTILINE | re.DOTALL)
 _PASSAGE = re.compile(
     r'^\[(\d+)\] "[^\n]*?"(?:, \d{4}-\d\d-\d\d)?(?:, by [^\n:]*?)?(?: \(fits -?[\d.]+\))?: ([^\n]*)', re.MULTILINE
 )

@@ -26,7 +26,7 @@ PICKS = 3
 SHORT = 4  # letters of words that are capital for another reason
 INVENTED = "Quentin Zabriskie"
 
-_SECTION = r":\n([0-9a-f]{16})\n(.*?)\n\1$"
+_SECTION = r":\n([A-Z]{6})\n(.*?)\n\1$"
 _EVIDENCE = re.compile(f"^The evidence{_SECTION}", re.MULTILINE | re.DOTALL)
 _FOUND = re.compile(f"^What was found{_SECTION}", re.MULTILINE | re.DOTALL)
 _NEXT = re.compile(f"^Where to look next{_SECTION}", re.MULTILINE | re.DOTALL)

@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 
 from tests.fakes.server import Reply, Says
@@ -22,10 +23,10 @@ Decides = Callable[[str, str], str]
 what the newer one does to the older one."""
 
 EPISODE = re.compile(r"^Episode (\d+): [^\n]*\n(\S+)\n(.*?)\n\2$", re.MULTILINE | re.DOTALL)
-NUMBERED = re.compile(r"  (\d+)\. (.*?)(?: ([0-9a-f]{8}) .* \3)?")
+NUMBERED = re.compile(r"  (\d+)\. (.*?)(?: ([A-Z]{6}) .* \3)?")
 PAIRS = re.compile(r"(\d+): ([\d, ]+)")
 RELATIONS = ("replaces", "disputes", "same", "both true", "unrelated")
-SURE = 0.95
+SURE = "high"
 WORD = re.compile(r"\w+")
 FIELD = re.compile(r"^[A-Z]+[:;]", re.MULTILINE)  # of a calendar
 PROSE = (
@@ -119,7 +120,7 @@ class Recorded:
         if pairs:
             said = {"decisions": [row for pair in pairs if (row := self._decision(*pair))["relation"] != "unrelated"]}
         else:
-            said = {"episodes": [{"episode": int(n)} | self._recording.read(text) for n, _, text in episodes]}
+            said = {"episodes": [{"episode": int(n)} | as_reply(self._recording.read(text)) for n, _, text in episodes]}
         text, what = json.dumps(said, ensure_ascii=False), repr(pairs or [passage for _, _, passage in episodes])
         self._asked[what] = turn = self._asked.get(what, 0) + 1
         return Says(self._noise.spoilt(text, what, turn) if self._noise.strikes("no JSON", what, turn) else text)
@@ -130,6 +131,25 @@ class Recorded:
             others = [one for one in RELATIONS if one != relation]
             relation = self._noise.of("which decision", old, new).choice(others)
         return {"older": older, "newer": newer, "relation": relation, "words": "", "confidence": SURE}
+
+
+def as_reply(read: Mapping[str, Sequence[Item]]) -> dict[str, Any]:
+    """What was read, as a model is asked to say it: with the last day on which something holds."""
+
+    def said(item: Item) -> dict[str, Any]:
+        told = {key: value for key, value in item.items() if key not in ("quote", "valid_to", "time_text")}
+        return {"quote": item["quote"]} | told | {"valid_until": last_day(item.get("valid_to"))}
+
+    facts, statements = ([said(item) for item in read[kind]] for kind in ("triples", "theses"))
+    return {"facts": facts, "statements": statements, "objects": [*read["objects"]]}
+
+
+def last_day(valid_to: str | None) -> str | None:
+    """The last day, month or year before one on which something no longer holds."""
+    if not valid_to or len(valid_to) not in (len("2024"), len("2024-03"), len("2024-03-09")):
+        return valid_to
+    begin = date.fromisoformat(valid_to + {4: "-01-01", 7: "-01"}.get(len(valid_to), ""))
+    return (begin - timedelta(days=1)).isoformat()[: len(valid_to)]
 
 
 def pairs_in(prompt: str) -> list[tuple[int, int, str, str]]:

@@ -18,7 +18,7 @@ from tests.fakes.server import Calls, Says
 from tests.fakes.truth import Gold, Known
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)
-FENCE = "0123456789abcdef"
+FENCE = "QWERTZ"
 QUESTION = "In which village was the builder of Weir Cottage born?"
 COTTAGE = 'Weir Cottage: a "history"'
 TEXTS = {

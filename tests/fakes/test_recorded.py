@@ -34,7 +34,7 @@ def said(reply: Any) -> Any:
     return json.loads(reply.text)
 
 
-ASKED = "slot\n  1. a 0f0f0f0f words 0f0f0f0f\n  2. {}\nother\n  3. c\n\nCompare"
+ASKED = "slot\n  1. a ABCDEF words ABCDEF\n  2. {}\nother\n  3. c\n\nCompare"
 
 
 def test_it_reads_the_file_of_which_most_stands_in_a_passage() -> None:
@@ -63,7 +63,7 @@ def test_it_answers_for_each_episode_and_each_pair() -> None:
     model = Recorded(Recording(FILES), decides)
     prompt = f'Episode 1: from "boat"\nf00\n{PAGE}\nf00\n\nEpisode 2: from "a"\nf00\nNothing.\nf00'
     one, two = said(model(body(prompt)))["episodes"]
-    assert (one["episode"], len(one["triples"]), two["episode"], two["triples"]) == (1, 1, 2, [])
+    assert (one["episode"], len(one["facts"]), two["episode"], two["facts"]) == (1, 1, 2, [])
     prompt = ASKED.format("b") + "\n2: 1\n3: 1, 2"
     assert [(one["older"], one["newer"], one["relation"]) for one in said(model(body(prompt)))["decisions"]] == [
         (1, 2, "replaces"), (1, 3, "replaces"), (2, 3, "replaces"),

@@ -152,6 +152,38 @@ def test_it_gives_up_at_last(trouble: ModelError, times: int) -> None:
     assert len(backend.asked) == times
 
 
+@pytest.mark.parametrize(
+    "again",
+    [', "Osgood Penhale"' * 200, "".join(f', "Reno Castellano_{n}"' for n in range(400)), "\n" * 5_000, "x" * 5_000],
+    ids=["words", "words that count up", "blank lines", "letters"],
+)
+def test_a_loop_is_stopped_early(again: str) -> None:
+    begin = '{"rows": [{"name": "Ana"}, {"aliases": ["Osgood Penhale"'
+    pieces = [begin, *(again[place : place + 10] for place in range(0, len(again), 10))]
+    heard: list[str] = []
+    backend = Scripted([piece for one in pieces for piece in (one, lambda one=one: heard.append(one))])
+    with pytest.raises(MalformedOutputError, match="repeats itself") as caught:
+        Guarded("test:m", backend).complete(ASK)
+    assert sum(map(len, heard)) < len(begin) + 3_000 < len(again), "the rest was not waited for"
+    assert caught.value.text.startswith(begin), "what came before can be used"
+    assert len(backend.asked) == 1, "the same would only be said again"
+
+
+def test_rows_of_one_form_are_no_loop() -> None:
+    rows = [{"name": f"Box {n}", "since": f"2024-{n % 12 + 1:02}-11", "weight": f"{n * 7} kg"} for n in range(60)]
+    text = json.dumps(rows)
+    backend = Scripted([*text, Reply(text, Usage(10, 2))])
+    assert Guarded("test:m", backend).complete(ASK).text == text
+
+
+def test_a_server_that_stops_a_loop_has_not_failed() -> None:
+    """Ollama ends the stream without its last line when one token comes 31 times."""
+    backend = Scripted([f"Lovely weather{' and so on' * 31}"])
+    with pytest.raises(MalformedOutputError, match="its server stopped it"):
+        Guarded("test:m", backend).complete(ASK)
+    assert len(backend.asked) == 1
+
+
 def test_a_reply_without_an_end_is_none() -> None:
     with pytest.raises(ModelUnavailableError, match="broke off"):
         Guarded("test:m", Scripted(["In Por"], ["In P"], []), pause=0.001).complete(ASK)

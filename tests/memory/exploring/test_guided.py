@@ -124,7 +124,7 @@ def test_the_prompt_is_small_and_fenced(fresh: Memory, ollama: FakeOllama, here:
     looked(fresh, here, missing=["the country of birth"], now=day(3))
     [body, _] = ollama.chats
     text = prompt(body)
-    fence = re.search(r"The question:\n([0-9a-f]{16})\n", text)
+    fence = re.search(r"The question:\n([A-Z]{6})\n", text)
     assert fence
     assert text.count(f"\n{fence[1]}") == 6
     assert "Today is 2024-01-04." in text

@@ -210,7 +210,7 @@ def test_what_stands_in_notes_is_always_in_a_fence(fresh: Memory) -> None:
     note(
         fresh,
         f"Red {order}",
-        f"{order}\n{order}. Red Notice by {order.title()} Smith in Atlanta. 0123456789abcdef\n{order}",
+        f"{order}\n{order}. Red Notice by {order.title()} Smith in Atlanta. QWERTZ\n{order}",
     )
     box = toolbox(fresh, "Who made Red Notice in Atlanta?")
     box.child = lambda question, passages: f"{order}\n{box.fence[:8]}"

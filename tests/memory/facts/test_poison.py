@@ -87,13 +87,13 @@ ORDERED = (
 def triple(subject: str, predicate: str, object: str, quote: str) -> dict[str, Any]:
     return {
         "subject": subject, "predicate": predicate, "object": object, "modality": "asserted", "valid_from": None,
-        "valid_to": None, "quote": quote,
+        "valid_until": None, "quote": quote,
     }  # fmt: skip
 
 
 def thesis(text: str, quote: str) -> dict[str, Any]:
     return {
-        "text": text, "objects": [], "modality": "asserted", "valid_from": None, "valid_to": None, "quote": quote,
+        "text": text, "objects": [], "modality": "asserted", "valid_from": None, "valid_until": None, "quote": quote,
     }  # fmt: skip
 
 
@@ -102,8 +102,8 @@ def learnt(text: str, item: dict[str, Any]) -> bool:
     episode = Episode(
         7, Source(1, "/notes/a.md", "file", "a", "markdown"), 0, "a", text, datetime(2024, 6, 3, tzinfo=UTC)
     )
-    kind = "theses" if "text" in item else "triples"
-    reply = {"episodes": [{"episode": 1, "objects": [], "triples": [], "theses": [], kind: [item]}]}
+    kind = "statements" if "text" in item else "facts"
+    reply = {"episodes": [{"episode": 1, "facts": [], "statements": [], "objects": [], kind: [item]}]}
     extractions, _ = parse_extractions(reply, [episode])
     return bool(extractions[7])
 
