@@ -1,16 +1,17 @@
-"""Answer candidates: the sentences of retrieved passages that may answer a question, with the facts that they state."""
+"""Answer candidates: the sentences of retrieved passages that may answer a question, with the facts that they state;
+and an answer as the lines that are made of them, each with what it cites."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby, pairwise
 
 from memory.answering.places import NOWHERE, Place, Span, find_units, show_unit
 from memory.graph.arrays import NO_END, NO_TIME
-from memory.nouns import Citation, Episode
+from memory.nouns import Answer, Citation, Episode, Step, Token
 from memory.retrieval.state import RetrievalResult
 from memory.store import episodes, graph, relations
 from memory.store.connect import Connection
@@ -347,3 +348,41 @@ def same_kind(left: frozenset[str], right: frozenset[str]) -> bool:
 
 def _stems_of(values: frozenset[str]) -> frozenset[str]:
     return frozenset(word for value in values for word in stems(value))
+
+
+# What an answer is made of --------------------------------------------------------------------
+
+ShownChain = tuple[tuple[AnswerCandidate, ...], tuple[str, ...]]
+"""Candidates, and the names of the objects before each of them and after the last."""
+Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without the numbers, and what it cites
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveAnswer:
+    """An answer with the lines that it is made of, none if it is a refusal. `candidates`: those that it shows, then
+    what else there was, the best first; `chains` lead from what the question names to some of them."""
+
+    answer: Answer
+    lines: tuple[Line, ...]
+    step: Step
+    candidates: tuple[AnswerCandidate, ...] = ()
+    chains: tuple[ShownChain, ...] = ()
+
+
+def make_answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ...] = ()) -> Answer:
+    """These lines as an answer, numbered, with what they cite."""
+    events = list(stream_lines(lines))
+    text = "".join(event.text for event in events if isinstance(event, Token)).rstrip()
+    citations = tuple(event for event in events if isinstance(event, Citation))
+    return Answer(text, citations, missing=missing, confidence=confidence)
+
+
+def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
+    """Each line with its numbers, behind the citations that are cited for the first time: whoever shows it knows what
+    it is. All are numbered on behind that many others."""
+    seen: set[int] = set()
+    for text, cited in lines:
+        numbered = [replace(one, n=one.n + behind) for one in cited]
+        yield from (one for one in numbered if one.n not in seen)
+        yield Token(" ".join([text, *(f"[{one.n}]" for one in numbered)]) + "\n")
+        seen.update(one.n for one in numbered)

@@ -14,9 +14,16 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal
 
-from memory.answering.candidates import AnswerCandidate, describe_time, is_current, read_evidence, read_names, stems
+from memory.answering.candidates import (
+    AnswerCandidate,
+    ShownChain,
+    describe_time,
+    is_current,
+    read_evidence,
+    read_names,
+    stems,
+)
 from memory.answering.grounding import Proof
-from memory.answering.selection import ShownChain
 from memory.facts.extraction import OWNER
 from memory.llm import about_tokens
 from memory.nouns import Episode, Step

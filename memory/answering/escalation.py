@@ -20,13 +20,12 @@ from time import perf_counter
 import numpy as np
 
 from memory.answering import compose
-from memory.answering.candidates import AnswerCandidate
+from memory.answering.candidates import AnswerCandidate, ShownChain
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.confidence import fits
 from memory.answering.context import EvidenceChain, EvidencePiece, PromptContext, fit_context, gather_evidence
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer, stream_extractive
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
-from memory.answering.selection import ShownChain
 from memory.errors import ModelError
 from memory.exploring.agent import Agent
 from memory.exploring.explorer import Explorer

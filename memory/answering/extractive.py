@@ -6,21 +6,30 @@ One pipeline over a list of candidates:
     -> the best, joined by chains, in the form of the question's type (selection) -> lines with citations
 
 Candidates that say the same of the same subject with other values are one with a past: the newest stands first, the
-older ones follow, marked "earlier". The answers to the parts of a question are merged into one.
+older ones follow, marked "earlier". The answers to the parts of a question are merged into one (parts).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, takewhile, zip_longest
+from itertools import count, takewhile
 from time import perf_counter
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, drop_retold, holds_at, stems
+from memory.answering.candidates import (
+    AnswerCandidate,
+    ExtractiveAnswer,
+    Line,
+    drop_retold,
+    holds_at,
+    make_answer,
+    stems,
+    stream_lines,
+)
 from memory.answering.confidence import absent_names, assess, confidence
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
@@ -33,9 +42,9 @@ from memory.answering.facts import (
 from memory.answering.features import AnswerState, expected_types
 from memory.answering.options import AskOptions
 from memory.answering.owner import OwnerQuestion
+from memory.answering.parts import merge_answers
 from memory.answering.selection import (
     NO_CHAINS,
-    ShownChain,
     join_with_chains,
     note_selection,
     select_best,
@@ -47,7 +56,7 @@ from memory.protocols import Embedder
 from memory.retrieval.question_type import asks_course
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
-from memory.stages import AnswerNote, RouteNote, Tier, step
+from memory.stages import RouteNote, Tier, step
 from memory.store.connect import Connection
 from memory.text.languages import stem
 from memory.text.predicates import contains_value
@@ -61,29 +70,13 @@ NOTHING_OF = "There is nothing in your memory about {}."
 NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
 NEAREST = "What comes nearest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
-NOT_SAID = "Your memory does not say:"
 MAX_NEAREST, LEAST_NEAR = 2, 0.2  # lines that a refusal shows; the share of the question's weight that they hold
-MAX_LINES_PER_PART = 4  # of an answer to a part of a question
 CLEAR_LEAD = 1.25  # by how much a score must be above all others for its line to stand alone
 LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
 _TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
 LEAST_LOST = 0.2  # share of the question's weight that a statement may leave out of its line
 _AMOUNT = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,:/]*\d*(?: ?[%€])?(?!\w)")
 _LABELLED = re.compile(r"[^:.]{1,60}: ([^:;.]{1,60}\.?)")
-
-Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without the numbers, and what it cites
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractiveAnswer:
-    """An answer with the lines that it is made of, none if it is a refusal. `candidates`: those that it shows, then
-    what else there was, the best first; `chains` lead from what the question names to some of them."""
-
-    answer: Answer
-    lines: tuple[Line, ...]
-    step: Step
-    candidates: tuple[AnswerCandidate, ...] = ()
-    chains: tuple[ShownChain, ...] = ()
 
 
 def extract_answer(
@@ -112,7 +105,7 @@ def extract_answer(
         whole = _list_around(state, candidates[0]) if found.question.type.of == "named" else []
         selected = whole or fold(state, select_by_type(state, candidates, usual, settings))
     lines = _cite(selected)
-    answer = _answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
+    answer = make_answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
@@ -245,24 +238,6 @@ def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ...] = ()) -> Answer:
-    events = list(stream_lines(lines))
-    text = "".join(event.text for event in events if isinstance(event, Token)).rstrip()
-    citations = tuple(event for event in events if isinstance(event, Citation))
-    return Answer(text, citations, missing=missing, confidence=confidence)
-
-
-def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
-    """Each line with its numbers, behind the citations that are cited for the first time: whoever shows it knows what
-    it is. All are numbered on behind that many others."""
-    seen: set[int] = set()
-    for text, cited in lines:
-        numbered = [replace(one, n=one.n + behind) for one in cited]
-        yield from (one for one in numbered if one.n not in seen)
-        yield Token(" ".join([text, *(f"[{one.n}]" for one in numbered)]) + "\n")
-        seen.update(one.n for one in numbered)
-
-
 def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate], absent: Sequence[str]) -> Answer:
     """What is not known, and what is known that comes nearest. That there is nothing of something is only said of
     `absent` names, and it is only missing if it stands in no passage that was read."""
@@ -278,7 +253,7 @@ def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate], absen
     label = {part for part in stems(numbered, found.question.language) if part.isalpha()}  # other boxes tell something
     near = [one for one in candidates if not one.earlier and one.coverage >= LEAST_NEAR]
     near = [one for one in near if not absent or label & one.words][:MAX_NEAREST]
-    told = _answer(_cite(near), 0.0)
+    told = make_answer(_cite(near), 0.0)
     text = f"{said}\n{NEAREST}\n{told.text}" if near else said
     return Answer(text, told.citations, no_answer=True, missing=tuple(absent) or missing)
 
@@ -292,86 +267,6 @@ def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[
         return replace(answer, note=why)
     yield from stream_lines(extractive.lines)
     return replace(answer, note=f"{why} {WORD_FOR_WORD}" if why else "")
-
-
-# Parts of a question --------------------------------------------------------------------------
-
-_Key = tuple[int, str]  # of a line: its passage and its words
-
-
-def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> ExtractiveAnswer:
-    """One answer of those to each of the questions `parts`, at least one: each under its question, each line once,
-    numbered through, and said once what nothing was found about. NoAnswer only if all of them are."""
-    step = _merged_step(answers)
-    candidates = _in_turn([one.candidates for one in answers])
-    chains = tuple(chain.from_iterable(one.chains for one in answers))
-    missing = tuple(dict.fromkeys(term for one in answers for term in one.answer.missing))
-    answered = [(part, one) for part, one in zip(parts, answers, strict=True) if not one.answer.no_answer]
-    if not answered:
-        answer = replace(answers[0].answer, missing=missing)
-        return replace(answers[0], answer=answer, step=step, candidates=candidates, chains=chains)
-    lines: list[Line] = []
-    cited: dict[_Key, tuple[Citation, ...]] = {}  # by each line that stands there
-    shown = [one.lines[:MAX_LINES_PER_PART] for _, one in answered]
-    homes = _homes(shown)
-    for place, (part, _) in enumerate(answered):
-        lines.append((f"\n{part}" if lines else part, ()))
-        lines += _renumbered([line for line in shown[place] if homes[_key(line)] <= place], cited)
-    unanswered = [part for part, one in zip(parts, answers, strict=True) if one.answer.no_answer]
-    if unanswered:
-        lines.append((f"\n{NOT_SAID} {' '.join(unanswered)}", ()))
-    least = min(one.answer.confidence for _, one in answered)
-    return ExtractiveAnswer(_answer(lines, least, missing), tuple(lines), step, candidates, chains)
-
-
-def _key(line: Line) -> _Key:
-    text, cited = line
-    return cited[0].episode_id if cited else 0, text
-
-
-def _homes(answers: Sequence[Sequence[Line]]) -> dict[_Key, int]:
-    """Each line -> the part, by number, under which it belongs: where it stands highest, the first of several."""
-    homes: dict[_Key, tuple[int, int]] = {}
-    for part, lines in enumerate(answers):
-        for height, line in enumerate(lines):
-            homes[_key(line)] = min(homes.get(_key(line), (height, part)), (height, part))
-    return {line: part for line, (_, part) in homes.items()}
-
-
-def _renumbered(lines: Sequence[Line], cited: dict[_Key, tuple[Citation, ...]]) -> list[Line]:
-    """The lines of an answer, numbered on from what is `cited`, to which it adds its own; one that stands under an
-    earlier part is only pointed to, in its place if it is the best."""
-    numbered: list[Line] = []
-    pointed: list[Citation] = []
-    for line in lines:
-        key = _key(line)
-        if key in cited:
-            pointed.append(cited[key][0])
-            continue
-        known = sum(map(len, cited.values()))
-        cited[key] = tuple(replace(one, n=known + place) for place, one in enumerate(line[1], 1))
-        numbered.append((line[0], cited[key]))
-    if pointed:
-        is_best = cited[_key(lines[0])][0] == pointed[0]
-        numbered.insert(0 if is_best else len(numbered), ("- as above", tuple(dict.fromkeys(pointed))))
-    return numbered
-
-
-def _in_turn(answers: Sequence[Sequence[AnswerCandidate]]) -> tuple[AnswerCandidate, ...]:
-    """The best candidate of each, then the second of each, and so on, each once."""
-    merged: dict[int, AnswerCandidate] = {}
-    for one in chain.from_iterable(zip_longest(*answers)):
-        if one is not None:
-            merged.setdefault(one.thesis_id, one)
-    return tuple(merged.values())
-
-
-def _merged_step(answers: Sequence[ExtractiveAnswer]) -> Step:
-    """One step for all of them, with that of each part."""
-    notes = [AnswerNote.from_detail(one.step.detail) for one in answers]
-    lines, considered = sum(one.lines for one in notes), sum(one.considered for one in notes)
-    whole = AnswerNote(lines, considered, parts=tuple(dict(one.step.detail) for one in answers))
-    return step(whole, sum(one.step.ms for one in answers))
 
 
 MAX_EPISODES_PER_PART = 5  # of each part of a question that are looked at before those of the whole

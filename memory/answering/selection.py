@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from memory.answering.briefing import write_briefing
-from memory.answering.candidates import AnswerCandidate, same_statement, stems, titling_objects
+from memory.answering.candidates import AnswerCandidate, ShownChain, same_statement, stems, titling_objects
 from memory.answering.features import AnswerState
 from memory.retrieval.chains import Chain, Statement, find_chains
 from memory.retrieval.question_type import course_words, is_name
@@ -287,9 +287,6 @@ def _topic(question: QuestionState) -> frozenset[str]:
 
 
 # Chains --------------------------------------------------------------------------------------
-
-ShownChain = tuple[tuple[AnswerCandidate, ...], tuple[str, ...]]
-"""Candidates, and the names of the objects before each of them and after the last."""
 
 
 ChainEvidence = tuple[Sequence[AnswerCandidate], Sequence[ShownChain], int]

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from memory.answering.candidates import AnswerCandidate, facts_of_sentences, stems
-from memory.answering.extractive import ExtractiveAnswer
+from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, facts_of_sentences, stems
 from memory.errors import InvalidInputError
 from memory.nouns import Citation, Episode
 from memory.retrieval.scope import limit_to_time
