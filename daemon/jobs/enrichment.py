@@ -116,12 +116,20 @@ class Enrichment:
         self._nothing_new = None
         self._woken.set()
 
+    def reconsider(self) -> None:
+        """Another model may read from now on: it also gets what an earlier one could not read."""
+        self._reading.reconsider()
+        if self._memory.jobs.count(KINDS).get("dead", 0):
+            self._reading.retry_others()
+        self.wake()
+
     def retry(self, id: int | None = None) -> int:
         """Does dead jobs again, or one; returns how many. NotFoundError if that one is not dead."""
 
         count = self._writer.write(partial(self._memory.jobs.retry, KINDS, id))
         if id is not None and not count:
             raise NotFoundError(f"No failed job has the number {id}. See: pal status --failed")
+        self._reading.reconsider()
         self.wake()
         return count
 
@@ -222,7 +230,8 @@ class Enrichment:
         if here is None and away is None:
             self._planning = time.monotonic() + AGAIN_SECONDS
             spent = self._models.day_is_spent
-            self._say("waiting", f"{spent}: models.daily_tokens") if spent else self._say("no_model")
+            why = f"{spent}: models.daily_tokens" if spent else self._reading.unable
+            self._say("waiting", why) if why else self._say("no_model")
             return False
         while True:
             allowed = [one for one in unread if (here if one.source.policy == "local" else away)]
@@ -300,7 +309,10 @@ class Enrichment:
         if len(many) > 1:
             self._reading.split(job, [[id] for id in many])
         else:
-            self._reading.write(partial(self._memory.jobs.give_up, job.id, str(error)))
+            if job.kind == EXTRACT:
+                self._reading.could_not_read(self._state.model)
+            why = f"{self._state.model}: {error}"
+            self._reading.write(partial(self._memory.jobs.give_up, job.id, why))
 
     def _give_back(self, job: Job, seconds: float) -> None:
         self._reading.write(partial(self._memory.jobs.release, job.id, seconds))

@@ -7,6 +7,7 @@ that a daemon that was killed does it again.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from memory.facts import decisions, llm_requests
 from memory.facts.extraction import OWNER, Extraction
 from memory.facts.json_replies import complete_json
 from memory.llm import LlmRequest
-from memory.nouns import Decision, Fact
+from memory.nouns import Decision, Episode, Fact
 from memory.services.jobs import Job, NewJob
 from memory.text.quotes import Quotable
 from plugins.llms.guard import Guarded
@@ -29,6 +30,9 @@ log = logging.getLogger(__name__)
 
 EXTRACT, DECIDE = "extract", "decide"
 KINDS = (DECIDE, EXTRACT)
+MAX_FAILURES = 3  # notes in a row that a model cannot read: then it is not asked any more
+MAX_RETRIED = 10_000  # dead jobs
+MAX_KNOWN = 20  # names, and predicates, that a model is told
 
 T = TypeVar("T")
 Pair = tuple[Fact, Fact]
@@ -55,6 +59,23 @@ class Reading:
         self._writer = writer
         self._stopped = stopped
         self._begun = begun
+        self._failures: Counter[str] = Counter()  # notes in a row that a model could not read
+
+    def reconsider(self) -> None:
+        """Every model may be asked again: something about them has changed."""
+        self._failures.clear()
+
+    def could_not_read(self, model: str) -> None:
+        """That model was given a note alone and said nothing that can be used, twice."""
+        self._failures[model] += 1
+        if self._failures[model] == MAX_FAILURES:
+            log.warning(self._why_not(model))
+
+    def _why_not(self, model: str) -> str:
+        return (
+            f"{model} could not read {MAX_FAILURES} notes in a row and is not asked any more."
+            " Use another: pal models use extract NAME"
+        )
 
     def do(self, job: Job) -> None:
         """When this returns the job is done, dead, or others stand in its place."""
@@ -66,7 +87,22 @@ class Reading:
     def choose_model(self, *, local_only: bool) -> Guarded | None:
         """The model that reads, if one may now."""
         model = self._models.for_role("extract", local_only=local_only)
-        return None if model is None or (not model.is_local and self._models.day_is_spent) else model
+        if model is None or self._failures[model.name] >= MAX_FAILURES:
+            return None
+        return None if not model.is_local and self._models.day_is_spent else model
+
+    @property
+    def unable(self) -> str:
+        """Why a model that would be used is not asked any more; "" if that is not so."""
+        return next((self._why_not(name) for name, times in self._failures.items() if times >= MAX_FAILURES), "")
+
+    def retry_others(self) -> int:
+        """Does jobs again that died of what a model said that is not used any more; returns how many."""
+        used = [self._models.for_role("extract", local_only=local_only) for local_only in (True, False)]
+        names = tuple(f"{model.name}: " for model in used if model)
+        dead = self._memory.jobs.given_up(KINDS, MAX_RETRIED) if names else []
+        others = [job.id for job in dead if not (job.last_error or "").startswith(names)]
+        return sum(self.write(partial(self._memory.jobs.retry, KINDS, id)) for id in others)
 
     def _extract(self, job: Job) -> None:
         with self._memory.one_moment():
@@ -79,7 +115,7 @@ class Reading:
         elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go
             self.split(job, [here, [one.id for one in found if one.id not in here]])
         else:
-            request = llm_requests.extraction_request(found, owner)
+            request = llm_requests.extraction_request(found, owner, self._known_words(found, may_leave=not here))
             model = self._model(request)
             told, dropped = llm_requests.parse_extractions(self._asked(model, request), found, owner)
             bad: dict[int, str] = {}
@@ -101,7 +137,10 @@ class Reading:
         pairs = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
         parts = [pairs[start : start + decisions.MAX_PAIRS] for start in range(0, len(pairs), decisions.MAX_PAIRS)]
         then = [_job(DECIDE, [list(pair) for pair in part], 1) for part in parts]
+        if told:
+            self._failures[model] = 0
         if len(bad) == len(job.payload["episodes"]) == 1:
+            self.could_not_read(model)
             self._memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
         else:
             self._memory.jobs.finish(job.id, then + [_job(EXTRACT, [id], job.priority) for id in bad])
@@ -128,14 +167,33 @@ class Reading:
         log.info("job %d: %d decisions, %d revisions", job.id, len(found), len(revisions))
         self._memory.jobs.finish(job.id)
 
+    def _known_words(self, found: Sequence[Episode], *, may_leave: bool) -> llm_requests.KnownWords:
+        """The names and predicates of the facts nearest to these episodes, those only that may go where they go."""
+        near = self._memory.knowledge.facts_near([one.text for one in found])
+        if may_leave:
+            free = self._free_facts(near)
+            near = [fact for fact in near if fact.id in free]
+        names = dict.fromkeys(fact.objects[0] for fact in near if fact.predicate and fact.objects[0] != OWNER)
+        predicates = dict.fromkeys(fact.predicate for fact in near if fact.predicate)
+        return llm_requests.KnownWords((*names,)[:MAX_KNOWN], (*predicates,)[:MAX_KNOWN])
+
     def _free(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """The pairs of which nothing comes from a source whose text stays here: the name of an object may, and the day
-        on which something else took a fact's place."""
+        """The pairs of which nothing comes from a source whose text stays here, nor the day on which something else
+        took a fact's place."""
         shown = {fact.id: fact for pair in pairs for fact in pair}
         after = {fact.superseded_by for fact in shown.values() if fact.superseded_by is not None} - {*shown}
         with self._memory.one_moment():
-            known = shown | {fact.id: fact for fact in self._memory.knowledge.facts_by_id(sorted(after))}
-            there = self._memory.sources.episodes(list(dict.fromkeys(fact.episode_id for fact in known.values())))
+            known = [*shown.values(), *self._memory.knowledge.facts_by_id(sorted(after))]
+            free = self._free_facts(known)
+        return [
+            pair
+            for pair in pairs
+            if all(fact.id in free and (fact.superseded_by is None or fact.superseded_by in free) for fact in pair)
+        ]
+
+    def _free_facts(self, known: Sequence[Fact]) -> set[int]:
+        """The facts of which nothing comes from a source whose text stays here: the name of an object may."""
+        there = self._memory.sources.episodes(list(dict.fromkeys(fact.episode_id for fact in known)))
         texts = {
             one.id: Quotable.from_text(f"{one.title}\n{one.text}\n{one.speaker or ''}")
             for one in there
@@ -146,18 +204,15 @@ class Reading:
             text = texts.get(fact.episode_id)
             return text is not None and all(name == OWNER or text.names(name) for name in fact.objects)
 
-        free = {id for id, fact in known.items() if may_leave(fact)}
-        return [
-            pair
-            for pair in pairs
-            if all(fact.id in free and (fact.superseded_by is None or fact.superseded_by in free) for fact in pair)
-        ]
+        return {fact.id for fact in known if may_leave(fact)}
 
     def _model(self, request: LlmRequest) -> Guarded:
         model = self.choose_model(local_only=request.local_only)
         if model is None:
             if not request.local_only and (spent := self._models.day_is_spent):
                 raise WaitError(f"{spent}: models.daily_tokens")
+            if self.unable:
+                raise WaitError(self.unable)
             where = "on this machine " if request.local_only else ""
             raise WaitError(f"No model {where}can read now: pal models")
         return model

@@ -13,13 +13,14 @@ from memory.facts.extraction import OWNER, Extraction
 from memory.insight.aliases import list_told_as_one
 from memory.nouns import AssertionResult, Decision, Episode, Fact, Profile, Revision, RevisionState, Verdict
 from memory.services.state import State
-from memory.store import episodes, facts, graph, relations, revisions
+from memory.store import episodes, fact_vectors, facts, graph, relations, revisions
 from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.sentences import sentences
 from memory.time.timestamps import from_ms, now_ms, to_ms
 
+MAX_NEAR, MAX_SENTENCES = 60, 16  # facts near to texts; their sentences by which they are found, the longest
 MAX_NAMES = 3  # that are offered for one that nothing has
 ME = frozenset(("i", "me", "my", "myself", OWNER))  # how the person whose memory it is asks for themselves
 
@@ -69,6 +70,17 @@ class Knowledge:
         """Live episodes that no model has read and no job has in hand: what questions found first, then the newest."""
         with self._store.reading() as conn:
             return episodes.by_ids(conn, episodes.list_unread(conn, limit))
+
+    def facts_near(self, texts: Sequence[str]) -> list[Fact]:
+        """The facts nearest to what these texts say, `MAX_NEAR` at most."""
+        spoken = [text[start:end] for text in texts for start, end in sentences(text)]
+        told = sorted(spoken, key=len, reverse=True)[:MAX_SENTENCES]
+        if not told:
+            return []
+        with self._store.reading() as conn:
+            near = fact_vectors.near_texts(conn, self._state.sentence_embedder.embed_documents(told), MAX_NEAR)
+            known = {one.id: one for one in facts.by_id(conn, near)}
+        return [known[id] for id in near if id in known]
 
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
         """The names of the person whose memory it is; as their notes and mails tell them only with `of_mails`."""

@@ -104,8 +104,21 @@ def nearest(conn: Connection, id: int, k: int) -> list[int]:
     if row is None:
         return []
     slot, statement = (np.frombuffer(blob, np.int8) for blob in row)
-    in_turn = chain.from_iterable(zip_longest(_ranked(conn, "slot", slot), _ranked(conn, "statement", statement)))
-    return [one for one in dict.fromkeys(in_turn) if one not in (id, None)][:k]
+    in_turn = _take_turns([_ranked(conn, "slot", slot), _ranked(conn, "statement", statement)])
+    return [one for one in in_turn if one != id][:k]
+
+
+def near_texts(conn: Connection, matrix: Vectors, k: int) -> list[int]:
+    """The `k` facts whose statements are nearest to some texts, given by their vectors (n, dimension): those nearest to
+    each of them first. Empty without an index."""
+    if not is_open(conn):
+        return []
+    return _take_turns([_ranked(conn, "statement", row) for row in _bytes(matrix)])[:k]
+
+
+def _take_turns(lists: Sequence[Sequence[int]]) -> list[int]:
+    """The first of each list, then the second of each, and so on, each once."""
+    return [one for one in dict.fromkeys(chain.from_iterable(zip_longest(*lists))) if one is not None]
 
 
 def _ranked(conn: Connection, column: str, wanted: Bytes) -> list[int]:

@@ -16,8 +16,9 @@ from memory.store import jobs
 from memory.store import jobs as store
 from memory.store.jobs import Use
 from plugins.llms.settings import OllamaSettings
-from tests.daemon.enriching import AWAY, HERE, Make, World, passages, system_of
-from tests.fakes import Fails, FakeOllama, Hangs, Says
+from tests.daemon.enriching import AWAY, HERE, Make, World, able, passages, system_of
+from tests.fakes import Fails, FakeOllama, Hangs, Reply, Says
+from tests.fakes.talents import text_of
 from tests.memory.facts.asserting import assert_quoted
 
 
@@ -58,7 +59,7 @@ def test_what_no_rule_can_judge_is_decided_by_the_model(ready: World) -> None:
     assert len(asked) == 1, "one call for all pairs"
     assert ready.facts("Mira") == ["Mira works with Bob"]
     (revision,) = ready.memory.revisions()
-    assert (revision.author, revision.confidence) == ("model", 0.9)
+    assert (revision.author, revision.confidence) == ("model", 0.95)
     assert {use.purpose for use in uses(ready)} == {"extract", "decide"}
     assert ready.enrichment.state().jobs == 0
 
@@ -168,7 +169,7 @@ def test_a_model_that_cannot_be_reached_is_looked_for_later(make: Make) -> None:
 
 def test_another_model_is_used_as_soon_as_somebody_says_so(make: Make) -> None:
     with make(graded=False) as here:
-        here.models.changed = here.enrichment.wake
+        here.models.changed = here.enrichment.reconsider
         here.note("one", "Mira lives in Utrecht.")
         here.run()
 
@@ -279,3 +280,69 @@ def test_a_named_model_that_nobody_graded_gets_one_passage_a_call(make: Make) ->
         here.run()
         assert [len(passages(body)) for body in here.anthropic.messages[:2]] == [1, 1]
         assert here.enrichment.state().read == 2
+
+
+# A model that cannot ----------------------------------------------------------------------------------
+
+
+def test_a_model_that_cannot_read_is_not_asked_for_ever(make: Make) -> None:
+    with make() as here:
+        here.models.changed = here.enrichment.reconsider
+        for day in range(1, 9):
+            here.note(f"note {day}", f"Mira met Bob{day}.", day)
+        here.ollama.answer = lambda body: Says("I cannot read that.")
+        here.run()
+        state = here.enrichment.state()
+        assert (state.state, state.read, state.failed_total) == ("waiting", 0, 3), "three notes, and no more"
+        assert state.detail == (
+            f"{HERE} could not read 3 notes in a row and is not asked any more."
+            " Use another: pal models use extract NAME"
+        )
+        assert all(job.reason.startswith(f"{HERE}: ") for job in state.failed), "whose fault it was"
+        assert here.memory.recall("Who met Bob8?").hits
+
+        here.later()
+        calls = len(here.ollama.chats)
+        here.run()
+        assert len(here.ollama.chats) == calls, "not by itself"
+
+        with here.memory.store.writing() as conn:
+            conn.execute("UPDATE source SET policy = 'any'")
+        here.models.use("extract", (AWAY,))
+        here.later()
+        here.run()
+        state = here.enrichment.state()
+        assert (state.read, state.failed_total) == (8, 0), "another one reads what that one could not, too"
+
+
+def test_a_note_that_can_be_read_makes_up_for_those_before(make: Make) -> None:
+    with make() as here:
+        for day in range(1, 13):
+            here.note(f"note {day}", "Mira met Bob." if day % 3 else "Nothing that anybody could read.", day)
+
+        def touchy(body: dict[str, Any]) -> Reply:
+            return able(body) if all("met" in text for _, text in passages(body)) else Says("No.")
+
+        here.ollama.answer = touchy
+        here.run()
+        state = here.enrichment.state()
+        assert (state.state, state.read, state.failed_total) == ("idle", 8, 4)
+
+
+def test_a_model_is_told_what_facts_nearby_are_called_and_nothing_that_must_stay(make: Make) -> None:
+    with make(extract=(HERE, AWAY)) as here:
+        here.note("open", "Mira Okafor lives in Utrecht.", 1, policy="any")
+        here.note("closed", "Zenobia lives in Osgood.", 2, policy="local")
+        here.run()
+        here.note("next", "Mira moved to Leipzig.", 3, policy="any")
+        here.run()
+        here.models.use("extract", (AWAY,))
+        here.note("last", "Mira moved to Porto.", 4, policy="any")
+        here.run()
+    in_house, outside = (
+        [text_of(body["messages"][-1]) for body in chats if system_of(body) == llm_requests.EXTRACTION_PROMPT][-1]
+        for chats in (here.ollama.chats, here.anthropic.messages)
+    )
+    for prompt in (in_house, outside):
+        assert "Known names: " in prompt and "Mira Okafor" in prompt and "Known predicates: lives_in." in prompt
+        assert "Zenobia" not in prompt and "Osgood" not in prompt
