@@ -138,7 +138,8 @@ def as_reply(read: Mapping[str, Sequence[Item]]) -> dict[str, Any]:
 
     def said(item: Item) -> dict[str, Any]:
         told = {key: value for key, value in item.items() if key not in ("quote", "valid_to", "time_text")}
-        return {"quote": item["quote"]} | told | {"valid_until": last_day(item.get("valid_to"))}
+        begin, last = item.get("valid_from"), last_day(item.get("valid_to"))
+        return {"quote": item["quote"]} | told | {"valid_until": max(last, begin or last) if last else None}
 
     facts, statements = ([said(item) for item in read[kind]] for kind in ("triples", "theses"))
     return {"facts": facts, "statements": statements, "objects": [*read["objects"]]}
