@@ -161,3 +161,15 @@ def test_a_german_noun_is_no_name_because_of_its_capital(fresh: Memory, question
     *_, answer = fresh.ask(question)
     assert isinstance(answer, Answer) and answer.no_answer is not bool(value)
     assert value in answer.text.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_told"), [("Wie hoch ist unsere Miete?", True), ("Wie hoch ist die Kaution?", False)]
+)
+def test_how_much_of_something_is_asked_for_with_words_that_answer_nothing(
+    fresh: Memory, question: str, is_told: bool
+) -> None:
+    fresh.remember("Es war kalt. Unsere Miete beträgt 940 Euro.", source="Wohnung.md")
+    fresh.remember("Der Turm in Paris ist 330 m hoch.", source="Paris.md")
+    *_, answer = fresh.ask(question)
+    assert isinstance(answer, Answer) and answer.no_answer is not is_told
