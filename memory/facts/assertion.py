@@ -4,7 +4,6 @@ One transaction for any number of episodes, and idempotent: the same extraction 
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 
 from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extraction
 from memory.facts.resolve import Resolver
@@ -21,7 +20,6 @@ from memory.time.timestamps import to_ms
 RULE = "rule"
 ALL_RELATIONS = 1 << 30
 MAX_PREDICATE_CHARS = 80
-_HOLDS = ("asserted", "negated", "plan")  # from the episode's time on, if it says nothing else
 
 
 class FactAsserter:
@@ -102,9 +100,9 @@ class FactAsserter:
         one before said, that ends there: whatever the predicate, for the words themselves were replaced. `edits`:
         sentences (theses) of which the one was made out of the other."""
         for source, since in edited.items():
-            for old, new in relations.edited_pairs(self.conn, source, since):
+            for old, new in past.edited_pairs(self.conn, source, since):
                 self._superseder.replace_edited(old, new)
-        for old, new in relations.edited_sentences(self.conn, edits):
+        for old, new in past.edited_sentences(self.conn, edits):
             self._superseder.replace_edited(old, new)
 
     def withdraw_episodes(self, gone: Sequence[int]) -> None:
@@ -150,10 +148,10 @@ class FactAsserter:
         else:
             self._superseder.settle(revision, verdict)
         if verdict == "keep":
-            former = relations.restored_evidence(self.conn, revision.old)
+            former = past.restored_evidence(self.conn, revision.old)
             episodes.retire_many(self.conn, former, self._now, "source_changed")
         else:
-            former = relations.former_evidence(self.conn, revision.old)
+            former = past.former_evidence(self.conn, revision.old)
             past.restore_fact(self.conn, revision.old, former)
         self.restored_passages |= bool(former)
 
@@ -193,7 +191,7 @@ class FactAsserter:
         if subject == object:
             return None
         predicate, canon = predicates.ensure(self.conn, label, canonical_predicate(label, claim.object))
-        start, end = _valid_time(self._said_from(row, claim), claim)
+        start, end = claim.valid_time(self._said_from(row, claim))
         subjects = self._resolver.namesakes(subject)
         start = self._begin_at_edit(row, claim, subjects, object, canon, start)
         id = self._find_known(row, subjects, object, canon, claim, start, extractor)
@@ -364,7 +362,7 @@ class FactAsserter:
         first = graph.allocate(self.conn, "node", len(new))
         rows, edges = [], []
         for node, one in enumerate(new, first):
-            start, end = _ms(one.valid_from), _ms(one.valid_to)
+            start, end = to_ms(one.valid_from), to_ms(one.valid_to)
             if one.modality == "past":
                 end = row.event_from if end is None else end
             elif start is None:
@@ -388,19 +386,3 @@ class FactAsserter:
             Link(id, "rel", src, dst, start, end, tuple(episodes_of.get(id, ())))
             for id, src, dst, start, end in relations.live_spans(self.conn, ids)
         ]
-
-
-def _valid_time(said: int | None, claim: ExtractedRelation) -> tuple[int | None, int | None]:
-    """Valid time of a claim, ms UTC: as it says, else from when it was `said` on, or until then."""
-    start, end = _ms(claim.valid_from), _ms(claim.valid_to)
-    if start is None and claim.modality in _HOLDS and (end is None or said is None or said < end):
-        start = said
-    if claim.modality == "past" and end is None:
-        end = said
-    if start is not None and end is not None and end < start:
-        end = None if claim.modality != "past" else start
-    return start, end
-
-
-def _ms(at: datetime | None) -> int | None:
-    return None if at is None else to_ms(at)

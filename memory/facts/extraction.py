@@ -26,6 +26,7 @@ from memory.text.content import (
 from memory.text.languages import alternatives, languages, tables, word_numbers, word_set
 from memory.text.mentions import is_date, mentions
 from memory.text.sentences import sentences
+from memory.time.timestamps import to_ms
 
 # How many values a subject has at a time; "one in document": the document and its versions tell one.
 Cardinality = Literal["one", "one in document", "many", "unknown"]
@@ -69,6 +70,18 @@ class ExtractedRelation:
     replaces: str | None = None
     cardinality: Cardinality = "unknown"
     conf: float = 1.0
+
+    def valid_time(self, said: int | None) -> tuple[int | None, int | None]:
+        """Its begin and end, ms UTC: as it says, else from when it was `said` on, or until then."""
+        start, end = to_ms(self.valid_from), to_ms(self.valid_to)
+        holds = self.modality in ("asserted", "negated", "plan")
+        if start is None and holds and (end is None or said is None or said < end):
+            start = said
+        if self.modality == "past" and end is None:
+            end = said
+        if start is not None and end is not None and end < start:
+            end = None if self.modality != "past" else start
+        return start, end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from memory.facts.rules.extract import extract_by_rules
 from memory.facts.rules.fields import field_keys, find_things
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft, chunk_document, title_of
-from memory.ingest.versions import FormerSentence, align_versions
+from memory.ingest.versions import FormerSentence, align_versions, find_version_begin
 from memory.nouns import Document, Receipt
 from memory.protocols import Embedder, Vectors
 from memory.settings import ChunkSettings
@@ -262,7 +262,7 @@ class Ingestion:
 
     def _write_source(self, draft: DocumentDraft, diff: VersionDiff) -> Receipt:
         document = draft.document
-        since = _version_begin(document, sources.last_read(self._conn, document.uri), self._now)
+        since = find_version_begin(document, sources.last_read(self._conn, document.uri), self._now)
         source_id = sources.upsert(self._conn, document, draft.title, self._now)
         removed = [placed.id for placed in diff.removed]
         stated = {at for _, at in document.parts if at is not None}
@@ -369,24 +369,6 @@ class Ingestion:
         self.change.unlinked += [id for pair, id in stored.items() if pair not in wanted]
         new = [pair for pair in pairwise(ids) if pair not in stored]
         self.change.links += [Link(self._edge("next", a, b), "next", a, b) for a, b in new]
-
-
-def _version_begin(document: Document, before: tuple[int, int | None, int | None] | None, now: int) -> int | None:
-    """When a source came to say what it says now (ms UTC): its new date, where it moved on, else when its file was
-    written, or is read. None for a first version (also of one that had gone), for the same file read again, and for a
-    chat, whose turns have their own times. `before`: what `sources.last_read` tells of it."""
-    if before is None or document.kind == "chat":
-        return None
-    read_ms, dated_ms, mtime_ns = before
-    written = None if document.mtime_ns is None else document.mtime_ns // 1_000_000
-    stated = to_ms(document.at)
-    if stated is not None and written is not None and 0 <= written - stated < 1000:
-        stated = None  # that is the file's time, to the second
-    if stated is not None and dated_ms is not None and stated > dated_ms:
-        return stated
-    if written is not None and document.mtime_ns == mtime_ns:
-        return None
-    return written if written is not None and read_ms < written <= now else now
 
 
 def _line_map(document: Document, draft: Draft) -> tuple[int, ...]:

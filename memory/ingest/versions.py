@@ -1,11 +1,13 @@
-"""A newer version of a source beside the former one: which sentence was which."""
+"""A newer version of a source beside the former one: when it began, and which sentence was which."""
 
 from collections.abc import Sequence
 
 from memory.facts.edits import align_sentences, is_statement
 from memory.ingest.chunk import Draft
+from memory.nouns import Document
 from memory.store import episodes, past
 from memory.store.connect import Connection
+from memory.time.timestamps import to_ms
 
 FormerSentence = tuple[past.StoredSentence, bool]  # what a sentence was, and whether it says something else now
 
@@ -43,3 +45,21 @@ def align_versions(
 def _anchor(kept: episodes.Placed) -> str:
     """What stands for an episode that is in both versions."""
     return f"episode{kept.id}"
+
+
+def find_version_begin(document: Document, before: tuple[int, int | None, int | None] | None, now: int) -> int | None:
+    """When a source came to say what it says now (ms UTC): its new date, where it moved on, else when its file was
+    written, or is read. None for a first version (also of one that had gone), for the same file read again, and for a
+    chat, whose turns have their own times. `before`: what `sources.last_read` tells of it."""
+    if before is None or document.kind == "chat":
+        return None
+    read_ms, dated_ms, mtime_ns = before
+    written = None if document.mtime_ns is None else document.mtime_ns // 1_000_000
+    stated = to_ms(document.at)
+    if stated is not None and written is not None and 0 <= written - stated < 1000:
+        stated = None  # that is the file's time, to the second
+    if stated is not None and dated_ms is not None and stated > dated_ms:
+        return stated
+    if written is not None and document.mtime_ns == mtime_ns:
+        return None
+    return written if written is not None and read_ms < written <= now else now

@@ -1,4 +1,4 @@
-"""The memory as it stood: which versions of sources a day had, and a copy of the file taken back to it.
+"""The memory as it stood: which versions of sources a day had, what they told, and a copy of the file taken back to it.
 
 An edit retires the passages whose words it changed, a deletion all of a source, and both keep the rows. A question
 about a day before is asked of a copy in which these live again and what came later does not.
@@ -7,8 +7,9 @@ about a day before is asked of a copy in which these live again and what came la
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memory.store import text
+from memory.store import relations, text
 from memory.store.connect import Connection
+from memory.store.relations import Relation
 from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select_ids
 
 
@@ -142,3 +143,79 @@ _TELLS = (
     "(t.node_id = ?2 OR EXISTS (SELECT 1 FROM provenance v WHERE v.item_kind = 'edge' AND v.item_id = ?2"
     " AND v.episode_id = t.episode_id AND v.span_from < t.span_to AND v.span_to > t.span_from))"
 )
+
+
+# What facts the versions of a source tell ---------------------------------------------------------
+
+
+def former_evidence(conn: Connection, id: int) -> list[int]:
+    """The last retired episode of an earlier version of its source that asserts a fact which no live one asserts."""
+    rows = conn.execute(
+        "SELECT e.node_id, n.t_expired IS NULL, e.until FROM episode e JOIN node n ON n.id = e.node_id"
+        f" WHERE {_TELLING} ORDER BY e.until, e.node_id",
+        (id,),
+    ).fetchall()
+    return [] if any(live for _, live, _ in rows) else [id for id, _, until in rows if until is not None][-1:]
+
+
+def restored_evidence(conn: Connection, id: int) -> list[int]:
+    """The live episodes that assert a fact although their source no longer says so: a person brought them back, and
+    nothing else that they assert."""
+    return select_ids(
+        conn,
+        f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {_TELLING}"
+        " AND e.until IS NOT NULL AND NOT EXISTS (SELECT 1 FROM revision r WHERE r.relation = 'supersedes'"
+        " AND r.old_id <> ?1 AND (r.old_id IN (SELECT t.node_id FROM thesis t WHERE t.episode_id = e.node_id"
+        " AND t.superseded_by IS NULL) OR r.old_id IN (SELECT o.id FROM provenance v JOIN edge o ON o.id = v.item_id"
+        " WHERE v.item_kind = 'edge' AND v.episode_id = e.node_id AND o.superseded_by IS NULL)))",
+        id,
+    )
+
+
+# SQL: the episodes `e` that assert the fact ?1.
+_TELLING = (
+    "e.node_id IN (SELECT episode_id FROM provenance WHERE item_kind = 'edge' AND item_id = ?1"
+    " UNION SELECT episode_id FROM thesis WHERE node_id = ?1)"
+)
+
+
+def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relation, Relation]]:
+    """(former, new) relations of one subject and canonical predicate: the words of the one were in the version of a
+    source that ended at `since` (ms UTC) and are in no live episode, those of the other are in the version that began
+    then and nowhere else. Of several the first is the first's, in the order of the text."""
+    former = _slots(conn, _FORMER, source, since)
+    fresh = _slots(conn, _FRESH, source, since)
+    pairs = [pair for slot, ids in former.items() for pair in zip(ids, fresh.get(slot, ()), strict=False)]
+    known = {one.id: one for one in relations.by_id(conn, [id for pair in pairs for id in pair], ever=True)}
+    return [(known[old], known[new]) for old, new in pairs if old in known and new in known]
+
+
+def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list[tuple[Relation, Relation]]:
+    """Those of these pairs (former, new) of theses that are not told already by a relation which the former states, and
+    which something replaced."""
+    told = select_ids(
+        conn,
+        "SELECT t.node_id FROM thesis t JOIN provenance v ON +v.item_kind = 'edge' AND v.episode_id = t.episode_id"
+        " AND v.span_from < t.span_to AND v.span_to > t.span_from JOIN edge e ON e.id = v.item_id"
+        f" AND e.superseded_by IS NOT NULL AND {is_live('e')} WHERE t.node_id IN {LISTED}",
+        id_list(old for old, _ in pairs),
+    )
+    known = {one.id: one for one in relations.claims_by_id(conn, [id for pair in pairs for id in pair], ever=True)}
+    return [(known[old], known[new]) for old, new in pairs if old in known and new in known and old not in told]
+
+
+def _slots(conn: Connection, query: str, source: int, since: int) -> dict[tuple[int, int], list[int]]:
+    """(subject, canonical predicate) -> relations, in the order of the text."""
+    rows = conn.execute(query, (source, since))
+    found = group_rows(((subject, canon), id) for id, subject, canon in rows)
+    return {slot: list(dict.fromkeys(ids)) for slot, ids in found.items()}
+
+
+_OF_VERSION = f"""
+SELECT e.id, e.src, ifnull(p.canon_id, p.id) FROM episode o JOIN provenance v ON +v.item_kind = 'edge'
+ AND v.episode_id = o.node_id JOIN edge e ON e.id = v.item_id AND e.kind = 'rel' AND {is_live("e")}
+ JOIN predicate p ON p.id = e.pred_id WHERE o.source_id = ?1 AND o.{{begins}} = ?2 AND NOT EXISTS (SELECT 1
+ FROM provenance w JOIN episode x ON x.node_id = w.episode_id JOIN node n ON n.id = x.node_id
+ WHERE w.item_kind = 'edge' AND w.item_id = e.id AND {{elsewhere}}) ORDER BY o.seq, v.span_from, e.id"""
+_FORMER = _OF_VERSION.format(begins="until", elsewhere=is_live("n"))
+_FRESH = _OF_VERSION.format(begins="since", elsewhere="x.since IS NOT ?2")

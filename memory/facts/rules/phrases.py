@@ -152,7 +152,7 @@ def clean(value: str) -> str:
 # What a note is about -------------------------------------------------------------------------
 
 _DAY = re.compile(
-    rf"\b(?:\d{{4}}-\d\d-\d\d|(?:(?:(?:mon|tues?|wednes|wed|thurs?|thu|fri|satur|sat|sun)(?:day)?"
+    rf"\b(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}|(?:(?:(?:mon|tues?|wednes|wed|thurs?|thu|fri|satur|sat|sun)(?:day)?"
     r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend)\.?,? )?"
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)?\.? (?:{_MONTH})\.?(?:,? \d{{4}})?|"
     rf"(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?))(?!\w)",
@@ -174,6 +174,9 @@ _ASIDE = re.compile(r"\([^()]{0,80}\)")
 _PREFIX = re.compile(r"^(?:(?:re|fw|fwd|aw|antw|wg):\s*+)++", re.IGNORECASE)
 _SPLIT = re.compile(r"\s[-–—|:›]\s|:\s|,\s")
 _DOCUMENT = word_set("facts", "documents")
+_SHORT_WEEKDAY = re.compile(
+    "|".join(alternatives("file_dates", key) for key in ("weekday", "weekday_behind")), re.IGNORECASE
+)
 _WEEKDAY_ONLY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
 
 
@@ -192,7 +195,7 @@ def topic(title: str) -> tuple[str, str]:
     bare = _PERIOD.sub(" ", monthless)
     dated = dated or ("month" if monthless != plain else "period" if bare != plain else "")
     parts = [part for piece in _SPLIT.split(f" {bare} ") if (part := _undocumented(piece))]
-    if not parts or _WEEKDAY_ONLY.fullmatch(parts[0]):
+    if not parts or (_SHORT_WEEKDAY if dated == "day" else _WEEKDAY_ONLY).fullmatch(parts[0].strip("<>[]() ")):
         return "", dated or "day"
     return "" if _OF_WRITER.search(parts[0]) else parts[0], dated
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.extract import extract_by_rules
 from memory.facts.rules.fields import field_keys, find_things
+from memory.facts.rules.phrases import topic
 from memory.text.sentences import sentences
 
 WRITTEN = datetime(2024, 3, 6, 9, tzinfo=UTC)  # a Wednesday
@@ -245,10 +246,16 @@ def test_fields_are_about_what_the_note_is_about() -> None:
         ("The Salt Cartographer — brief", "Salt Cartographer"),
         ("Dmitri 1:1s 2024", "Dmitri"),
         ("oncall-policy-2024-04", "oncall-policy"),
+        ("Kitchen 3/4/2026", "Kitchen"),
     ],
 )
 def test_years_and_kinds_of_notes_are_no_part_of_the_subject(title: str, about: str) -> None:
     assert facts("rent: 735", title) == {(about, "rent", "735")}
+
+
+@pytest.mark.parametrize("title", ["2026-03-02", "<2026-03-02 Mon>", "Mo 10.04.2026", "10.4.2026", "Mittwoch, 4. März"])
+def test_a_day_is_about_nothing(title: str) -> None:
+    assert topic(title) == ("", "day")
 
 
 def told_of(text: str, title: str) -> set[tuple[str, str, str]]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from memory.nouns import Fact
-from memory.store import episodes, graph, relations
+from memory.store import episodes, graph, past, relations
 from memory.store.store import Store
 from memory.time.timestamps import from_ms
 from tests.memory.store.building import about, remember, row_at
@@ -107,10 +107,10 @@ def test_the_evidence_of_some_passages_is_found_without_looking_at_all_evidence(
         relations.of_episodes(conn, [1, 2])
         relations.without_evidence(conn, [1, 2])
         relations.quotes(conn, [1], [2])
-        relations.edited_pairs(conn, 1, 0)
-        relations.edited_sentences(conn, [(1, 2)])
+        past.edited_pairs(conn, 1, 0)
+        past.edited_sentences(conn, [(1, 2)])
         relations.of_properties(conn, 1, "rule")
-        relations.restored_evidence(conn, 1)
+        past.restored_evidence(conn, 1)
         relations.find_overlapping(conn, [1])
         conn.set_trace_callback(None)
         for query in asked:
