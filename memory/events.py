@@ -102,6 +102,15 @@ class AnswerLine:
     value: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Preview(Event):
+    """The lines that answer while a model is asked, which may take a minute: to be shown at once, and gone with the
+    next Token, Citation or Answer. Another preview takes its place."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+
+
 _LINE = re.compile(r"(?P<item>- )?(?P<earlier>earlier: )?(?P<said>.*?)(?P<cited>(?: \[\d+\])*)\s*")
 
 
@@ -143,4 +152,4 @@ class Answer(Event):
         return tuple(split_lines(self.text, self.citations))
 
 
-AskEvent = Step | Visit | Citation | Token | Answer
+AskEvent = Step | Visit | Preview | Citation | Token | Answer

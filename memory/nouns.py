@@ -15,6 +15,7 @@ from memory.events import Answer as Answer
 from memory.events import AnswerLine as AnswerLine
 from memory.events import AskEvent as AskEvent
 from memory.events import Citation as Citation
+from memory.events import Preview as Preview
 from memory.events import Scope as Scope
 from memory.events import Step as Step
 from memory.events import Token as Token

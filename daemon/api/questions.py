@@ -21,7 +21,7 @@ from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from memory.errors import ModelCancelledError, NotFoundError
-from memory.nouns import Answer, AskEvent, Citation, Scope, Token
+from memory.nouns import Answer, AskEvent, Citation, Preview, Scope, Token
 from memory.protocols import ChooseLLM
 from memory.services.conversations import MessageState
 from memory.services.sources import fold_name
@@ -95,6 +95,7 @@ def _work(
     """Fills the channel with the events, and keeps the answer in its chat session."""
     said: list[str] = []
     cited: list[Citation] = []
+    preview = Preview("")
     answer: Answer | None = None
     try:
         for event in events:
@@ -111,6 +112,8 @@ def _work(
                 said.append(event.text)
             if isinstance(event, Citation):
                 cited.append(event)
+            if isinstance(event, Preview):
+                preview = event
             channel.put(event)
     except ModelCancelledError:
         log.info("nobody waited for the end of an answer")
@@ -119,7 +122,8 @@ def _work(
         channel.put(failure(error))
     finally:
         if answer is None:
-            _save(memory, writer, chat, Answer("".join(said), tuple(cited)), state="partial")
+            seen = Answer("".join(said), tuple(cited)) if said else Answer(preview.text, preview.citations)
+            _save(memory, writer, chat, seen, state="partial")
         channel.end()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 
 import click
@@ -78,7 +80,7 @@ def print_answer(events: Stream, as_json: bool, in_full: bool = False) -> wire.A
 def _printed(events: Stream, as_json: bool, in_full: bool) -> wire.Answered:
     last = ""
     cited: list[wire.Citation] = []
-    for event in events:
+    for event in _show_previews(events) if sys.stdout.isatty() and not as_json else events:
         if as_json:
             output.print_json(event)
         elif isinstance(event, wire.Step):
@@ -93,6 +95,33 @@ def _printed(events: Stream, as_json: bool, in_full: bool) -> wire.Answered:
                 click.echo()
             return event
     raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
+
+
+def _show_previews(events: Iterable[wire.Event]) -> Iterator[wire.Event]:
+    """The events but previews. Of the last preview the lines are shown, dimmed, until anything of the answer comes."""
+    with ExitStack() as shown:
+        for event in events:
+            if not isinstance(event, wire.Step | wire.Visit):
+                shown.close()
+            if isinstance(event, wire.Preview):
+                shown.enter_context(_shown_preview(event))
+            else:
+                yield event
+
+
+def _shown_preview(preview: wire.Preview) -> AbstractContextManager[object]:
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.text import Text
+
+    lines = [_styled(f"{line}\n", preview.citations, False) for line in preview.text.splitlines()]
+    found = Text.from_ansi("".join(lines).rstrip("\n"), style="dim")
+    began = time.monotonic()
+
+    def show() -> Group:
+        return Group(found, Text(f"A model is asked… {time.monotonic() - began:.0f} s", style="dim italic"))
+
+    return Live(get_renderable=show, console=Console(highlight=False), refresh_per_second=2, transient=True)
 
 
 def _styled(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:

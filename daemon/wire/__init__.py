@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from memory.events import AnswerLine as AnswerLine
     from memory.events import Citation as Citation
     from memory.events import Event as Event
+    from memory.events import Preview as Preview
     from memory.events import Scope as Scope
     from memory.events import Step as Step
     from memory.events import Token as Token
@@ -122,7 +123,7 @@ MODULES = {
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
-    "memory.events": "Event Scope Step Visit Token Citation AnswerLine split_lines",
+    "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine split_lines",
     "memory.nouns": "Copy Forgotten Conversation ChatMessage ListedSource Fact Revision Receipt Check Profile"
     " ProfileEntry",
     "memory.trace": "Asked Used Why",

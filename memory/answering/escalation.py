@@ -20,11 +20,17 @@ from time import perf_counter
 import numpy as np
 
 from memory.answering import compose
-from memory.answering.candidates import AnswerCandidate, ShownChain
+from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, ShownChain
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.confidence import fits
 from memory.answering.context import EvidenceChain, EvidencePiece, PromptContext, fit_context, gather_evidence
-from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer, stream_extractive
+from memory.answering.extractive import (
+    Answering,
+    AskOutcome,
+    Event,
+    extract_answer,
+    stream_extractive,
+)
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
 from memory.errors import ModelError
 from memory.exploring.agent import Agent
@@ -32,7 +38,7 @@ from memory.exploring.explorer import Explorer
 from memory.exploring.guided import explore_guided
 from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
-from memory.nouns import Answer, Effort, Episode
+from memory.nouns import Answer, Effort, Episode, Preview
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import format_hint
 from memory.retrieval.state import RetrievalResult
@@ -103,7 +109,7 @@ class Escalation(Answering):
             if (text := self._refused_before(llm, context)) is not None:
                 yield self._record(step(RouteNote(self.tier, reason=text.failed), 0.0))
                 return (yield from finalise(text, extractive, self.found, llm.name, context))
-            text = yield from self._compose(llm, context)
+            text = yield from self._compose(llm, context, extractive)
             if text.text or text.broken or not (yield from self._look_further(text, llm, context)):
                 return (yield from finalise(text, extractive, self.found, llm.name, context))
             extractive = yield from self._extract()
@@ -133,7 +139,7 @@ class Escalation(Answering):
             return None
         llm, context = picked
         self.found, self.tier = known, "R0"
-        text = yield from self._compose(llm, context)
+        text = yield from self._compose(llm, context, extractive)
         if text.broken:  # who fails now fails again; the extractive answer is taken from all there is
             self.found = whole
             extractive = yield from self._extract()
@@ -300,7 +306,12 @@ class Escalation(Answering):
         tokens = min(most or self._max_evidence_tokens(llm), room)
         return (llm, fit_context(kept, tokens, left_out, chains)) if tokens >= LEAST_EVIDENCE_TOKENS else None
 
-    def _compose(self, llm: LLM, context: PromptContext) -> Generator[Event, None, GroundedText]:
+    def _compose(
+        self, llm: LLM, context: PromptContext, meanwhile: ExtractiveAnswer
+    ) -> Generator[Event, None, GroundedText]:
+        """What the model writes, and `meanwhile` the lines that answer."""
+        if not meanwhile.answer.no_answer:
+            yield Preview(meanwhile.answer.text, meanwhile.answer.citations)
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
         request = self._request(context)
         asked = self.found.question

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import subprocess
+import sys
 
 import pytest
 
 from tests.cli.test_pal import HEAVY
-from tests.cli.vault import Shell
+from tests.cli.vault import ROOT, Shell
 
 
 def test_an_answer_is_its_lines_and_then_their_places(vault: Shell) -> None:
@@ -254,3 +257,42 @@ def test_a_long_list_is_folded_unless_all_of_it_is_wanted(shell: Shell) -> None:
     lines = shell.pal("ask", "Which birds are at the slipway?", "--json").lines[-1]["lines"]
     assert lines[0] == {"text": "slipway bird 1", "kind": "answer", "citations": [1], "value": ""}
     assert [line["kind"] for line in lines[12:]] == 6 * ["folded"]
+
+
+SLOW = """
+import time
+from daemon import wire
+from daemon.cli.questions import print_answer
+
+def events():
+    one = wire.Citation(1, 1, "a.md", "A", "The code is 3358.", 1, passage="The code is 3358.")
+    yield wire.Step("text", 1.0)
+    yield wire.Preview("- The code is 3358. [1]", (one,))
+    time.sleep(0.3)
+    yield one
+    yield wire.Token("You type 3358. [1]\\n")
+    yield wire.Answered("You type 3358. [1]", (one,), model="slow")
+
+print_answer(events(), False)
+"""
+
+
+def test_on_a_terminal_the_lines_are_shown_while_a_model_is_asked_and_gone_behind() -> None:
+    ours, theirs = os.openpty()
+    child = subprocess.Popen([sys.executable, "-c", SLOW], cwd=ROOT, stdout=theirs, env=os.environ | {"TERM": "xterm"})
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # Linux says that the terminal is gone with an error
+        while piece := os.read(ours, 4096):
+            shown += piece
+    os.close(ours)
+    assert child.wait(10) == 0
+    before, _, after = shown.decode().partition("You type 3358.")
+    assert "The code is 3358." in before and "A model is asked" in before
+    assert "\x1b[2K" in before, "what was shown meanwhile is wiped away"
+    assert "The code is" not in after and "a.md:1" in after
+
+
+def test_in_a_pipe_only_the_answer_is_printed() -> None:
+    said = subprocess.run([sys.executable, "-c", SLOW], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert said.stdout.startswith("You type 3358. [1]\n") and "The code is" not in said.stdout

@@ -16,7 +16,8 @@ from daemon.api import questions
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
 from memory import Memory
-from memory.nouns import Answer, AskEvent, Citation, Document, Token
+from memory.errors import ModelCancelledError
+from memory.nouns import Answer, AskEvent, Citation, Document, Preview, Token
 from memory.store import conversations
 from memory.store.forget import FORGOTTEN_ANSWER
 from memory.time.timestamps import now_ms
@@ -118,6 +119,20 @@ async def test_a_chat_that_is_deleted_meanwhile_costs_nobody_the_answer(memory: 
     threading.Thread(target=work).start()
     *_, last = [event async for event in channel.events()]
     assert isinstance(last, wire.Answered) and last.text == "The tide turns."
+
+
+async def test_of_a_model_that_never_wrote_the_lines_are_kept(memory: Slow, writer: Writer) -> None:
+    text = "- The tide turns at nine. [1]"
+    receipt = memory.remember_many([Document("/tide.md", "The tide turns at nine.")])[0]
+    citation = Citation(1, receipt.episode_ids[0], "/tide.md", "Tide", "The tide turns at nine.", 1, 1)
+    chat = new_chat(memory)
+
+    def events() -> Iterator[AskEvent]:
+        yield Preview(text, (citation,))
+        raise ModelCancelledError("stopped")
+
+    await asyncio.to_thread(questions._work, memory, writer, events(), Channel(), chat, 0.0)
+    assert [(kept, state) for _, kept, state in messages(memory, chat)][-1] == (text, "partial")
 
 
 @pytest.mark.parametrize("breaks", [True, False])

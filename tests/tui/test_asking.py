@@ -67,6 +67,35 @@ async def test_an_answer_appears_while_it_is_being_written() -> None:
         assert not chat.answers[0].ready.is_set()
 
 
+async def test_the_lines_are_shown_until_a_model_has_written() -> None:
+    preview = wire.Preview(world.TEXT.rstrip(), world.CITED)
+    script = Script(*world.STEPS[:4], preview, ends=False)
+    async with chatting(world.client(answers=[script])) as chat:
+        await chat.send(world.QUESTION)
+        await chat.until(lambda: chat.answers and "It was last sounded on 9 March 2026" in chat.text())
+        assert chat.answers[0].query(".preview") and "asking a model" in chat.answers[0].trace.text
+        assert "[1] notes/museum/fog-signal.md:14" in chat.text(), "its evidence can be looked at meanwhile"
+        for event in (world.PRISM, wire.Token("In March, for the mayor. [1]")):
+            script.give(event)
+        await chat.until(lambda: "In March, for the mayor." in chat.text())
+        assert not chat.answers[0].query(".preview")
+        assert chat.answers[0].citations == (world.PRISM,)
+        script.give(wire.Answered("In March, for the mayor. [1]", (world.PRISM,)))
+        script.end()
+        await chat.until(lambda: chat.answers[0].ready.is_set())
+        assert [prose.source for prose in chat.answers[0].query(Prose)] == ["In March, for the mayor. [1]"]
+
+
+async def test_who_does_not_wait_for_the_model_keeps_the_lines() -> None:
+    script = Script(wire.Preview(world.TEXT.rstrip(), world.CITED), ends=False)
+    async with chatting(world.client(answers=[script])) as chat:
+        await chat.send(world.QUESTION)
+        await chat.until(lambda: chat.answers and "It was last sounded" in chat.text())
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "Stopped." in chat.text())
+        assert "It was last sounded" in chat.text() and chat.answers[0].citations == world.CITED
+
+
 async def test_a_code_fence_that_came_in_pieces_is_whole_in_the_end() -> None:
     text = "```python\nsound(beatrice)\n```\nDone. [1]"
     pieces = [wire.Token(character) for character in text]

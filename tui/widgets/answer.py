@@ -50,6 +50,8 @@ class Answer(Vertical):
         self._kept = kept
         self._prose: Prose | None = None
         self._stream: MarkdownStream | None = None
+        self._preview: list[Prose] = []  # the lines that are shown while a model is asked
+        self._preview_text = ""  # and their text
 
     def compose(self) -> ComposeResult:
         yield self.trace
@@ -79,12 +81,16 @@ class Answer(Vertical):
         match event:
             case wire.Step() | wire.Visit():
                 self.trace.add(event)
+            case wire.Preview():
+                await self._show_preview(event)
             case wire.Citation():
+                await self._drop_preview()
                 self.citations = (*self.citations, event)
             case wire.Token():
                 text = display_safe(event.text)
                 kinds = {line.kind for line in wire.split_lines(text, self.citations)}
                 if kinds != {"folded"}:
+                    await self._drop_preview()
                     await self._write(text)
 
     async def settle(self, answered: wire.Answered) -> None:
@@ -98,8 +104,8 @@ class Answer(Vertical):
         self.ready.set()
 
     async def stop(self) -> None:
-        """The person stopped it; what has come stays."""
-        await self._finish(wire.Answered(self.text, self.citations))
+        """The person stopped it; what has come stays, of a model that has not written yet the lines that answer."""
+        await self._finish(wire.Answered(self.text or self._preview_text, self.citations))
         await self._remark("Stopped.")
         self.ready.set()
 
@@ -134,6 +140,24 @@ class Answer(Vertical):
             self.app.copy_to_clipboard(display_safe(event.href))
             self.notify(f"Link copied: {display_safe(event.href, line=True)}", markup=False)
 
+    async def _show_preview(self, preview: wire.Preview) -> None:
+        """The lines that answer, as long as a model is asked."""
+        await self._drop_preview()
+        self.citations, self._preview_text = preview.citations, preview.text
+        for kind, text in _passages(display_safe(preview.text), preview.citations):
+            if kind != "folded":
+                prose = await self._mount_prose("preview")
+                await prose.update(text)
+                self._preview.append(prose)
+        self.trace.begin("asking a model")
+
+    async def _drop_preview(self) -> None:
+        if self._preview:
+            self.citations, self._preview_text = (), ""
+            for prose in self._preview:
+                await prose.remove()
+            self._preview.clear()
+
     async def _write(self, text: str) -> None:
         self.text += text
         if self._stream is None:
@@ -143,6 +167,7 @@ class Answer(Vertical):
         await self._stream.write(text)
 
     async def _finish(self, answered: wire.Answered) -> None:
+        await self._drop_preview()
         self.text = display_safe(answered.text)
         self.citations = answered.citations
         self.no_answer = answered.no_answer

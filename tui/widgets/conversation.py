@@ -112,7 +112,7 @@ class Conversation(Vertical):
                 await answer.fail(event)
                 self.post_message(self.GivenBack(answer.question))
                 await self._finish("partial")
-            case wire.Citation():
+            case wire.Citation() | wire.Preview():
                 await answer.add(event)
                 self._tell_evidence(answer)
             case _:

@@ -14,7 +14,7 @@ from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.exploring.tool_calls import TOOLS
 from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
-from memory.nouns import Answer, Effort, Step
+from memory.nouns import Answer, Effort, Preview, Step, Token
 from memory.protocols import LLM
 from memory.settings import AnswerSettings
 from tests.examples import examples
@@ -252,3 +252,27 @@ def fleet_of_all(tmp_path_factory: pytest.TempPathFactory, static: Any) -> Any:
         for day in range(1, 20):
             desk.note(f"log {day}", f"The boat of the Okafor family lay in harbour {day}.", day)
         yield desk
+
+
+# While a model is asked -------------------------------------------------------------------------------
+
+
+def test_the_lines_come_before_a_model_is_asked(desk: Desk) -> None:
+    desk.note("alarm", "The alarm code of the hall is 3358.")
+    asked = []
+    desk.ollama.answer = lambda body: asked.append(len(heard)) or Says("The alarm code of the hall is 3358 [1].")
+    heard: list[Any] = []
+    for event in desk.memory.ask("What is the alarm code of the hall?", llm=lambda local_only: desk.here, replay=False):
+        heard.append(event)
+    (preview,) = [place for place, event in enumerate(heard) if isinstance(event, Preview)]
+    assert preview < asked[0] <= next(place for place, event in enumerate(heard) if isinstance(event, Token))
+    assert "3358" in heard[preview].text and heard[preview].citations[0].quote in heard[preview].citations[0].passage
+    without = list(desk.memory.ask("What is the alarm code of the hall?", replay=False))
+    assert not any(isinstance(event, Preview) for event in without), "there is nothing to wait for"
+    assert isinstance(without[-1], Answer) and without[-1].text == heard[preview].text
+
+
+def test_what_the_lines_do_not_answer_is_no_draft(desk: Desk) -> None:
+    desk.note("alarm", "The alarm code of the hall is 3358.")
+    desk.ollama.answer = lambda body: Says("NO ANSWER")
+    assert not any(isinstance(event, Preview) for event in desk.ask("Who is Zenobia Kraut?").events)
