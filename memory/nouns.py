@@ -137,7 +137,8 @@ Modality = Literal["asserted", "past", "negated", "plan", "hypothesis", "questio
 class Fact:
     """A thesis or a relation seen in time. `episode_id`, `line`, `title` say where it stands, `quote` in which words. A
     relation's `objects` are its subject and its object, `predicate` what joins them. `origin` is what read it: a
-    sentence is taken as it stands."""
+    sentence is taken as it stands. `since` and `until` are the days of valid time as precisely as the notes name them:
+    "2021", "2021-03", "2021-03-09"."""
 
     id: int
     kind: Literal["thesis", "relation"]
@@ -156,6 +157,8 @@ class Fact:
     predicate: str | None = None
     quote: str = ""
     title: str = ""
+    since: str = ""
+    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,11 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # The tests run side by side: one that shares a product among threads takes them from another. Set before numpy comes.
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+# Days are those of the machine: tests expect those of UTC, and set another zone themselves where it matters.
+os.environ["TZ"] = "UTC"
+if hasattr(time, "tzset"):
+    time.tzset()
 
 # Terminals have the size that a test gives them; readline, which pytest imports, hands the one of today's to processes.
 for name in ("COLUMNS", "LINES"):

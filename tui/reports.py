@@ -52,7 +52,7 @@ def profile_report(reply: wire.ProfileReply, key: str = "") -> str:
 
 
 def _source(fact: wire.Fact) -> str:
-    since = f"since {fact.valid_from.date()}, " if fact.valid_from else ""
+    since = f"since {fact.since}, " if fact.since else ""
     if fact.uri.startswith("note:"):
         return since + ("you said so" if fact.uri.startswith("note:me/") else fact.title)
     return since + short_path(fact.uri)

@@ -126,8 +126,7 @@ def modality(fact: wire.Fact) -> str:
 
 def describe_fact(fact: wire.Fact) -> str:
     """The fact with its date and its place, for a sentence."""
-    when = fact.valid_from or fact.valid_to
-    return f'"{statement(fact)}" ({when.date() if when else "no date"}, {place(fact)})'
+    return f'"{statement(fact)}" ({fact.since or fact.until or "no date"}, {place(fact)})'
 
 
 def place(fact: wire.Fact) -> str:
@@ -137,7 +136,7 @@ def place(fact: wire.Fact) -> str:
 
 def span(fact: wire.Fact, never: str = "") -> str:
     """From when and until when it held, two spaces behind; `never` if nothing says when."""
-    since, until = (when and when.date() for when in (fact.valid_from, fact.valid_to))
+    since, until = fact.since, fact.until
     if since and until:
         return f"{since} to {until}  "
     return f"since {since}  " if since else f"until {until}  " if until else never

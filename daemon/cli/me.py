@@ -71,11 +71,11 @@ def _print(reply: wire.ProfileReply, as_json: bool) -> None:
         output.say(NOBODY)
     for entry in profile.entries:
         for fact in entry.facts:
-            since = f"since {fact.valid_from.date()}, " if fact.valid_from else ""
+            since = f"since {fact.since}, " if fact.since else ""
             words = output.style_text(f"{entry.key}: {fact.objects[-1]}")
             click.echo(f"{words}  {output.style_text(since + _say_source(fact.uri, fact.line, fact.title), dim=True)}")
         for fact in entry.before:
-            end = f" until {fact.valid_to.date()}" if fact.valid_to else ""
+            end = f" until {fact.until}" if fact.until else ""
             where = _say_source(fact.uri, fact.line, fact.title)
             click.echo(output.style_text(f"   before: {fact.objects[-1]}{end}, {where}", dim=True))
 

@@ -68,7 +68,7 @@ def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> 
 
 
 def day(at: datetime | None) -> str:
-    """Of a passage's time, in UTC; nothing for none."""
+    """Of a passage's time; nothing for none."""
     return at.date().isoformat() if at else ""
 
 

@@ -13,11 +13,11 @@ from itertools import chain
 
 from memory.answering.candidates import (
     AnswerCandidate,
-    day_of,
     describe_time,
     is_current,
     read_evidence,
     read_names,
+    show_day,
     stems,
     titling_objects,
 )
@@ -107,7 +107,7 @@ def _facts(state: AnswerState, about: Collection[int]) -> list[AnswerCandidate]:
             continue
         kinds[kind] += 1
         candidate = supporting[one.id]
-        time = describe_time(one, candidate.newness)
+        time = describe_time(one, candidate.episode, candidate.start, candidate.quote, written=True)
         before = [old for old in replaced[one.id] if not same_value(old, names[one.object])][:MAX_EARLIER_VALUES]
         time += [f"before that: {', '.join(before)}"] if before else []
         shown[norm(words)] = replace(candidate, shown=f"{words} ({', '.join(time)})" if time else words)
@@ -237,5 +237,5 @@ def _is_repeated(candidate: AnswerCandidate, shown: Sequence[AnswerCandidate]) -
 
 def _add_date(candidate: AnswerCandidate) -> AnswerCandidate:
     """The sentence with the day on which it was written."""
-    day = day_of(candidate.newness) if candidate.episode.at else ""
+    day = show_day(candidate.newness, candidate.episode) if candidate.episode.at else ""
     return candidate if not day or day in candidate.shown else replace(candidate, shown=f"{candidate.shown} ({day})")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import groupby, pairwise
+from pathlib import PurePosixPath
 
 from memory.answering.places import NOWHERE, Place, Span, find_units, show_unit
 from memory.graph.arrays import NO_END, NO_TIME
@@ -19,7 +20,8 @@ from memory.store.episodes import Thesis
 from memory.store.relations import Relation
 from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.predicates import same_value, statement
-from memory.text.words import EVENT_RECURS, show_links, words
+from memory.text.words import EVENT_RECURS, lines_around, show_links, words
+from memory.time.expressions import told_day
 from memory.time.recurrence import show_next
 from memory.time.timestamps import from_ms, to_ms
 
@@ -303,20 +305,25 @@ def begins_ms(relation: Relation) -> int:
     return relation.valid_to - 1 if relation.valid_to is not None else relation.last_asserted or 0
 
 
-def describe_time(fact: Relation, written: int | None = None) -> list[str]:
-    """Since when and until when a fact holds, as far as that is known, in words. What only stands in a note `written`
-    then (ms UTC) is known to have held then."""
+def describe_time(fact: Relation, episode: Episode, start: int, quote: str, written: bool = False) -> list[str]:
+    """Since when and until when a fact that a `quote` of an episode states holds, as far as that is known, in words.
+    With `written`, what only stands in a note of some day is known to have held then."""
     parts = ["planned"] if fact.modality == "plan" else []
     if fact.valid_from is not None:
-        parts.append(f"{'as of' if fact.valid_from == written else 'since'} {day_of(fact.valid_from)}")
+        is_note = written and fact.valid_from == to_ms(episode.at)
+        parts.append(f"{'as of' if is_note else 'since'} {show_day(fact.valid_from, episode, start, quote)}")
     if fact.valid_to is not None:
-        parts.append(f"until {day_of(fact.valid_to)}")
+        parts.append(f"until {show_day(fact.valid_to, episode, start, quote)}")
     return parts
 
 
-def day_of(ms: int) -> str:
-    """The day of a time (ms UTC), as 2024-05-31."""
-    return from_ms(ms).date().isoformat()
+def show_day(ms: int, episode: Episode, start: int = 0, quote: str = "") -> str:
+    """The day of a time (ms UTC), as 2024-05-31, or the month or year as which the line of a `quote` of an episode
+    names it; of the time of the episode also as which its title or its file's name does."""
+    said = lines_around(episode.text, start, start + len(quote)) if quote else ""
+    if ms == to_ms(episode.at):
+        said = f"{said}\n{episode.title}\n{PurePosixPath(episode.source.uri).stem}"
+    return told_day(from_ms(ms), said, episode.at)
 
 
 def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:

@@ -296,7 +296,7 @@ def _facts(
         start, end = _sentence(episode.text, *span)
         sentence = episode.text[start:end]
         stays = not _may_leave(conn, one, (names[one.subject], names[one.object]), telling)
-        time = describe_time(one)
+        time = describe_time(one, episode, start, sentence)
         text = one_line(words, MAX_HEAD_CHARS) + (f" ({', '.join(time)})" if time else "")
         pieces[one.id] = EvidencePiece("fact", text, episode, start, sentence, stays, id=one.id)
         shares = overlap(words), overlap(f"{words} {sentence}")
@@ -337,9 +337,13 @@ def _chains_of_facts(
         called = [one_line(names[node], MAX_HEAD_CHARS) for node in vertices]
         last = [(one.ends[0], one.facts[-1]) for one in same[:MAX_CHAIN_ENDS]]
         telling = [*((pieces[id],) for id in same[0].facts[:-1]), tuple(pieces[id] for _, id in last)]
-        ends = [(one_line(names[node], MAX_HEAD_CHARS), ", ".join(describe_time(known[id]))) for node, id in last]
+        ends = [(one_line(names[node], MAX_HEAD_CHARS), _time_of(known[id], pieces[id])) for node, id in last]
         found.append((tuple(zip(called, how, telling, strict=True)), tuple(ends)))
     return found
+
+
+def _time_of(fact: Relation, piece: EvidencePiece) -> str:
+    return ", ".join(describe_time(fact, piece.episode, piece.start, piece.quote))
 
 
 def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: Sequence[Episode]) -> bool:

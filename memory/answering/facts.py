@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from types import MappingProxyType
 
 import numpy as np
 
@@ -23,10 +24,10 @@ from memory.answering.candidates import (
     AnswerCandidate,
     SentenceFact,
     begins_ms,
-    day_of,
     holds_at,
     read_names,
     select_current,
+    show_day,
     stems,
 )
 from memory.answering.features import AnswerState, QueryFeatures, expected_types
@@ -227,7 +228,8 @@ def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, 
     shown = candidate.shown.rstrip(".") if is_plain else fact.words
     topic = frozenset(stems(f"{fact.subject} {fact.relation.predicate}", language))
     since = _since(fact.relation, candidate)
-    one = replace(candidate, shown=shown + since, is_statement=bool(since) or not is_plain)
+    said = "" if any(f" {day})" in since and day in shown for day in re.findall(r"[\d-]+", since)) else since
+    one = replace(candidate, shown=shown + said, is_statement=bool(since) or not is_plain)
     return replace(fact, replaced=replaced, topic=topic), one
 
 
@@ -254,7 +256,9 @@ def _history(
     for one in rows:
         if one.id in supporting and not (held and same_value(names[held[-1].object], names[one.object])):
             held.append(one)
-    values = [f"{names[one.object]}{_since(one, supporting[one.id])}" for one in held]
+    begun = [(one.valid_from, supporting[one.id]) for one in rows if one.id in supporting]
+    days = {ms: show_day(ms, line.episode, line.start, line.quote) for ms, line in begun if ms is not None}
+    values = [f"{names[one.object]}{_since(one, supporting[one.id], days)}" for one in held]
     proofs = list({supporting[one.id].thesis_id: supporting[one.id] for one in held}.values())
     shown = f"{subject_and_predicate(best.subject, fact.predicate)}: {', then '.join(values)}"
     return replace(
@@ -270,14 +274,17 @@ def _without(question: str, names: Iterable[str]) -> str:
     return question
 
 
-def _since(relation: Relation, candidate: AnswerCandidate) -> str:
+def _since(relation: Relation, line: AnswerCandidate, days: Mapping[int, str] = MappingProxyType({})) -> str:
     """From when and until when it holds, as far as that is known: of what only stands in a note of some day it is known
-    that it held then."""
-    start, end = (None if ms is None else day_of(ms) for ms in (relation.valid_from, relation.valid_to))
+    that it held then. `days`: as which some times (ms UTC) are named."""
+    start, end = (
+        None if ms is None else days.get(ms) or show_day(ms, line.episode, line.start, line.quote)
+        for ms in (relation.valid_from, relation.valid_to)
+    )
     planned = "planned, " if relation.modality == "plan" else ""
     if start and end:
         return f" ({planned}{start} to {end})"
-    since = "as of" if relation.valid_from == candidate.newness else "since"
+    since = "as of" if relation.valid_from == line.newness else "since"
     return f" ({planned}{since} {start})" if start else f" (until {end})" if end else ""
 
 

@@ -16,12 +16,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 
 from memory.answering.briefing import write_briefing
-from memory.answering.candidates import AnswerCandidate, ShownChain, same_statement, stems, titling_objects
+from memory.answering.candidates import AnswerCandidate, ShownChain, same_statement, show_day, stems, titling_objects
 from memory.answering.features import AnswerState
 from memory.retrieval.chains import Chain, Statement, find_chains
 from memory.retrieval.question_type import course_words, is_name
@@ -32,6 +32,7 @@ from memory.store import graph as stored
 from memory.text.languages import alternatives, stem
 from memory.text.mentions import is_date, mentions
 from memory.time.expressions import resolve_time
+from memory.time.timestamps import to_ms
 
 MAX_LISTED = 12  # lines of a list at most
 LEAST_LIST_ITEMS, MAX_LIST_ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
@@ -138,9 +139,9 @@ def add_date(line: AnswerCandidate) -> AnswerCandidate:
         return line
     if any(day.count("-") == 2 and day[0].isdigit() for day in _days(said)):
         return line  # it says itself when
-    written = f"written {at.astimezone(UTC).date().isoformat()}"
+    written = f"written {show_day(to_ms(at), line.episode)}"
     relative = _RELATIVE.search(said)
-    when = resolve_time(relative[0], at, UTC) if relative else None
+    when = resolve_time(relative[0], at) if relative else None
     if relative and when and when.since and when.until and when.until - when.since == timedelta(days=1):
         written = f"{relative[0]}: {when.since.date().isoformat()}, {written}"
     return replace(line, shown=f"{line.shown} ({written})")
@@ -249,7 +250,7 @@ def _in_time(line: AnswerCandidate, question: QuestionState) -> bool:
     when = question.when
     if when is None or when.kind != "range":
         return True
-    days = [datetime.fromisoformat(day).replace(tzinfo=UTC) for day in _days(line.quote) if _FULL.fullmatch(day)]
+    days = [datetime.fromisoformat(day).astimezone() for day in _days(line.quote) if _FULL.fullmatch(day)]
     return not days or any(
         (when.since is None or when.since <= day) and (when.until is None or day < when.until) for day in days
     )

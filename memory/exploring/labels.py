@@ -6,7 +6,6 @@ name is told only as it stands in a passage that may leave, and a relation only 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC
 
 from memory.facts.extraction import OWNER
 from memory.graph.walk import EPISODE, Walkable
@@ -103,7 +102,7 @@ class OptionLabels:
         if self._only_open and not fact.sources <= {one.source.id for one in shown}:
             return None
         since = from_ms(fact.valid_from) if fact.valid_from is not None and not self._only_open else None
-        day = f" (since {since.astimezone(UTC).date().isoformat()})" if since else ""
+        day = f" (since {since.astimezone().date().isoformat()})" if since else ""
         way = f"{subject} -[{one_line(fact.predicate, MAX_LABEL_NAME_CHARS)}]-> {object}{day}"
         text = episode.text.casefold()
         name = object if object.casefold() in text else subject

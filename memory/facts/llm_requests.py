@@ -9,7 +9,7 @@ Nothing in an answer can do more than tell of its episodes.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, get_args
 
 from memory.facts.extraction import OWNER, ExtractedObject, ExtractedRelation, ExtractedThesis, Extraction, Support
@@ -17,6 +17,7 @@ from memory.facts.rules.passages import machine_spans, order_spans
 from memory.llm import LlmRequest, Message
 from memory.nouns import Episode, Modality
 from memory.text.quotes import Quotable, make_fence, one_line, strip_unseen
+from memory.time.dates import with_local_zone
 
 EXTRACTION_PURPOSE = "extract"
 KINDS = ("person", "place", "organisation", "product", "project", "event", "concept", "other")
@@ -377,9 +378,9 @@ def _days(item: Mapping[str, Any], key: str) -> tuple[datetime, datetime] | None
         raise _Invalid(f"its {key} is no date") from None
     if not FIRST_YEAR <= when.year <= LAST_YEAR:
         raise _Invalid(f"its {key} cannot be meant")
-    begin = when if when.tzinfo else when.replace(tzinfo=UTC)
+    end = when + timedelta(days=1)
     if len(text) == len("2024"):
-        return begin, begin.replace(year=begin.year + 1)
-    if len(text) == len("2024-03"):
-        return begin, (begin + timedelta(days=31)).replace(day=1)
-    return begin, begin + timedelta(days=1)
+        end = when.replace(year=when.year + 1)
+    elif len(text) == len("2024-03"):
+        end = (when + timedelta(days=31)).replace(day=1)
+    return with_local_zone(when), with_local_zone(end)

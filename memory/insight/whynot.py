@@ -186,7 +186,8 @@ class _Autopsy:
         for relation in (one.relation for one in told if one.relation.superseded_by is not None):
             for fact in facts.by_id(self._conn, [relation.superseded_by or 0]):
                 since = fact.valid_from or from_ms(relation.valid_to)
-                day = f" on {since.date().isoformat()}" if since else ""
+                named = fact.since or (since.date().isoformat() if since else "")
+                day = f" on {named}" if named else ""
                 return {"reason": f"A newer fact took its place{day}: {fact.text}.", "by": fact, "since": since}
         if line is None or not (line.earlier or line.newer):
             return None

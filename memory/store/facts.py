@@ -1,7 +1,9 @@
 """What is known of an object: the theses that speak of it and its relations, at a time or in all of history."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from memory.errors import NotFoundError
@@ -9,7 +11,8 @@ from memory.nouns import Fact, line_at
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_live, is_recorded, valid, visible
 from memory.text.predicates import statement
-from memory.text.words import show_links
+from memory.text.words import lines_around, show_links
+from memory.time.expressions import told_day
 from memory.time.timestamps import from_ms
 
 
@@ -28,6 +31,7 @@ def list_about(
     found = conn.execute(query if history else _known_then(query), times).fetchall()
     names = _objects_of(conn, [row[0] for row in theses])
     facts = [_fact("thesis", row, names.get(row[0], ())) for row in theses] + [_relation(row) for row in found]
+    facts = _named_ends({fact.id: fact for fact in facts})
     return sorted(facts, key=lambda fact: (fact.valid_from or fact.recorded, fact.id), reverse=True)
 
 
@@ -43,7 +47,14 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
     names = _objects_of(conn, [row[0] for row in theses])
     found = {row[0]: _fact("thesis", row, names.get(row[0], ())) for row in theses}
     found |= {row[0]: _relation(row) for row in relations}
+    found = {fact.id: fact for fact in _named_ends(found)}
     return [found[id] for id in ids if id in found]
+
+
+def _named_ends(facts: Mapping[int, Fact]) -> list[Fact]:
+    """The facts, by id, that end where a successor begins with that day as it is named there."""
+    after = ((one, facts.get(one.superseded_by or 0)) for one in facts.values())
+    return [replace(one, until=new.since) if new and new.valid_from == one.valid_to else one for one, new in after]
 
 
 def get(conn: Connection, id: int) -> Fact:
@@ -96,11 +107,12 @@ _OF_OBJECTS = f"""(
 )"""
 
 # Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, title, its first line and line
-# map, its text, the span, modality, origin; of a relation also the names of its subject and object, and its predicate.
+# map, its text and time, the span, modality, origin; of a relation also the names of its subject and object, and its
+# predicate.
 _THESES = """
 SELECT t.node_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from)), t.valid_from, t.valid_to,
        n.t_created, n.t_expired, t.superseded_by, e.node_id, s.uri, s.title, e.line_from, e.line_map, e.text,
-       t.span_from, t.span_to, t.modality, t.origin
+       e.event_from, t.span_from, t.span_to, t.modality, t.origin
 FROM thesis t JOIN node n ON n.id = t.node_id JOIN episode e ON e.node_id = t.episode_id
 JOIN source s ON s.id = e.source_id
 WHERE t.node_id IN {chosen} AND {seen}
@@ -108,8 +120,8 @@ WHERE t.node_id IN {chosen} AND {seen}
 
 _RELATIONS = """
 SELECT r.id, r.valid_from, r.valid_to, r.t_created, ifnull(r.t_expired, {ended}), r.superseded_by,
-       e.node_id, s.uri, s.title, e.line_from, e.line_map, e.text, v.span_from, v.span_to,
-       ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label, b.label, p.label
+       e.node_id, s.uri, s.title, e.line_from, e.line_map, e.text, e.event_from, v.span_from,
+       v.span_to, ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label, b.label, p.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
  AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node evidence ON evidence.id = p.episode_id
@@ -131,12 +143,15 @@ def _fact(
     kind: Literal["thesis", "relation"], row: Sequence[Any], objects: Iterable[str], predicate: str | None = None
 ) -> Fact:
     id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, title, *rest = row
-    first, line_map, body, start, end, modality, origin = rest
+    first, line_map, body, told, start, end, modality, origin = rest
     line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
-    quote = body[start:end] if start is not None else ""
+    quote, said = (body[start:end], lines_around(body, start, end)) if start is not None else ("", "")
+    said = f"{said}\n{title}\n{PurePosixPath(uri).stem}" if valid_from == told else said
+    since, until = (told_day(at, said, from_ms(told)) if at else "" for at in map(from_ms, (valid_from, valid_to)))
     return Fact(
         id, kind, show_links(text), tuple(objects), from_ms(valid_from), from_ms(valid_to), from_ms(created),
         from_ms(expired), superseded_by, episode, uri, line, modality, origin, predicate, quote, title,
+        since, until,
     )  # fmt: skip
 
 

@@ -165,6 +165,12 @@ def count_words(text: str) -> int:
     return max(words, len(text) // LONG_WORD)
 
 
+def lines_around(text: str, start: int, end: int) -> str:
+    """The lines of a text in which the characters from `start` to `end` stand."""
+    stop = text.find("\n", max(start, end - 1))
+    return text[text.rfind("\n", 0, start) + 1 : len(text) if stop < 0 else stop]
+
+
 def show_links(text: str) -> str:
     """`text` in one line, with the names of links in place of the links."""
     return " ".join(LINK.sub(lambda link: link[1] or link[2] or link[0], text).split())

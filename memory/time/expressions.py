@@ -65,6 +65,35 @@ def parse_span(text: str, now: datetime) -> Span | None:
     return found[0].span if whole else None
 
 
+def told_day(moment: datetime, said: str, at: datetime | None) -> str:
+    """The local day of a moment as precisely as words that were written `at` name it: "2021", "2021-03" or
+    "2021-03-01"; the day where they name it not at all."""
+    local = moment.astimezone()
+    day = local.date()
+    text = fold(said)
+    if day.day != 1 or not may_name_time(text):
+        return day.isoformat()
+    now = (at or moment).astimezone().replace(tzinfo=None)
+    units = set[str]()
+    try:
+        for tense in _TENSES_OF_NOTES:
+            for base in find_timexes(text, now, tense, short_names=True):
+                part = narrow(text, base)
+                if base.span[0].date() == day:
+                    units.add(base.unit)
+                elif part.span[0].date() == day:  # "since mid 2021"
+                    units.add("month" if base.unit in _UNITS else "day")
+    except (ValueError, OverflowError):  # 31 February; the ends of time
+        return day.isoformat()
+    if not units or not units.issubset(_UNITS):
+        return day.isoformat()
+    return f"{day:%Y}" if units == {"year"} and day.month == 1 else f"{day:%Y-%m}"
+
+
+_UNITS = ("year", "quarter", "season", "month")  # that are longer than a day, and begin with a month
+_TENSES_OF_NOTES: tuple[Tense, ...] = ("past", "", "present")
+
+
 def apply_signal(
     side: str, span: Span, rest: str, words: str, now: datetime, zone: tzinfo | None
 ) -> TimeExpression | None:

@@ -1,4 +1,5 @@
-"""Time as the store keeps it: whole milliseconds since 1970 in UTC. Outside the store it is an aware datetime."""
+"""Time as the store keeps it: whole milliseconds since 1970 in UTC. Outside the store it is an aware datetime, in the
+time zone of this machine: its days are those that people write."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -30,8 +31,14 @@ def from_ms(ms: int) -> datetime: ...
 @overload
 def from_ms(ms: None) -> None: ...
 def from_ms(ms: int | None) -> datetime | None:
-    """The datetime in UTC; None stays None."""
-    return None if ms is None else EPOCH + timedelta(milliseconds=ms)
+    """The datetime in this machine's time zone; None stays None."""
+    if ms is None:
+        return None
+    moment = EPOCH + timedelta(milliseconds=ms)
+    try:
+        return moment.astimezone()
+    except (ValueError, OverflowError, OSError):  # at the ends of time
+        return moment
 
 
 def now_ms() -> int:

@@ -125,7 +125,7 @@ class ScriptedClient:
     def set_profile(self, key: str, value: str) -> wire.ProfileReply:
         fact = wire.Fact(
             7, "relation", f"{key}: {value}", ("you", value), NOW, None, NOW, None, None, 3, f"note:me/{key}", 1,
-            predicate=key,
+            predicate=key, since=f"{NOW.date()}",
         )  # fmt: skip
         self.mine = replace(self.mine, entries=(*self.mine.entries, wire.ProfileEntry(key, (fact,))))
         return wire.ProfileReply(self.mine)

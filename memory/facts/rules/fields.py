@@ -363,7 +363,7 @@ def series_facts(passage: Passage, topic: str, at: datetime | None) -> Iterator[
                     object=values[place],
                     start=start,
                     end=end,
-                    valid_from=day.replace(tzinfo=at.tzinfo) if at else None,
+                    valid_from=day.astimezone() if at else None,
                     replaces=before,
                     cardinality="one",
                 )

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from memory.text.languages import alternatives, word_set
 from memory.text.words import show_links
-from memory.time.dates import date_at, month_names
+from memory.time.dates import date_at, month_names, with_local_zone
 from memory.time.expressions import narrow, signal
 from memory.time.timex import Tense, find_timexes, fold, is_relative, may_name_time
 
@@ -228,7 +228,8 @@ _BEGINS_WITH_DAY = re.compile(r"\W{0,4}(?=\d{4}-\d\d-\d\d(?:\*{0,2}:| [–—-]+
 
 
 def valid_from(sentence: str, at: datetime | None, happened: bool = False) -> datetime | None:
-    """When what `sentence`, written at `at`, says began to hold ("from 1 November", "since March"), at midnight.
+    """When what `sentence`, written at `at`, says began to hold ("from 1 November", "since March"), at this machine's
+    midnight.
 
     Only what the sentence itself introduces as a beginning counts. A date without a year is the one nearest to when it
     was written, behind "since" the last one; a line of a log, which begins with its day, is from then. Without such
@@ -246,9 +247,9 @@ def valid_from(sentence: str, at: datetime | None, happened: bool = False) -> da
             first = datetime(day.year or 0, day.month or 0, day.day or 0)
         if first is None and happened:
             first = _first(text, at, [("on", ""), ("on", "past")])
+        return first and with_local_zone(first)
     except (ValueError, OverflowError):  # 31 February; the ends of time
         return None
-    return first and first.replace(tzinfo=at.tzinfo)
 
 
 def _first(text: str, at: datetime, looks: list[tuple[str, Tense]]) -> datetime | None:

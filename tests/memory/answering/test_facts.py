@@ -133,3 +133,36 @@ def test_what_is_newer_counts_as_far_as_it_holds_what_is_asked(held: float, scor
             )
     assert (shown[0].thesis_id == new.thesis_id) is leads
     assert [one.score for one in shown] == [5.0, score], "what is shown beside it does not depend on it"
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Who is the boss of Nordlicht Verlag?", "Karl Meier (since 2015)"),
+        ("Who is the editor of Nordlicht Verlag?", "Sabine Roth (since 2019-03)"),
+        ("What is the fax of Nordlicht Verlag?", "0341 12345 (since 2020-01-01)"),
+        ("How much is electricity?", "Price 84 €; Since 2022-10"),
+        ("What is the fee of the tennis club?", "40 € (as of 2025-02)"),
+    ],
+)
+def test_a_fact_is_dated_as_precisely_as_its_note_says(fresh: Memory, question: str, told: str) -> None:
+    at = datetime(2025, 6, 5).astimezone()
+    fields = "Editor: Sabine Roth since March 2019\nBoss: Karl Meier since 2015\nFax: 0341 12345 from 1 January 2020"
+    fresh.remember(f"# Nordlicht Verlag\n{fields}", source="/verlag.md", title="Nordlicht Verlag", at=at)
+    table = "| Contract | Price | Since |\n|---|---|---|\n| Electricity | 84 € | 2022-10 |\n| Water | 20 € | 2021 |"
+    fresh.remember(f"# Contracts\n\n{table}", source="/contracts.md", title="Contracts", at=at)
+    month = datetime(2025, 2, 1).astimezone()
+    fresh.remember("# Tennis club\nFee: 40 €", source="/2025-02.md", title="Tennis club", at=month)
+    first = answered(fresh, question).text.split(" [1]")[0]
+    assert first.endswith(told)
+
+
+def test_the_course_of_something_is_told_as_precisely_as_its_notes_say(fresh: Memory) -> None:
+    for year, said in ((2020, "Boss: Karl Meier since 2015"), (2022, "Boss: Ana Lund since March 2021")):
+        at = datetime(year, 6, 5).astimezone()
+        fresh.remember(f"# Nordlicht Verlag\n{said}", source=f"/{year}.md", title="Nordlicht Verlag", at=at)
+    told = answered(fresh, "How did the boss of Nordlicht Verlag change?").text
+    assert "Karl Meier (2015 to 2021-03), then Ana Lund (since 2021-03)" in told
+    held = [one for one in fresh.facts("Nordlicht Verlag", history=True) if one.kind == "relation"]
+    old, new = sorted(held, key=lambda one: one.since)
+    assert (old.since, old.until, new.since, new.until) == ("2015", "2021-03", "2021-03", "")

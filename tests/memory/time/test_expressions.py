@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.time.expressions import is_state, resolve_time
+from memory.time.expressions import is_state, resolve_time, told_day
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)  # a Tuesday
 
@@ -247,3 +247,27 @@ def test_any_text_is_read_without_an_error(text: str, piece: str) -> None:
 )
 def test_states_last_and_events_happen(question: str, state: bool) -> None:
     assert is_state(question) is state
+
+
+@pytest.mark.parametrize(
+    ("day", "said", "named"),
+    [
+        ("2021-01-01", "Lives in Dresden since 2021.", "2021"),
+        ("2021-01-01", "seit 2021 in Dresden", "2021"),
+        ("2021-01-01", "since 1 January 2021", "2021-01-01"),
+        ("2021-01-01", "seit dem 1.1.2021", "2021-01-01"),
+        ("2021-01-01", "since 2021, to be exact since 2021-01-01", "2021-01-01"),
+        ("2024-01-01", "from January 2024", "2024-01"),
+        ("2019-03-01", "Editor since March 2019", "2019-03"),
+        ("2019-03-01", "seit März 2019", "2019-03"),
+        ("2022-10-01", "| Electricity | 84 € | 2022-10 |", "2022-10"),
+        ("2026-03-01", "since March", "2026-03"),
+        ("2025-01-01", "seit letztem Jahr", "2025"),
+        ("2021-05-01", "since mid 2021", "2021-05"),
+        ("2021-05-02", "since 2021", "2021-05-02"),
+        ("2021-01-01", "no time is named", "2021-01-01"),
+        ("2021-01-01", "31 February 2021", "2021-01-01"),
+    ],
+)
+def test_a_day_is_told_as_precisely_as_it_was(day: str, said: str, named: str) -> None:
+    assert told_day(datetime.fromisoformat(day).astimezone(), said, datetime(2026, 11, 23).astimezone()) == named

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+import time
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -29,6 +30,19 @@ def test_nothing_stays_nothing() -> None:
 @given(st.datetimes(timezones=st.just(UTC)))
 def test_there_and_back_loses_less_than_a_millisecond(when: datetime) -> None:
     assert timedelta(0) <= when - from_ms(to_ms(when)) < timedelta(milliseconds=1)
+
+
+def test_a_day_that_was_written_is_that_day_again_in_every_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not hasattr(time, "tzset"):
+        pytest.skip("this system cannot change its zone")
+    try:
+        for zone in ("Europe/Berlin", "America/New_York", "Pacific/Auckland"):
+            monkeypatch.setenv("TZ", zone)
+            time.tzset()
+            assert from_ms(to_ms(datetime(2025, 3, 3).astimezone())).date() == date(2025, 3, 3)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_before_1970_too() -> None:
