@@ -191,17 +191,24 @@ class Agent:
         if left == 1:
             state += " This is the last turn: what is not collected now does not count."
         room = min(MAX_CONVERSATION_TOKENS, self._llm.context_tokens - MAX_TURN_TOKENS - 100)
-        for turn in ([], *self._past[:-1]):
-            turn[1:] = [replace(result, text=LEFT_OUT) for result in turn[1:]]
-            messages = [Message("user", self._task), *chain.from_iterable(self._past)]
-            if messages[-1].role == "user":
-                messages[-1] = replace(messages[-1], text=f"{messages[-1].text}\n\n{state}")
-            else:
-                messages.append(Message("user", state))
-            request = replace(self._common(messages, SYSTEM, MAX_TURN_TOKENS), tools=TOOLS)
+        request = self._conversation(state)
+        for turn in self._past[:-1]:
             if length(request) <= room:
-                break
+                return request
+            turn[1:] = [replace(result, text=LEFT_OUT) for result in turn[1:]]
+            request = self._conversation(state)
+        while length(request) > room and len(self._past) > 1:  # what the model itself said is too much
+            del self._past[0]
+            request = self._conversation(state)
         return request
+
+    def _conversation(self, state: str) -> LlmRequest:
+        messages = [Message("user", self._task), *chain.from_iterable(self._past)]
+        if messages[-1].role == "user":
+            messages[-1] = replace(messages[-1], text=f"{messages[-1].text}\n\n{state}")
+        else:
+            messages.append(Message("user", state))
+        return replace(self._common(messages, SYSTEM, MAX_TURN_TOKENS), tools=TOOLS)
 
     def _common(self, messages: Sequence[Message], system: str, most: int) -> LlmRequest:
         return LlmRequest(

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
@@ -23,6 +21,7 @@ from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import Look, ModelInfo
 from plugins.llms.call import Call, client_arguments, shorten_reason
 from plugins.llms.settings import AnthropicSettings
+from plugins.llms.transport import read_key
 
 if TYPE_CHECKING:
     import anthropic
@@ -280,23 +279,10 @@ def _gone(url: str) -> ModelUnavailableError:
 
 
 def _key(settings: AnthropicSettings) -> str:
-    """The API key, read anew each time it is needed. It gets into no message and no log. ModelUnavailableError."""
-    if not settings.key_file:
-        if key := os.environ.get("ANTHROPIC_API_KEY", "").strip():
-            return key
-        raise ModelUnavailableError(f"There is no API key for Anthropic. {NO_KEY}", lasting=True)
-    path = Path(settings.key_file).expanduser()
-    try:
-        mode, key = path.stat().st_mode, path.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelUnavailableError(
-            f"The API key in {path} cannot be read ({type(error).__name__}). Correct anthropic.key_file.", lasting=True
-        ) from None
-    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise ModelUnavailableError(f"Others can read the API key. Mend that: chmod 600 {path}", lasting=True)
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise ModelUnavailableError(f"What is in {path} is no API key: it must be one line.", lasting=True)
-    return key
+    """The API key, read anew each time it is needed. ModelUnavailableError."""
+    if key := read_key(settings.key_file, "ANTHROPIC_API_KEY", "anthropic.key_file"):
+        return key
+    raise ModelUnavailableError(f"There is no API key for Anthropic. {NO_KEY}", lasting=True)
 
 
 def _url(settings: AnthropicSettings) -> str:

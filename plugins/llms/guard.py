@@ -35,6 +35,7 @@ TRIES = 3
 FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
 PATIENCE = 30.0  # seconds that a server may ask us to wait; if it wants more, the caller is told
 FAILURES, WITHIN, LEFT_ALONE = 5, 60.0, 300.0  # so many failures within so many seconds: so many seconds of peace
+LEAST_REPLY_TOKENS = 256  # for which there must be room behind a prompt, if as many are wanted
 TOKEN_CHARS, TOKEN_REPEATS = 20, 30  # of one token that comes again: Ollama then ends its stream without a last line
 FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
@@ -111,7 +112,7 @@ class Guarded:
         """With `deliver` the text is passed on as it comes, and then nothing can be asked a second time."""
         began = time.monotonic()
         failure: ModelError | None = ModelCancelledError("Nobody waited for the end of the answer.")
-        is_local = self._admitted(request)
+        is_local, request = self._admitted(request)
         call = Call(self._backend.limits, lambda: self._cancelled(request))
         with self._lock:
             self._calls.add(call)
@@ -134,8 +135,9 @@ class Guarded:
             if self._meter:
                 self._meter.record(self.name, is_local, request, _usage(call, request), _ms_since(began), failure)
 
-    def _admitted(self, request: LlmRequest) -> bool:
-        """Raises if the request must not be made; nothing of it has been sent. Returns whether it stays here."""
+    def _admitted(self, request: LlmRequest) -> tuple[bool, LlmRequest]:
+        """Raises if the request must not be made; nothing of it has been sent. Returns whether it stays here, and the
+        request with as long a reply as fits into the context behind the prompt."""
         if self._cancelled(request):
             raise ModelCancelledError("The question to the model was cancelled.")
         with self._lock:
@@ -152,13 +154,12 @@ class Guarded:
                 f"{self.name} is not on this machine, and the text must stay here. Use a local model, or allow the"
                 " folder to be read by others."
             )
-        room = self.context_tokens
-        needed = length(request) + min(request.max_tokens, room // 4)
-        if needed > room:
-            raise OverBudgetError(f"The question to {self.name} is too long: about {needed:,} tokens of {room:,}.")
+        room, prompt = self.context_tokens, length(request)
+        if room - prompt < min(request.max_tokens, LEAST_REPLY_TOKENS):
+            raise OverBudgetError(f"The question to {self.name} is too long: about {prompt:,} tokens of {room:,}.")
         if self._meter:
             self._meter.check_budget(self.name, is_local, request)
-        return is_local
+        return is_local, replace(request, max_tokens=min(request.max_tokens, room - prompt))
 
     def _asked(self, request: LlmRequest, call: Call, deliver: bool) -> Generator[str, None, Reply]:
         """Asks until there is a reply."""

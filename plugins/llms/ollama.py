@@ -1,40 +1,33 @@
-"""Models on this machine, through Ollama's official client.
+"""Models on this machine, through Ollama's HTTP API.
 
-What is asked of the server beside talking (which models, how long a context) is read without the client, because the
-client leaves out `remote_host`: by that a model that only looks local, and runs in Ollama's cloud, is told from one
-that runs here. Nothing of the environment sends a request elsewhere: no proxy, no redirect.
+It is spoken without Ollama's own client, which cannot send all that the API takes (`truncate`, `shift`) and leaves out
+`remote_host`: by that a model that only looks local, and runs in Ollama's cloud, is told from one that runs here.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import itertools
 import json
 import os
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from dataclasses import replace
+from typing import Any
 
 import httpx
 
-from memory.errors import MalformedOutputError, ModelUnavailableError
-from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms import Look, ModelInfo
-from plugins.llms.call import Call, client_arguments, is_encrypted, shorten_reason
+from memory.errors import MalformedOutputError, ModelUnavailableError, OverBudgetError
+from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
+from plugins.llms import Look, ModelInfo, transport
+from plugins.llms.call import Call, shorten_reason
 from plugins.llms.settings import OllamaSettings
 
-if TYPE_CHECKING:
-    import ollama
-
 PORT = 11434
-CONNECT_SECONDS = 2.0
-ASK_SECONDS = 5.0  # for what a server knows without a model
 FRESH_SECONDS = 60.0  # for which its word about a model is believed
 SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
+READING = ("extract", "decide")  # purposes of calls behind a person's back
 OPEN, CLOSE = "<think>", "</think>"  # around the thoughts that some models write before their answer
 INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: ollama pull qwen3:4b"
 
@@ -46,10 +39,10 @@ class OllamaModel:
         self._settings = settings or OllamaSettings()
         self._model = model
         self._url, self._here = locate(self._settings)
-        self._lock = threading.Lock()
-        self._client: ollama.Client | None = None
         self._known: tuple[float, ModelInfo, frozenset[str]] | None = None
+        self._must_think = False  # for JSON, since it ignored the form that it should have
         self.limits = (self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
+        self._connection = transport.Connection(self._url, self.limits)
 
     def is_local(self) -> bool:
         """See `plugins.llms.Backend`. A server that is elsewhere is not asked."""
@@ -61,42 +54,74 @@ class OllamaModel:
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         """See `plugins.llms.Backend`."""
-        import ollama
-
-        info, abilities = self._described()
-        think = self._thinking(request, abilities)
-        system = [{"role": "system", "content": request.system}] if request.system else []
-        parts = self._opened().chat(
-            model=self._model,
-            messages=[*system, *map(_message, request.messages)],
-            tools=_tools(request),
-            stream=True,
-            format=dict(request.schema) if request.schema else None,
-            think=think,
-            keep_alive=self._settings.keep_alive,
-            options={
-                "num_ctx": info.context_tokens,
-                "num_predict": request.max_tokens + (THOUGHT_TOKENS if think else 0),
-                "temperature": request.temperature,
-                "seed": request.seed,
-            },
-        )
+        body = self._body(request)
         try:
-            yield from _heard(call.stream(iter(parts)))
-        except ollama.ResponseError as error:
-            raise self._understood(error) from error
-        except json.JSONDecodeError:  # whoever answers there is no Ollama
-            raise
-        except ValueError as error:  # its checks failed: a call whose arguments are no object, for example
-            raise MalformedOutputError("What the model said is not what Ollama promises.") from error
-        except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout) as error:
+            for item in _heard(call.stream(self._parts(body))):
+                if isinstance(item, Reply) and request.schema:
+                    item = self._with_json(item, body)
+                yield item
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise _gone(self._url) from error
 
     def close(self) -> None:
         """See `plugins.llms.Backend`."""
-        with self._lock:
-            if self._client is not None:
-                self._client.close()  # type: ignore[no-untyped-call]
+        self._connection.close()
+
+    def _body(self, request: LlmRequest) -> dict[str, Any]:
+        """The request as the API takes it. A prompt that is too long, and a reply that comes to the end of the context,
+        are to be told: by default the server drops what stands first, which are the orders."""
+        info, abilities = self._described()
+        system = [{"role": "system", "content": request.system}] if request.system else []
+        reading = request.purpose in READING
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": [*system, *map(_message, request.messages)],
+            "stream": True,
+            "truncate": False,
+            "shift": False,
+            "keep_alive": self._settings.keep_alive_reading if reading else self._settings.keep_alive,
+        }
+        if request.tools:
+            body["tools"] = _tools(request)
+        if request.schema:
+            body["format"] = dict(request.schema)
+        most = request.max_tokens
+        if "thinking" in abilities:
+            body["think"] = think = self._thinking(request)
+            if think and think != "low":
+                most = min(most + THOUGHT_TOKENS, max(most, info.context_tokens - length(request)))
+        body["options"] = {
+            "num_ctx": info.context_tokens,
+            "num_predict": most,
+            "temperature": request.temperature,
+            "seed": request.seed,
+            "repeat_penalty": 1.0,  # older servers have 1.1, and a quote repeats the note
+        }
+        return body
+
+    def _parts(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The lines of the reply to a chat. ModelUnavailableError, OverBudgetError."""
+        with self._connection.post("/api/chat", body) as response:
+            if response.status_code != 200:
+                raise self._refused(response.status_code, _why(response.read()))
+            for line in transport.read_lines(response.iter_bytes()):
+                part = json.loads(line)
+                if "error" in part:
+                    raise self._refused(0, str(part["error"]))
+                yield part
+
+    def _with_json(self, reply: Reply, body: Mapping[str, Any]) -> Reply:
+        """A reply whose text is the JSON that it should be, wherever a thinking model has put it. Some servers forget
+        the form where such a model is told not to think (Ollama's issues 14645, 14850, 15260): then it may think from
+        now on, after which they know it again."""
+        text, thought = reply.text, str(reply.native or "")
+        if not text.strip() and thought.lstrip().startswith("{"):
+            text = thought
+        if not text.lstrip().startswith("{"):
+            text = text.rpartition(CLOSE)[2]
+        if body.get("think") is False and reply.stop == "end" and not _holds_object(text):
+            self._must_think = True
+        return replace(reply, text=text)
 
     def _described(self) -> tuple[ModelInfo, frozenset[str]]:
         """What its server says of it, and what it is able to do."""
@@ -110,32 +135,23 @@ class OllamaModel:
             known = self._known = (time.monotonic(), _info(row, shown, self._here, self._settings), _abilities(shown))
         return known[1:]
 
-    def _opened(self) -> ollama.Client:
-        import ollama
-
-        with self._lock:
-            if self._client is None:
-                arguments = client_arguments(httpx, self._url, self.limits, CONNECT_SECONDS)
-                self._client = ollama.Client(self._url, trust_env=False, **arguments)
-            return self._client
-
-    def _thinking(self, request: LlmRequest, abilities: frozenset[str]) -> Any:
-        """What to say about thinking: nothing to a model that knows nothing of it."""
-        if "thinking" not in abilities:
-            return None
+    def _thinking(self, request: LlmRequest) -> bool | str:
+        """What to say about thinking to a model that can."""
         if self._model.startswith("gpt-oss"):  # it always thinks; only how much can be said
             return "medium" if request.think else "low"
-        return request.think
+        return request.think or bool(request.schema and self._must_think)
 
     def _missing(self) -> ModelUnavailableError:
         return ModelUnavailableError(
             f"Ollama has no model {self._model!r}. Fetch it: ollama pull {self._model}", lasting=True
         )
 
-    def _understood(self, error: ollama.ResponseError) -> ModelUnavailableError:
-        status, why = error.status_code, shorten_reason(error.error)
+    def _refused(self, status: int, why: str) -> ModelUnavailableError | OverBudgetError:
+        """What an error means; `status` is 0 for one in the middle of a reply."""
         if status == 404:
             return self._missing()
+        if "context length" in why:
+            return OverBudgetError(f"The question to {self._model} is too long for its context. Ask about less.")
         if 300 <= status < 500 and status != 429:
             return ModelUnavailableError(
                 f"Ollama refuses the request to {self._model} ({status}: {why}). Try another model.", lasting=True
@@ -168,37 +184,18 @@ def locate(settings: OllamaSettings) -> tuple[str, bool]:
     """Where the server is, by the setting or by OLLAMA_HOST, and whether that is this machine. ModelUnavailableError
     for what is no address."""
     named = settings.host or os.environ.get("OLLAMA_HOST", "")
-    text = named.strip().rstrip("/")
-    scheme, colons, rest = text.partition("://")
-    if not colons:
-        scheme, rest = "http", text
     try:
-        parts = urlsplit(f"{scheme}://{rest}")
-        host = parts.hostname or "127.0.0.1"
-        port = parts.port or ({"http": 80, "https": 443}[scheme] if colons else PORT)
-    except (ValueError, KeyError) as error:
+        return transport.locate_server(named, PORT)
+    except ValueError as error:
         raise ModelUnavailableError(
             f"{named!r} is no address of an Ollama. Correct [ollama] host, or OLLAMA_HOST.", lasting=True
         ) from error
-    if host in ("0.0.0.0", "::"):  # where a server listens; a client has to say which of them
-        host = "127.0.0.1"
-    local = host == "localhost"
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        pass
-    else:
-        local = address.is_loopback
-        host = f"[{host}]" if address.version == 6 else host
-    return f"{scheme}://{host}:{port}{parts.path}", local
 
 
 def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A JSON object that the server knows at once. ModelUnavailableError."""
     try:
-        timeout = httpx.Timeout(ASK_SECONDS, connect=CONNECT_SECONDS)
-        with httpx.Client(trust_env=False, timeout=timeout, verify=is_encrypted(url)) as client:
-            said = client.request("POST" if body else "GET", url + path, json=body).raise_for_status().json()
+        said = transport.ask(url, path, body).raise_for_status().json()
     except httpx.ConnectError as error:
         raise _gone(url) from error
     except (httpx.HTTPError, ValueError) as error:
@@ -214,36 +211,74 @@ def _gone(url: str) -> ModelUnavailableError:
     return ModelUnavailableError(f"Ollama does not answer at {url}. Start it: ollama serve")
 
 
-def _heard(parts: Iterator[Any]) -> Iterator[str | Reply]:
-    """The pieces of a chat -> its text, and the reply."""
+def _heard(parts: Iterator[dict[str, Any]]) -> Iterator[str | Reply]:
+    """The parts of a chat -> its text, and the reply. MalformedOutputError."""
     text: list[str] = []
     thought: list[str] = []
     calls: list[ToolCall] = []
-    last: Any = None
+    last: dict[str, Any] = {}
 
     def contents() -> Iterator[str]:
         nonlocal last
         for last in parts:
-            thought.append(last.message.thinking or "")
-            for wanted in last.message.tool_calls or ():
-                function = wanted.function
-                calls.append(ToolCall(f"call_{len(calls) + 1}", function.name, dict(function.arguments)))
-            yield last.message.content or ""
-            if last.done:
+            message = last.get("message")
+            if not isinstance(message, dict):
+                raise _odd()
+            thought.append(str(message.get("thinking") or ""))
+            calls.extend(_calls(message, len(calls)))
+            yield str(message.get("content") or "")
+            if last.get("done"):
                 return
 
     for piece in without_thoughts(contents()):
         text.append(piece)
         yield piece
-    if last is None or not last.done:
+    if not last.get("done"):
         return  # it broke off
     yield Reply(
         "".join(text),
-        Usage(last.prompt_eval_count or 0, last.eval_count or 0),
+        Usage(_number(last.get("prompt_eval_count")), _number(last.get("eval_count"))),
         calls=tuple(calls),
-        stop="length" if last.done_reason == "length" else "tools" if calls else "end",
+        stop="length" if last.get("done_reason") == "length" else "tools" if calls else "end",
         native="".join(thought) or None,
     )
+
+
+def _calls(message: Mapping[str, Any], before: int) -> Iterator[ToolCall]:
+    """The calls of a part. MalformedOutputError."""
+    for number, wanted in enumerate(message.get("tool_calls") or (), before + 1):
+        function = wanted.get("function") if isinstance(wanted, dict) else None
+        name, arguments = (function.get("name"), function.get("arguments")) if isinstance(function, dict) else ("", "")
+        if not isinstance(name, str) or not isinstance(arguments, dict):
+            raise _odd()
+        yield ToolCall(f"call_{number}", name, arguments)
+
+
+def _odd() -> MalformedOutputError:
+    return MalformedOutputError("What the model said is not what Ollama promises.")
+
+
+def _holds_object(text: str) -> bool:
+    """Whether there is a JSON object in a text, in a fence or behind prose."""
+    try:
+        json.JSONDecoder().raw_decode(text, text.index("{"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _why(body: bytes) -> str:
+    """What an error's body says."""
+    text = body.decode("utf-8", "replace")
+    try:
+        said = json.loads(text)
+    except ValueError:
+        return shorten_reason(text)
+    return shorten_reason(str(said.get("error", "") if isinstance(said, dict) else said))
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
@@ -283,7 +318,6 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _tools(request: LlmRequest) -> list[dict[str, Any]]:
-    """The client keeps of a parameter its type, items, description and enum."""
     return [
         {
             "type": "function",

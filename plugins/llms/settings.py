@@ -10,8 +10,9 @@ class OllamaSettings:
     """Models on this machine, through Ollama."""
 
     host: str = setting("", "Where Ollama listens; without it OLLAMA_HOST, else 127.0.0.1:11434.")
-    context: int = setting(16384, "Tokens of context asked for, or fewer if the model has fewer; more takes memory.")
-    keep_alive: str = setting("10m", "How long a model stays loaded after its last use.")
+    context: int = setting(8192, "Tokens of context asked for, or fewer if the model has fewer; more takes memory.")
+    keep_alive: str = setting("10m", "How long a model stays loaded after a question.")
+    keep_alive_reading: str = setting("1m", "The same after reading in the background.")
     first_token_s: float = setting(300.0, "Seconds until a model must begin to write; loading it is part of them.")
     next_token_s: float = setting(120.0, "Seconds that may pass between two words.")
     total_s: float = setting(600.0, "Seconds that an answer may take in all.")

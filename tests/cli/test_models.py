@@ -43,8 +43,8 @@ def test_what_there_is(shell: Shell, ollama: FakeOllama) -> None:
     assert said.code == 0
     head, qwen, cloud, _, *roles = said.out.splitlines()
     assert head.split() == "Model Runs Context Schema Tools Cites Admits Tokens/s Tokens today Size".split()
-    assert qwen.split() == [QWEN, "here", "16,384", *"------", "2.6", "GB"]
-    assert cloud.split()[:3] == ["ollama:gpt-oss:120b-cloud", "elsewhere", "16,384"]
+    assert qwen.split() == [QWEN, "here", "8,192", *"------", "2.6", "GB"]
+    assert cloud.split()[:3] == ["ollama:gpt-oss:120b-cloud", "elsewhere", "8,192"]
     assert [line.split()[:2] for line in roles] == [["extract", "none"], ["answer", "none"], ["agent", "none"]]
     assert "pal models probe" in said.err
     reply = shell.pal("models", "--json").json

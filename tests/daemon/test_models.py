@@ -88,9 +88,9 @@ def test_a_model_is_graded_and_then_used_by_itself(tmp_path: Path, ollama: FakeO
         client = daemon.client
         before = client.models()
         assert [(row.name, row.is_local, row.context) for row in before.models] == [
-            ("ollama:qwen3:4b", True, 16384),
+            ("ollama:qwen3:4b", True, 8192),
             ("ollama:llama3:latest", True, 8192),
-            ("ollama:gpt-oss:120b-cloud", False, 16384),
+            ("ollama:gpt-oss:120b-cloud", False, 8192),
         ]
         assert {*roles(before).values()} == {""}, "what nobody has graded is not relied on"
         events = list(client.probe_model("ollama:qwen3:4b"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from tests.fakes.server import Answer, Breaks, Exchange, Fails, FakeServer, Hangs, Reply, Says, Sends
 
@@ -16,13 +16,16 @@ REASONS = {"end": "stop"}  # where Ollama's word for a stop is another one
 
 @dataclass(frozen=True)
 class OllamaModel:
-    """A model as Ollama lists it. With `remote_host` it runs there, in the cloud."""
+    """A model as Ollama lists it. With `remote_host` it runs there, in the cloud. `unthinking` is what it says where it
+    is told not to think and has a form to keep to, as with some models Ollama then does: it forgets the form ("prose"),
+    or takes the answer for a thought ("thought")."""
 
     name: str
     context: int = 40960
     capabilities: tuple[str, ...] = ("completion", "tools")
     remote_host: str = ""
     loaded: bool = False
+    unthinking: Literal["", "prose", "thought"] = ""
 
     @property
     def digest(self) -> str:
@@ -103,7 +106,7 @@ class FakeOllama(FakeServer):
         if wrong := _wrong(exchange.seen.body, model):
             exchange.reply({"error": wrong}, 400)
             return
-        reply: Reply = self.next_reply(exchange.seen.body)
+        reply = _unformed(self.next_reply(exchange.seen.body), exchange.seen.body, model)
         match reply:
             case Hangs():
                 exchange.hang()
@@ -141,7 +144,6 @@ class FakeOllama(FakeServer):
         return self._last(body, says, message)
 
     def _last(self, body: Mapping[str, Any], says: Says, message: dict[str, Any]) -> dict[str, Any]:
-        prompt = " ".join(str(message.get("content", "")) for message in body["messages"])
         return {
             "model": body["model"],
             "created_at": AT,
@@ -150,11 +152,15 @@ class FakeOllama(FakeServer):
             "done_reason": REASONS.get(says.stop, says.stop),
             "total_duration": 2_000_000_000,
             "load_duration": 500_000_000,
-            "prompt_eval_count": len(prompt.split()) if says.read is None else says.read,
+            "prompt_eval_count": _count_words(body) if says.read is None else says.read,
             "prompt_eval_duration": 500_000_000,
             "eval_count": len("".join(says.split()).split()) if says.written is None else says.written,
             "eval_duration": 1_000_000_000,
         }
+
+
+def _count_words(body: Mapping[str, Any]) -> int:
+    return sum(len(str(message.get("content", "")).split()) for message in body["messages"])
 
 
 def _wrong(body: Mapping[str, Any], model: OllamaModel) -> str:
@@ -169,7 +175,25 @@ def _wrong(body: Mapping[str, Any], model: OllamaModel) -> str:
         return "invalid role"
     if not isinstance(body.get("format", ""), dict) and body.get("format", "") not in ("", "json"):
         return "invalid format: expected 'json' or a JSON schema"
+    for name in ("truncate", "shift"):
+        if not isinstance(body.get(name, True), bool):
+            return f"json: cannot unmarshal into Go struct field ChatRequest.{name} of type bool"
+    context = body.get("options", {}).get("num_ctx", 4096)
+    if body.get("truncate") is False and _count_words(body) > context:
+        return "the input length exceeds the context length"
     return ""
+
+
+def _unformed(reply: Reply, body: Mapping[str, Any], model: OllamaModel) -> Reply:
+    """What becomes of a reply where the model has forgotten its form."""
+    if not isinstance(reply, Says) or not body.get("format") or body.get("think") is not False:
+        return reply
+    match model.unthinking:
+        case "prose":
+            return replace(reply, text="Sure! I have read the note, and here is what it says.", pieces=())
+        case "thought":
+            return replace(reply, text="", pieces=(), thinking="".join(reply.split()))
+    return reply
 
 
 def _calls(says: Says) -> list[dict[str, Any]]:

@@ -1,12 +1,14 @@
-"""Ollama's own client against a server that speaks its protocol, well and badly."""
+"""Models of Ollama against a server that speaks its protocol, well and badly."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
 import tracemalloc
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -19,7 +21,7 @@ from memory.errors import (
     ModelUnavailableError,
     OverBudgetError,
 )
-from memory.llm import LlmRequest
+from memory.llm import LlmRequest, about_tokens
 from plugins.llms import ollama
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import CLOSE, OPEN, look, without_thoughts
@@ -53,12 +55,70 @@ def test_what_is_sent(server: FakeOllama) -> None:
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Where does Ana live?"},
     ]
-    assert chat["options"] == {"num_ctx": 16384, "num_predict": 99, "temperature": 0.0, "seed": 42}
+    options = {"num_ctx": 8192, "num_predict": 99, "temperature": 0.0, "seed": 42, "repeat_penalty": 1.0}
+    assert chat["options"] == options
     assert (chat["keep_alive"], chat["think"]) == ("10m", False)
+    assert (chat["truncate"], chat["shift"]) == (False, False), "the orders are never dropped"
+
+
+@pytest.mark.parametrize("purpose, kept", [("extract", "1m"), ("decide", "1m"), ("answer", "10m"), ("guide", "10m")])
+def test_a_model_that_has_read_leaves_the_memory_soon(server: FakeOllama, purpose: str, kept: str) -> None:
+    opened(server).complete(ask(purpose=purpose))
+    assert server.chats[0]["keep_alive"] == kept
+
+
+def test_a_reply_is_as_long_as_there_is_room_for(server: FakeOllama) -> None:
+    text = "word " * 4000
+    opened(server).complete(ask(text, max_tokens=9000))
+    most = server.chats[0]["options"]["num_predict"]
+    assert most + about_tokens(text) == 8192
+    with pytest.raises(OverBudgetError, match="too long"):
+        opened(server).complete(ask("word " * 4800, max_tokens=9000))
+    assert len(server.chats) == 1
+
+
+def test_a_prompt_that_is_longer_than_was_thought_is_refused_and_not_cut(server: FakeOllama) -> None:
+    with pytest.raises(OverBudgetError, match="too long"):
+        opened(server, "llama3").complete(ask("a " * 8193, max_tokens=10))
+    assert len(server.chats) == 1, "words of one letter are fewer tokens than that for us"
+
+
+def test_a_thinking_model_that_forgets_the_form_may_think_from_then_on(server: FakeOllama) -> None:
+    server.models["qwen3:4b"] = replace(QWEN, unthinking="prose")
+    server.answer = lambda body: Says('{"name": "Ana"}')
+    model = opened(server)
+    with pytest.raises(MalformedOutputError):
+        model.complete(ask(schema=PERSON, max_tokens=100))
+    assert model.complete(ask(schema=PERSON, max_tokens=100)).data == {"name": "Ana"}
+    assert model.complete(ask()).text
+    assert [chat["think"] for chat in server.chats] == [False, True, False]
+    assert server.chats[1]["options"]["num_predict"] == 100 + ollama.THOUGHT_TOKENS
+
+
+@pytest.mark.parametrize("said", ['{"name": "Ana"}', '```json\n{"name": "Ana"}\n```', 'Who?</think>\n{"name": "Ana"}'])
+def test_json_arrives_however_a_thinking_model_wraps_it(server: FakeOllama, said: str) -> None:
+    server.enqueue(*[Says(said)] * 2)
+    model = opened(server)
+    assert [model.complete(ask(schema=PERSON)).data for _ in range(2)] == [{"name": "Ana"}] * 2
+    assert [chat["think"] for chat in server.chats] == [False, False]
+
+
+def test_json_that_is_taken_for_a_thought(server: FakeOllama) -> None:
+    server.models["qwen3:4b"] = replace(QWEN, unthinking="thought")
+    server.enqueue(Says('{"name": "Ana"}'))
+    assert opened(server).complete(ask(schema=PERSON)).data == {"name": "Ana"}
+
+
+def test_what_only_looks_like_the_end_of_a_line_ends_none(server: FakeOllama) -> None:
+    text = "one\x85two\u2028three\x0bfour"
+    message = {"role": "assistant", "content": text}
+    line = json.dumps({"message": message, "done": True, "done_reason": "stop"}, ensure_ascii=False)
+    server.enqueue(Sends(line.encode() + b"\n"))
+    assert opened(server).complete(ask()).text == text
 
 
 def test_the_context_is_the_models_own_up_to_what_is_wanted(server: FakeOllama) -> None:
-    assert opened(server).context_tokens == 16384
+    assert opened(server).context_tokens == 8192
     assert opened(server, context=100_000).context_tokens == QWEN.context
     assert opened(server, "llama3").context_tokens == 8192
 
@@ -230,10 +290,10 @@ def test_what_there_is(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("OLLAMA_HOST", server.host)
     found = look(None)
     assert [(one.model, one.is_local, one.context_tokens, one.loaded) for one in found.models] == [
-        ("qwen3:4b", True, 16384, True),
+        ("qwen3:4b", True, 8192, True),
         ("llama3:latest", True, 8192, False),
-        ("gpt-oss:120b-cloud", False, 16384, False),
-        ("mine:latest", False, 16384, False),
+        ("gpt-oss:120b-cloud", False, 8192, False),
+        ("mine:latest", False, 8192, False),
     ]
     assert found.models[0].version == QWEN.digest[:12]
     assert found.problem == ""

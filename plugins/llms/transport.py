@@ -1,0 +1,119 @@
+"""Plain HTTP with a server of models, for families that need no vendor's client: where it is, its lines, its key.
+
+Nothing of the environment sends a request elsewhere: no proxy, no redirect.
+"""
+
+import ipaddress
+import os
+import stat
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from memory.errors import ModelUnavailableError
+from plugins.llms.call import client_arguments, is_encrypted
+
+CONNECT_SECONDS = 2.0
+ASK_SECONDS = 5.0  # for what a server knows without a model
+
+
+class Connection:
+    """The connections of one model to its server; any number of threads may use it."""
+
+    def __init__(self, url: str, limits: tuple[float, float, float]) -> None:
+        """`limits` are those of `plugins.llms.Backend`."""
+        self._url, self._limits = url, limits
+        self._lock = threading.Lock()
+        self._client: httpx.Client | None = None
+
+    @contextmanager
+    def post(
+        self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    ) -> Iterator[httpx.Response]:
+        """The response to a request, of which nothing is read yet. httpx.HTTPError."""
+        with self._opened().stream("POST", self._url + path, json=body, headers=headers) as response:
+            yield response
+
+    def close(self) -> None:
+        """Frees them."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+
+    def _opened(self) -> httpx.Client:
+        with self._lock:
+            if self._client is None:
+                arguments = client_arguments(httpx, self._url, self._limits, CONNECT_SECONDS)
+                self._client = httpx.Client(trust_env=False, **arguments)
+            return self._client
+
+
+def ask(
+    url: str, path: str, body: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+) -> httpx.Response:
+    """What a server says at once, read whole, whatever its status. httpx.HTTPError."""
+    timeout = httpx.Timeout(ASK_SECONDS, connect=CONNECT_SECONDS)
+    with httpx.Client(trust_env=False, timeout=timeout, verify=is_encrypted(url)) as client:
+        return client.request("POST" if body else "GET", url + path, json=body, headers=headers)
+
+
+def read_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a stream that have anything in them. They end with a line feed alone: what else is taken for an end
+    of line (U+0085, U+2028) may stand in the JSON of a reply."""
+    held: list[bytes] = []
+    for chunk in chunks:
+        first, *others = chunk.split(b"\n")
+        held.append(first)
+        for other in others:
+            yield from filter(None, [b"".join(held).strip()])
+            held = [other]
+    yield from filter(None, [b"".join(held).strip()])
+
+
+def locate_server(named: str, default_port: int) -> tuple[str, bool]:
+    """A server's address as a person writes it -> its URL, and whether that is this machine. ValueError for what is no
+    address."""
+    text = named.strip().rstrip("/")
+    scheme, colons, rest = text.partition("://")
+    if not colons:
+        scheme, rest = "http", text
+    if scheme not in ("http", "https"):
+        raise ValueError(scheme)
+    parts = urlsplit(f"{scheme}://{rest}")
+    host = parts.hostname or "127.0.0.1"
+    port = parts.port or ({"http": 80, "https": 443}[scheme] if colons else default_port)
+    if host in ("0.0.0.0", "::"):  # where a server listens; a client has to say which of them
+        host = "127.0.0.1"
+    is_local = host == "localhost"
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    else:
+        is_local = address.is_loopback
+        host = f"[{host}]" if address.version == 6 else host
+    return f"{scheme}://{host}:{port}{parts.path}", is_local
+
+
+def read_key(file: str, variable: str, setting: str) -> str:
+    """An API key, from a file or else the environment; "" if there is none. It gets into no message and no log.
+    ModelUnavailableError."""
+    if not file:
+        return os.environ.get(variable, "").strip()
+    path = Path(file).expanduser()
+    try:
+        mode, key = path.stat().st_mode, path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelUnavailableError(
+            f"The API key in {path} cannot be read ({type(error).__name__}). Correct {setting}.", lasting=True
+        ) from None
+    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ModelUnavailableError(f"Others can read the API key. Mend that: chmod 600 {path}", lasting=True)
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise ModelUnavailableError(f"What is in {path} is no API key: it must be one line.", lasting=True)
+    return key
