@@ -12,6 +12,7 @@ from memory.text.languages import alternatives
 from memory.time.dates import (
     STAMP,
     WRITTEN_YEARS,
+    CalendarDate,
     date_at,
     find_dates,
     full_dates,
@@ -36,6 +37,7 @@ _WRAPPED = 60  # a line at least this long goes on in the next one
 _START = re.compile(rf"(?! )[\s#*_>\[(-]*(?:{_WEEKDAY})?[*_]*", _I)
 _ADDED = rf"(?:{alternatives('file_dates', 'added')})\b(?:\s+(?:from|of|on|vom))?[\s:(\[]*"
 _BEGIN = re.compile(rf"[*_\[(<]*(?:{_ADDED})?(?:{_WEEKDAY})?[*_]*", _I)
+_PLACE = re.compile(rf"[^\W\d_][\w .()'/-]{{1,40}},\s+(?:{_WEEKDAY}|den\s+|le\s+|the\s+)", _I)
 _DAY_NAME = re.compile(rf"[\s,(]*(?:{alternatives('file_dates', 'weekday_behind')})\b", _I)
 _LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
 
@@ -49,7 +51,15 @@ def event_date(path: Path, title: str, text: str) -> datetime | None:
     return (
         _standing(opening)
         or _in_name(path)
-        or next((at for line in opening for found, at in full_dates(line) if not _told(line, found.start)), None)
+        or next(
+            (
+                at
+                for line in opening
+                for found, at in full_dates(line)
+                if _heads(line, found) or not _told(line, found.start)
+            ),
+            None,
+        )
         or _completed(path, opening)
         or _in_folders(path)
     )
@@ -113,6 +123,11 @@ def _standing(lines: list[str]) -> datetime | None:
         if (found := next(full_dates(line), None)) is not None and found[0].start <= limit:
             return found[1]
     return None
+
+
+def _heads(line: str, found: CalendarDate) -> bool:
+    """Whether a line says nothing but where and when a letter was written: "Leipzig, den 5. Februar 2025"."""
+    return _PLACE.fullmatch(line, 0, found.start) is not None and holds_no_word(line[found.end :])
 
 
 def _told(line: str, start: int) -> bool:

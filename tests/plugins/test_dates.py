@@ -254,3 +254,18 @@ def test_letters_that_are_others_in_lower_case(written: str, month: int) -> None
 
 def test_a_month_that_none_writes_is_no_date() -> None:
     assert event_date(Path("note.md"), "", "5 μάρτιοσ 2024\n\nRain.") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "day"),
+    [
+        ("Leipzig, den 05.03.24", FIFTH),
+        ("Halle (Saale), den 5. März 2024", FIFTH),
+        ("Leipzig, Dienstag, den 5. März 2024", FIFTH),
+        ("Paris, le 5 mars 2024", FIFTH),
+        ("We met Ana, den 5. März 2024 we shall not forget", None),
+        ("seit den 5. März 2024", None),
+    ],
+)
+def test_a_letter_begins_with_where_and_when_it_was_written(line: str, day: datetime | None) -> None:
+    assert event_date(Path("letter.txt"), "", f"{line}\n\nDear Ana,") == day
