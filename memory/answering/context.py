@@ -71,7 +71,8 @@ class EvidencePiece:
         """What can be proved by it: the passage that a person is shown beside it."""
         episode = self.episode
         day = episode.at.date().isoformat() if episode.at else ""
-        return Proof("\n".join([self.text, episode.title, episode.speaker or "", day, episode.text]), episode.at)
+        topic = f"{episode.title}\n{episode.speaker or ''}"
+        return Proof("\n".join([self.text, topic, day, episode.text]), episode.at, topic)
 
 
 EvidenceChain = tuple[tuple[tuple[str, str, tuple[EvidencePiece, ...]], ...], tuple[tuple[str, str], ...]]

@@ -16,7 +16,17 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Literal
 
-from memory.text.content import (
+from memory.answering.contradiction import find_contradiction
+from memory.text.languages import (
+    ENGLISH,
+    guess_language,
+    stem,
+    stem_set,
+    stop_words,
+    word_set,
+)
+from memory.text.mentions import Mention, is_date, mentions
+from memory.text.quotes import (
     CODE,
     COUNTS,
     ORDINAL,
@@ -33,22 +43,29 @@ from memory.text.content import (
     plain_number,
     undot,
 )
-from memory.text.languages import ENGLISH, guess_language, stem, stem_set, stop_words, word_set
-from memory.text.mentions import Mention, is_date, mentions
 from memory.text.words import words
 
-MAX_UNSUPPORTED_SHARE = 0.17  # of the words by which a claim says something new, fewer than so many may stand nowhere
+# Of the words by which a claim says something new, fewer than so many may stand nowhere; one alone, where it ends no
+# clause, as what answers does, may be a greater share.
+MAX_UNSUPPORTED_SHARE, MAX_INNER_SHARE = 0.17, 0.34
 NAME_WEIGHT_WORDS = 2  # words that a name, number or date counts which does stand there
 MAX_OPERANDS = 12  # numbers of a claim from which others may be worked out
 MAX_SHORT_CLAIM_WORDS = 8  # words of a claim in which "one" is more than an article
 NO_ANSWER = "NO ANSWER"  # how a model is asked to say that the evidence does not hold the answer
 REFUSAL_MARKS = " \n\t*#`\"'[("  # that may stand before it
 
-ProblemKind = Literal["no_citation", "no_words", "unknown_citation", "not_there"]
+ProblemKind = Literal["no_citation", "no_words", "unknown_citation", "not_there", "contradicted"]
 
 _CITED = r"\[\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*\]"
 CITATION = re.compile(_CITED)
+# Verbs: behind an auxiliary, "to" or an adverb, and behind who does something.
+_VERBS = re.compile(
+    r"(?i:\b(?:is|are|was|were|be|been|being|has|have|had|must|will|to|can|may|should|also|now|not)) "
+    r"([a-z]{2,}(?:ed|ing|en))\b|\b(?:[Yy]ou|[Tt]hey|[Ww]e|I|to|must|will|can|may|should) ([a-z]{3,})\b"
+    r"|\b(?:[Hh]e|[Ss]he|[Ii]t|who|[A-Z][\w’'-]+) ([a-z]{3,}(?:s|ed))\b"
+)
 _STOPS, _CLOSERS, _BLANKS = ".!?。！？…", "\"'”’)*_", " \t"
+RANGE_END = re.compile(r"[-–] ?(\d{1,2})\b")
 GROUP = re.compile(rf"{_CITED}(?:[{_BLANKS}]*{_CITED})*")
 _STOP = re.compile(rf"[{_BLANKS}]*[{_STOPS}]+[{_CLOSERS}]*")
 _ADDRESS = re.compile(r"\w+://[^\s<>()\[\]]+|\bwww\.[^\s<>()\[\]]+|(?<=\]\()[^\s()]+")
@@ -66,6 +83,7 @@ class Proof:
 
     text: str
     at: datetime | None = None
+    topic: str = ""  # what its title and its speaker say that it is about, all through it
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +101,7 @@ class Problem:
             "no_words": "it says nothing",
             "unknown_citation": f"there is no evidence with the number {named}",
             "not_there": f"{named} does not stand in what it cites",
+            "contradicted": f"what it says of {named} is told otherwise in what it cites",
         }[self.kind]
 
 
@@ -136,8 +155,11 @@ def check_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Probl
     addresses = [found[0] for found in _ADDRESS.finditer(said) if not any(found[0] in one.text for one in shown)]
     if addresses:  # nobody is led anywhere that the notes do not lead to
         return Problem("not_there", tuple(addresses[:6]))
-    missing = _missing(said, shown, question)
-    return Problem("not_there", tuple(dict.fromkeys(missing))[:6]) if missing else None
+    if missing := _missing(said, shown, question):
+        return Problem("not_there", tuple(dict.fromkeys(missing))[:6])
+    text, topic = ("\n".join(one) for one in zip(*((proof.text, proof.topic) for proof in shown), strict=True))
+    wrong = find_contradiction(said, text, topic, question)
+    return Problem("contradicted", tuple(dict.fromkeys(wrong))[:6]) if wrong else None
 
 
 def is_refusal(text: str, question: str) -> bool:
@@ -170,7 +192,7 @@ def _missing(said: str, shown: Sequence[Proof], question: str) -> list[str]:
     counted, names = list(find_numbers(rest)), _names(rest)
     new = ({one.norm for one in dates} - asked.dates) | ({number for _, number in counted} - asked.numbers)
     missing = _missing_dates(dates, shown, there, allowed)
-    missing += _missing_numbers(counted, there, allowed | _worked_out(counted, there[1:]))
+    missing += _missing_numbers(said, counted, there, allowed | _worked_out(counted, there[1:]))
     if not new and "1" not in numbers - {str(len(shown))}:
         missing += _missing_counts(rest, there)
     missing += [code for code in CODE.findall(rest) if not any(fold(code) in one.codes for one in there)]
@@ -191,15 +213,15 @@ def _missing_dates(
 
 
 def _missing_numbers(
-    counted: Iterable[tuple[str, str]], there: Sequence[TextContent], numbers: Collection[str]
+    said: str, counted: Iterable[tuple[str, str]], there: Sequence[TextContent], numbers: Collection[str]
 ) -> list[str]:
-    """The numbers of a claim that stand nowhere; "3rd" may be a day as well."""
-    missing = []
+    """The numbers of a claim that stand nowhere; "3rd" may be a day as well, and so may be what ends "5-7 October"."""
+    missing, ends = [], RANGE_END.findall(said)
     for surface, number in counted:
         if ORDINAL.match(surface):
             stands = any(number in one.days or surface in one.joined for one in there)
         else:
-            stands = number in numbers
+            stands = number in numbers or (surface in ends and any(number in one.days for one in there))
         if not stands:
             missing.append(surface)
     return missing
@@ -249,19 +271,25 @@ def _unsupported_words(
         for word, written in said_as.items()
         if word not in _GLUE_STEMS
         and fold(word) not in names
+        and written not in _NEGATING
         and not (word.isdigit() or ORDINAL.match(word))
         and written not in COUNTS
         and word not in question.stems
     ]
     unheard = [word for word in new if not any(one.tells(said_as[word], word) for one in there)]
-    firm = [word for word in unheard if _PARAPHRASES.isdisjoint(_stems_of(said_as[word], word))]
+    verbs = {stem(verb.lower(), language) for found in _VERBS.findall(said) for verb in found if verb}
+    firm = [word for word in unheard if word not in verbs and _PARAPHRASES.isdisjoint(_stems_of(said_as[word], word))]
     if len(unheard) - len(firm) < len(new) or hard:  # something is left that can be proved
         unheard = firm
     if hard and language == guess_language(question.joined) != guess_language(
         " ".join(one.joined for one in there[1:])
     ):
         return []  # the person asks in another language than the notes are in
-    return unheard if unheard and len(unheard) >= MAX_UNSUPPORTED_SHARE * (len(new) + NAME_WEIGHT_WORDS * hard) else []
+    loose = len(unheard) == 1 and not re.search(
+        rf"\b{re.escape(said_as[unheard[0]])}\W*(?:$|[,.;:!?])", said, re.IGNORECASE
+    )
+    most = MAX_INNER_SHARE if loose else MAX_UNSUPPORTED_SHARE
+    return unheard if unheard and len(unheard) >= most * (len(new) + NAME_WEIGHT_WORDS * hard) else []
 
 
 def _stems_of(word: str, stemmed: str) -> set[str]:

@@ -11,7 +11,9 @@ from functools import cache
 from typing import Literal
 
 from memory.nouns import Modality
-from memory.text.content import (
+from memory.text.languages import alternatives, languages, tables, word_numbers, word_set
+from memory.text.mentions import is_date, mentions
+from memory.text.quotes import (
     COUNTS,
     WORD,
     TextContent,
@@ -23,8 +25,6 @@ from memory.text.content import (
     max_days_off,
     unheard_words,
 )
-from memory.text.languages import alternatives, languages, tables, word_numbers, word_set
-from memory.text.mentions import is_date, mentions
 from memory.text.sentences import sentences
 from memory.time.timestamps import to_ms
 

@@ -1,0 +1,109 @@
+"""Are right sentences in a model's own words shown, and wrong ones not? `python -m benchmarks.wording FILE --data DIR`.
+
+FILE has a sentence a line that cites one note of a persona, right, or wrong in a way that it names. Each is checked
+against that note as an answer is. benchmarks/README.md says what each figure means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import command, data, gold, lifelog, metrics
+from memory import Memory
+from memory.answering.grounding import Proof, check_claim
+from memory.nouns import Episode
+from memory.store import episodes
+from plugins import manager
+from plugins.manager import Plugins
+
+ROW: dict[str, type] = {"title": str, "question": str, "said": str}
+
+
+def read(persona: Path, plugins: Plugins) -> dict[str, list[Episode]]:
+    """The passages of a persona's notes, by the path of the file and by the title of the passage."""
+    found: dict[str, list[Episode]] = {}
+    embedder = plugins.embedder("static")
+    with (
+        tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary,
+        Memory.open(Path(temporary) / "memory.db", embedder=embedder, quick=embedder) as memory,
+    ):
+        for file in lifelog.load(persona)[0]:
+            memory.remember_many(lifelog.read(plugins, file))
+        with memory.store.reading() as conn:
+            ids = [id for (id,) in conn.execute("SELECT node_id FROM episode ORDER BY node_id")]
+            for one in episodes.by_ids(conn, ids):
+                found.setdefault(one.title, []).append(one)
+                found.setdefault(gold.path_of(one.source.uri, lifelog.root_of(persona)), []).append(one)
+    return found
+
+
+def proof_of(passages: Sequence[Episode]) -> Proof:
+    """What a person is shown of them: title, speaker, day and words."""
+    shown = (f"{one.title}\n{one.speaker or ''}\n{one.at.date() if one.at else ''}\n{one.text}" for one in passages)
+    topic = f"{passages[0].title}\n{passages[0].speaker or ''}"
+    return Proof("\n".join(shown), passages[0].at, topic)
+
+
+def judge(
+    rows: Sequence[Mapping[str, Any]], notes: Mapping[str, Mapping[str, Sequence[Episode]]]
+) -> list[dict[str, Any]]:
+    """What the check says of each row. Raises DataError for a note that is not there."""
+    judged = []
+    for row in rows:
+        persona = row.get("set") or next(iter(notes))
+        if not (passages := notes.get(persona, {}).get(row["title"])):
+            raise command.DataError(f"{persona} has no note called {row['title']!r}.")
+        problem = check_claim(f"{row['said']} [1]", {1: proof_of(passages)}, row["question"])
+        judged.append({"set": persona, "kind": row.get("wrong") or "right", "refused": problem is not None,
+                       "said": row["said"], "why": problem.describe() if problem else ""})  # fmt: skip
+    return judged
+
+
+def table(judged: Sequence[Mapping[str, Any]], by: str) -> list[dict[str, Any]]:
+    """A row for each persona, or kind of sentence: how many there are and how many of them are refused."""
+    rows = []
+    for name in dict.fromkeys(one[by] for one in judged):
+        of = [one for one in judged if one[by] == name]
+        right, wrong = ([one["refused"] for one in of if (one["kind"] == "right") is so] for so in (True, False))
+        rows.append({by: name, "right": len(right), "right_refused": sum(right), "wrong": len(wrong),
+                     "wrong_refused": sum(wrong), "share": metrics.percent(list(map(float, wrong)))})  # fmt: skip
+    return rows
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.wording", description=__doc__.split("\n\n")[0])
+    parser.add_argument("file", type=Path, help='JSON lines {"set","title","question","said","wrong"}')
+    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="a persona, or a folder above some")
+    parser.add_argument("--sets", nargs="+", metavar="NAME", help="only sentences about these personas")
+    parser.add_argument("--json", action="store_true", help="one JSON object per sentence and line instead of tables")
+    arguments = parser.parse_args(argv)
+
+    def run() -> None:
+        plugins = manager.load()
+        rows = [row for row in data.read_rows(arguments.file, ROW)
+                if not arguments.sets or row.get("set") in arguments.sets]  # fmt: skip
+        wanted = {row.get("set") for row in rows}
+        personas = [one for one in lifelog.find_personas(arguments.data) if not any(wanted) or one.name in wanted]
+        judged = judge(rows, {one.name: read(one, plugins) for one in personas})
+        if arguments.json:
+            print("\n".join(json.dumps(one, ensure_ascii=False) for one in judged))
+            return
+        columns = {"right": "right", "refused": "right_refused", "wrong": "wrong", "refused too": "wrong_refused",
+                   "of wrong %": "share"}  # fmt: skip
+        command.show_table("Sentences that are refused, by persona", table(judged, "set"), {"set": "set"} | columns)
+        command.show_table("By kind", table(judged, "kind"), {"kind": "kind"} | columns)
+        for one in judged:
+            if one["refused"] == (one["kind"] == "right"):
+                print(f"{one['set']}, {one['kind']}: {one['said']} {one['why']}")
+
+    return command.run(run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

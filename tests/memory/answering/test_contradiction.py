@@ -1,0 +1,109 @@
+"""Sentences in other words than the notes', right ones and wrong ones in which every word stands somewhere."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.answering.contradiction import find_contradiction
+from memory.answering.grounding import Proof, check_claim
+
+NOTES = {
+    "Harbour office": """# Harbour office
+
+The mooring fee is raised from £310 to £345 a quarter as of 1 April 2025. Berths are paid by the 10th.
+The slipway is open on Tuesdays and no longer on Fridays. Diesel is not sold here any more; the pump was removed.
+Ebba Strand runs the office. Her brother Nils Okoye mends sails in the loft and teaches knots.
+P. Varga retires at the end of May. The request for a second crane was refused.""",
+    "Crew list": """| who | job | since |
+|---|---|---|
+| Ines Caldeira | cook | 2021 |
+| Tor Bakke | engineer, two days a week | 2019 |
+| Wanda Lisk | navigator | 2023 |
+
+Tor replaces Sefton, who went to Bergen. 12 sailors and 3 pupils on board. No dogs.
+Cabin 4 = Ines, cabin 7 = Wanda. Medicine chest: key 15, flare locker: key 22.""",
+    "Doctor": """Saw Dr Aydin on 3 June 2025. Ramipril goes from 5 to 10 mg, metformin is stopped.
+Blood pressure 151/88, weight 78.5 kg.
+I may fly again. Next visit on 2 September, bring the diary. She is not worried about the knee.""",
+}
+DAYS = {"Harbour office": (2025, 3, 12), "Crew list": (2024, 10, 1), "Doctor": (2025, 6, 4)}
+
+RIGHT = [
+    ("Harbour office", "What does the mooring cost?", "The mooring fee went up to £345 per quarter."),
+    ("Harbour office", "What does the mooring cost?", "Your quarterly mooring fee is 345 pounds since April 1, 2025."),
+    ("Harbour office", "What did the mooring cost?", "It was increased from £310 to £345."),
+    ("Harbour office", "When do I pay?", "You must pay the berths by the 10th."),
+    ("Harbour office", "When is the slipway open?", "The slipway opens every Tuesday."),
+    ("Harbour office", "When is the slipway open?", "It's open on Tuesdays instead of Fridays now."),
+    ("Harbour office", "Is the slipway open on Fridays?", "No, the slipway is no longer open on Fridays."),
+    ("Harbour office", "Can I buy diesel?", "No, diesel isn't sold there anymore since the pump was taken away."),
+    ("Harbour office", "Who runs the office?", "The office is run by Ebba Strand."),
+    ("Harbour office", "Who mends sails?", "Nils Okoye repairs the sails."),
+    ("Harbour office", "Who is Nils?", "Nils Okoye is Ebba Strand's brother."),
+    ("Harbour office", "Who is leaving?", "P. Varga will retire at the end of May."),
+    ("Harbour office", "Do we get a second crane?", "The request for a second crane was rejected."),
+    ("Crew list", "Who cooks?", "Ines Caldeira is the cook."),
+    ("Crew list", "Since when is Wanda on board?", "Wanda Lisk has been the navigator since 2023."),
+    ("Crew list", "How often does Tor work?", "Tor Bakke works as an engineer 2 days per week."),
+    ("Crew list", "Who left?", "Sefton was replaced by Tor."),
+    ("Crew list", "How many are on board?", "There are 12 sailors and three pupils."),
+    ("Crew list", "Which key opens the medicine chest?", "Key number 15 opens the medicine chest."),
+    ("Crew list", "Are dogs allowed?", "No dogs are allowed on board."),
+    ("Doctor", "How much ramipril do I take?", "Your ramipril dose was increased from 5 to 10 mg."),
+    ("Doctor", "Do I still take metformin?", "No, metformin was discontinued."),
+    ("Doctor", "May I fly?", "Yes, you are allowed to fly again."),
+    ("Doctor", "When do I see her next?", "Your next appointment is on September 2."),
+    ("Doctor", "What do I weigh?", "You weighed 78.5 kilograms."),
+]
+WRONG = [  # kind, title, question, what is said
+    ("number", "Harbour office", "What does the mooring cost?", "The mooring fee is £355 a quarter."),
+    ("number", "Crew list", "Which key opens the flare locker?", "Key 15 opens the flare locker."),
+    ("number", "Crew list", "How many are on board?", "There are 3 sailors on board."),
+    ("number", "Doctor", "What do I weigh?", "You weigh 79.5 kg."),
+    ("swapped", "Harbour office", "What does the mooring cost?", "The mooring fee goes from £345 to £310."),
+    ("swapped", "Harbour office", "What does the mooring cost?", "The mooring fee was lowered to £310."),
+    ("swapped", "Harbour office", "When is the slipway open?", "It is open on Fridays and no longer on Tuesdays."),
+    ("swapped", "Crew list", "Who left?", "Sefton replaces Tor."),
+    ("swapped", "Crew list", "How many are on board?", "There are 12 pupils and 3 sailors."),
+    ("swapped", "Doctor", "How much ramipril do I take?", "Ramipril goes from 10 to 5 mg."),
+    ("denied", "Harbour office", "Can I buy diesel?", "Diesel is sold here."),
+    ("denied", "Harbour office", "When is the slipway open?", "The slipway is still open on Fridays."),
+    ("denied", "Harbour office", "Do we get a second crane?", "The request for a second crane was accepted."),
+    ("denied", "Doctor", "May I fly?", "You may not fly again."),
+    ("denied", "Doctor", "Do I still take metformin?", "Metformin is continued."),
+    ("denied", "Doctor", "Is she worried about my knee?", "She is worried about the knee."),
+    ("person", "Harbour office", "Who is leaving?", "Ebba Strand retires at the end of May."),
+    ("person", "Crew list", "Who cooks?", "Tor Bakke is the cook."),
+    ("person", "Crew list", "Who navigates?", "Ines Caldeira has been navigator since 2023."),
+    ("person", "Crew list", "Who has cabin 4?", "Cabin 4 belongs to Wanda."),
+    ("time", "Harbour office", "Since when is it dearer?", "The fee is £345 as of 1 April 2024."),
+    ("time", "Doctor", "When do I see her next?", "Your next visit is on 3 September."),
+    ("time", "Crew list", "Since when is Wanda on board?", "Wanda Lisk has been navigator since 2019."),
+]
+
+
+def proof(title: str) -> dict[int, Proof]:
+    day = datetime(*DAYS[title], tzinfo=UTC)
+    return {1: Proof(f"{title}\n{day.date()}\n{NOTES[title]}", day, title)}
+
+
+@pytest.mark.parametrize(("title", "question", "said"), RIGHT)
+def test_what_is_right_in_other_words_is_shown(title: str, question: str, said: str) -> None:
+    assert check_claim(f"{said} [1]", proof(title), question) is None
+
+
+@pytest.mark.parametrize(("kind", "title", "question", "said"), WRONG)
+def test_what_is_wrong_in_words_that_stand_there_is_not(kind: str, title: str, question: str, said: str) -> None:
+    problem = check_claim(f"{said} [1]", proof(title), question)
+    assert problem is not None, kind
+    assert problem.kind in ("not_there", "contradicted") and problem.describe()
+
+
+@given(st.text(max_size=120), st.sampled_from(sorted(NOTES)), st.text(max_size=40))
+def test_any_text_can_be_compared(said: str, title: str, question: str) -> None:
+    assert isinstance(find_contradiction(said, NOTES[title], title, question), list)
+    assert isinstance(find_contradiction(NOTES[title], said, title, question), list)
