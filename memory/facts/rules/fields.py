@@ -17,6 +17,7 @@ from memory.facts.rules.passages import Line, Passage, read_lines
 from memory.text.languages import alternatives, word_set
 from memory.text.predicates import SINGLE, canonical_predicate
 from memory.text.words import EVENT_RECURS, TASK_STATES
+from memory.time.dates import month_names
 
 _RECORDS = ("day", "month")  # dated so, a note is of its time, as an invoice is, and not a version of an earlier one
 _KEY_WORDS = 5
@@ -45,6 +46,7 @@ _VERBS = word_set("facts", "clause")
 _ENDING = re.compile(
     r"[!?;](?=\s|$)|\.$|\s[–—]\s|,\s(?=[a-z]|\()|"
     r"\s(?:from|since|as of|starting|effective|until)\s(?=\d|[A-Z]|next|this|last|the \d)"
+    rf"|\s(?:{alternatives('time', 'signals', 'begun')})\s(?=(?:\w{{2,4}}\s)?(?:\d|(?i:{'|'.join(month_names())})\b))"
 )
 
 

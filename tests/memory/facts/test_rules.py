@@ -342,6 +342,13 @@ def test_a_table_with_a_column_of_values_is_about_its_note() -> None:
     assert facts(table, "2024-03-06") == set()
 
 
+@pytest.mark.parametrize(
+    "since", ["seit 2020", "seit März 2020", "seit dem 3. März 2020", "since 2020", "depuis mars 2020"]
+)
+def test_since_when_a_value_holds_is_no_part_of_it(since: str) -> None:
+    assert only(f"Phone: 0341 12345 {since}", "Verlag").object == "0341 12345"
+
+
 def test_a_column_that_says_since_when_is_the_time_of_its_row() -> None:
     table = "| who | dose | since |\n|---|---|---|\n| patch | 4 mg | 2 March 2024 |\n| me | 9 mg | 2019 |\n"
     (patch,) = told(table, "Care 2024")  # "me" names nobody
