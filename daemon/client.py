@@ -227,6 +227,10 @@ class Client:
         """The events of grading a model; the last one is a Graded. Closing the stream ends it."""
         return self._stream("POST", "/models/probe", wire.Graded, name=name)
 
+    def pull_model(self, name: str) -> Stream:
+        """The events of fetching a model; the last one is a Pulled. Closing the stream ends it."""
+        return self._stream("POST", "/models/pull", wire.Pulled, name=name)
+
     def use_models(self, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
         """Changes which models do what, until the daemon ends; config.toml says it for the next one. `names` in the
         order of preference; without any, no model does that."""

@@ -313,6 +313,12 @@ def _model_routes(api: Api, services: Services) -> None:
         await services.work(partial(models.begin_probe, name, channel))
         return stream(channel.events())
 
+    @api.post("/models/pull")
+    async def pull(name: str) -> Response:
+        channel = Channel()
+        await services.work(partial(models.begin_pull, name, channel))
+        return stream(channel.events())
+
 
 def _enrichment_routes(api: Api, services: Services) -> None:
     enrichment = services.enrichment

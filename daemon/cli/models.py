@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -13,6 +14,11 @@ from daemon.cli.errors import NothingFound
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import display_safe, size
+
+if TYPE_CHECKING:
+    from daemon.client import Stream
+
+T = TypeVar("T", bound="wire.Event")
 
 ROLES = ("extract", "answer", "agent")
 NONE = "none"
@@ -62,6 +68,23 @@ def probe(session: Session, names: tuple[str, ...], as_json: bool) -> None:
 
 
 @models.command()
+@click.argument("name")
+@json_option
+@pass_session
+def pull(session: Session, name: str, as_json: bool) -> None:
+    """Fetch a model with Ollama: NAME is one of https://ollama.com/library, like qwen3:4b.
+
+    Takes minutes and gigabytes. Ctrl-C ends it; the same command goes on where it broke off.
+    """
+    pulled = _follow(session.client.pull_model(name), f"Fetching {display_safe(name, line=True)}", wire.Pulled, as_json)
+    if as_json:
+        output.print_json(pulled)
+        return
+    output.print_text(f"{pulled.name} is there.")
+    output.say(f"Before it is used by itself it must be graded: pal models probe {pulled.name}")
+
+
+@models.command()
 @click.argument("role", type=click.Choice(ROLES))
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @json_option
@@ -91,27 +114,31 @@ def use(session: Session, role: str, names: tuple[str, ...], as_json: bool) -> N
 
 
 def _probe(session: Session, name: str, as_json: bool) -> wire.Graded:
-    """Grades a model, telling how far it is. Ctrl-C ends it."""
+    label = f"Grading {display_safe(name, line=True)}"
+    return _follow(session.client.probe_model(name), label, wire.Graded, as_json)
+
+
+def _follow(stream: Stream, label: str, last: type[T], as_json: bool) -> T:
+    """The last event of a stream, telling how far it is until then. Ctrl-C ends it."""
     with (
-        session.client.probe_model(name) as events,
+        stream as events,
         click.progressbar(
             length=1,
-            label=f"Grading {display_safe(name, line=True)}",
+            label=label,
             file=sys.stderr,
             hidden=as_json or not sys.stderr.isatty(),
             item_show_func=lambda item: item,
         ) as bar,
     ):
         for event in events:
-            match event:
-                case wire.Progress():
-                    if as_json:
-                        output.print_json(event)
-                    bar.length = event.total
-                    bar.update(event.done - bar.pos, display_safe(event.label, line=True))
-                case wire.Graded():
-                    return event
-    raise click.ClickException("The grading broke off. Do it again.")  # the client raises before that
+            if isinstance(event, last):
+                return event
+            if isinstance(event, wire.Progress):
+                if as_json:
+                    output.print_json(event)
+                bar.length = max(event.total, 1)
+                bar.update(event.done - bar.pos, display_safe(event.label, line=True))
+    raise click.ClickException("It broke off. Do it again.")  # the client raises before that
 
 
 def _report(graded: wire.Graded, as_json: bool) -> None:

@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 AUTO = "auto"
 QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
+STEP_SECONDS = 0.2  # between two words on how far it is
 FRESH_SECONDS = 30.0  # for which it is believed which models there are
 
 There = dict[str, ModelInfo]  # by the whole name of the model
@@ -174,6 +175,27 @@ class Models:
 
         threading.Thread(target=work, name="probe", daemon=True).start()
 
+    def begin_pull(self, name: str, channel: Channel) -> None:
+        """Fetches a model in a thread of its own; the channel gets the events. NotFoundError."""
+        whole, pull = self._registry.find_pull(name)
+
+        def work() -> None:
+            told = -STEP_SECONDS
+            try:
+                for step in pull(lambda: channel.abandoned):
+                    if time.monotonic() - told >= STEP_SECONDS:
+                        told = time.monotonic()
+                        channel.put(wire.Progress(*step))
+                there = self._there([whole.partition(":")[0]], anew=True)
+                channel.put(wire.Pulled(_resolved(whole, there) or whole))
+                self.changed()
+            except Exception as error:
+                self._tell(error, f"fetching {whole}", channel)
+            finally:
+                channel.end()
+
+        threading.Thread(target=work, name="pull", daemon=True).start()
+
     def close(self) -> None:
         """Breaks off whatever is being asked."""
         self._registry.close()
@@ -212,9 +234,12 @@ class Models:
                 else:
                     channel.put(wire.Progress(*item))
         except Exception as error:
-            if not isinstance(error, ModelError | CancelledError):
-                log.exception("grading %s: %s", model.name, type(error).__name__)
-            channel.put(failure(error))
+            self._tell(error, f"grading {model.name}", channel)
+
+    def _tell(self, error: Exception, task: str, channel: Channel) -> None:
+        if not isinstance(error, ModelError | CancelledError):
+            log.exception("%s: %s", task, type(error).__name__)
+        channel.put(failure(error))
 
     def _tokens(self) -> dict[str, int]:
         """What each model has read and written today."""
@@ -261,9 +286,9 @@ class Models:
         hint = f"Did you mean {close[0]}?" if close else "See what there is: pal models"
         raise NotFoundError(f"There is no model {name!r}. {hint}")
 
-    def _there(self, prefixes: Iterable[str]) -> There:
+    def _there(self, prefixes: Iterable[str], *, anew: bool = False) -> There:
         """The models of these families that can be reached."""
-        looks = self._look(prefixes)
+        looks = self._look(prefixes, anew=anew)
         return {f"{prefix}:{found.model}": found for prefix, look in looks.items() for found in look.models}
 
     def _look(self, prefixes: Iterable[str], *, anew: bool = False) -> dict[str, Look]:

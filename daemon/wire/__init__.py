@@ -9,6 +9,7 @@ An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
 A rebuild's stream: Progress*  then one Rebuilt or one Failed.
 Learning's stream: Progress*  then one Trained or one Failed.
 A probe's stream:  Progress*  then one Graded or one Failed.
+Fetching's stream: Progress (in bytes)*  then one Pulled or one Failed.
 The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
 
 Requests; the fields of a body are the parameters of the same call in `daemon.client`:
@@ -46,6 +47,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     POST   /embedder                                  -> EmbedderReply, as soon as its model is loaded
     GET    /models                                    -> ModelsReply
     POST   /models/use, /models/probe                 -> ModelsReply, probe stream
+    POST   /models/pull                               -> fetching's stream
     POST   /enrichment, /enrichment/retry             -> Enrichment, Retried
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
     POST   /conversations; PUT /conversations/{id}    -> Conversation
@@ -115,7 +117,7 @@ MODULES = {
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "documents": "Added Progress Skipped SourceChanged SourcesReply Folder FoldersReply Estimate",
-    "models": "ModelRow ModelRole ModelsReply Graded EmbedderReply Embedding",
+    "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
     "chats": "ConversationsReply MessagesReply",

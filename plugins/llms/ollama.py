@@ -29,7 +29,7 @@ THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
 READING = ("extract", "decide")  # purposes of calls behind a person's back
 OPEN, CLOSE = "<think>", "</think>"  # around the thoughts that some models write before their answer
-INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: ollama pull qwen3:4b"
+INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: pal models pull qwen3:4b"
 
 
 class OllamaModel:
@@ -61,7 +61,7 @@ class OllamaModel:
                     item = self._with_json(item, body)
                 yield item
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise _gone(self._url) from error
+            raise tell_gone(self._url) from error
 
     def close(self) -> None:
         """See `plugins.llms.Backend`."""
@@ -143,7 +143,7 @@ class OllamaModel:
 
     def _missing(self) -> ModelUnavailableError:
         return ModelUnavailableError(
-            f"Ollama has no model {self._model!r}. Fetch it: ollama pull {self._model}", lasting=True
+            f"Ollama has no model {self._model!r}. Fetch it: pal models pull {self._model}", lasting=True
         )
 
     def _refused(self, status: int, why: str) -> ModelUnavailableError | OverBudgetError:
@@ -176,7 +176,7 @@ def look(settings: OllamaSettings | None) -> Look:
         named = settings.host or os.environ.get("OLLAMA_HOST")
         return Look(problem=str(error)) if named else Look(problem=INSTALL, absent=True)
     if not models:
-        return Look(problem="Ollama has no model yet. Fetch one: ollama pull qwen3:4b")
+        return Look(problem="Ollama has no model yet. Fetch one: pal models pull qwen3:4b")
     return Look(tuple(models), problem=_outdated(version))
 
 
@@ -197,7 +197,7 @@ def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str
     try:
         said = transport.ask(url, path, body).raise_for_status().json()
     except httpx.ConnectError as error:
-        raise _gone(url) from error
+        raise tell_gone(url) from error
     except (httpx.HTTPError, ValueError) as error:
         raise ModelUnavailableError(
             f"What answers at {url} is no Ollama, or is broken ({type(error).__name__}). Restart it."
@@ -207,7 +207,8 @@ def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str
     return said
 
 
-def _gone(url: str) -> ModelUnavailableError:
+def tell_gone(url: str) -> ModelUnavailableError:
+    """That no server is there, with what to do about it."""
     return ModelUnavailableError(f"Ollama does not answer at {url}. Start it: ollama serve")
 
 

@@ -15,13 +15,13 @@ from typing import Any
 from memory.answering.grounding import NO_ANSWER, is_refusal
 from memory.errors import MalformedOutputError, ModelRefusedError, ModelTimeoutError, ModelUnavailableError
 from memory.llm import Grades, LlmRequest, Message, Reply, Tool, Usage, about_tokens
+from plugins.llms import Step
 from plugins.llms.guard import Guarded
 
 SIZES = (2_000, 4_000, 8_000, 16_000, 32_000)  # of prompts, in tokens
 LONGEST_ELSEWHERE = 8_000  # where tokens cost money and the vendor's word can be trusted
 PATIENCE_MS = 60_000.0  # for one long prompt; a longer one would take longer still
 
-Step = tuple[int, int, str]  # the probe is about to do this, as that number, from 0 on, of so many
 Ask = Callable[..., Reply]  # the text of a question and the rest of a request
 
 EXTRACT = (
@@ -82,7 +82,8 @@ TOOL_STEPS: tuple[tuple[str, Callable[[Mapping[str, Any]], bool], str], ...] = (
 
 
 def probe(model: Guarded, cancelled: Callable[[], bool] | None = None) -> Iterator[Step | Grades]:
-    """Steps as they begin, then the grades. Raises ModelError if the model cannot be asked, or not any more."""
+    """Steps as they begin, numbered from 0 on, then the grades. Raises ModelError if the model cannot be asked, or not
+    any more."""
     usage = Usage()
     notes: list[str] = []
 

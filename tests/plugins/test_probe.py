@@ -8,10 +8,11 @@ import pytest
 
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.llm import Grades
+from plugins.llms import Step
 from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
-from plugins.llms.probe import SIZES, UNKNOWN, Step, probe
+from plugins.llms.probe import SIZES, UNKNOWN, probe
 from plugins.llms.settings import AnthropicSettings, OllamaSettings
 from tests.fakes import ClaudeModel, Fails, FakeAnthropic, FakeOllama, OllamaModel, Reply, Says
 from tests.fakes.talents import diligent, sloppy, text_of
@@ -105,7 +106,7 @@ def test_a_server_that_is_gone_gives_no_grades() -> None:
     with FakeOllama(QWEN, answer=lambda body: Fails(500, "out of memory")) as server:
         with pytest.raises(ModelUnavailableError, match="out of memory"):
             graded(opened(server))
-        with pytest.raises(ModelUnavailableError, match="ollama pull"):
+        with pytest.raises(ModelUnavailableError, match="models pull"):
             graded(opened(server, "none"))
 
 
