@@ -16,7 +16,7 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 
 from memory.errors import PalimpsestError
 from memory.settings import MemorySettings, setting
-from plugins.llms.settings import AnthropicSettings, OllamaSettings
+from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
 from plugins.rankers.settings import RankerSettings
 from plugins.traversers.settings import TraverserSettings
 
@@ -150,6 +150,7 @@ class Settings:
     upkeep: UpkeepSettings = field(default_factory=UpkeepSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
+    openai: OpenAISettings = field(default_factory=OpenAISettings)
     anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     traversers: TraverserSettings = field(default_factory=TraverserSettings)

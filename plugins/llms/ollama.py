@@ -6,11 +6,10 @@ It is spoken without Ollama's own client, which cannot send all that the API tak
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
 from plugins.llms import Look, ModelInfo, transport
 from plugins.llms.call import Call, shorten_reason
 from plugins.llms.settings import OllamaSettings
+from plugins.llms.thoughts import find_json, holds_object, without_thoughts
 
 PORT = 11434
 FRESH_SECONDS = 60.0  # for which its word about a model is believed
@@ -28,7 +28,6 @@ SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
 READING = ("extract", "decide")  # purposes of calls behind a person's back
-OPEN, CLOSE = "<think>", "</think>"  # around the thoughts that some models write before their answer
 INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: pal models pull qwen3:4b"
 
 
@@ -114,12 +113,8 @@ class OllamaModel:
         """A reply whose text is the JSON that it should be, wherever a thinking model has put it. Some servers forget
         the form where such a model is told not to think (Ollama's issues 14645, 14850, 15260): then it may think from
         now on, after which they know it again."""
-        text, thought = reply.text, str(reply.native or "")
-        if not text.strip() and thought.lstrip().startswith("{"):
-            text = thought
-        if not text.lstrip().startswith("{"):
-            text = text.rpartition(CLOSE)[2]
-        if body.get("think") is False and reply.stop == "end" and not _holds_object(text):
+        text = find_json(reply.text, str(reply.native or ""))
+        if body.get("think") is False and reply.stop == "end" and not holds_object(text):
             self._must_think = True
         return replace(reply, text=text)
 
@@ -259,15 +254,6 @@ def _odd() -> MalformedOutputError:
     return MalformedOutputError("What the model said is not what Ollama promises.")
 
 
-def _holds_object(text: str) -> bool:
-    """Whether there is a JSON object in a text, in a fence or behind prose."""
-    try:
-        json.JSONDecoder().raw_decode(text, text.index("{"))
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def _why(body: bytes) -> str:
     """What an error's body says."""
     text = body.decode("utf-8", "replace")
@@ -280,28 +266,6 @@ def _why(body: bytes) -> str:
 
 def _number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
-    """The answer in the pieces of a text, without the thoughts before it, `<think>...</think>`, which are not kept."""
-    pieces = iter(pieces)
-    held = ""
-    for piece in pieces:
-        held += piece
-        start = held.lstrip()
-        if len(start) >= len(OPEN) or not OPEN.startswith(start):
-            break
-    if held.lstrip().startswith(OPEN):
-        while CLOSE not in held:
-            if (more := next(pieces, None)) is None:
-                return
-            held = held[-len(CLOSE) :] + more
-        held = held.partition(CLOSE)[2].lstrip()
-        while not held:
-            if (more := next(pieces, None)) is None:
-                return
-            held = more.lstrip()
-    yield from filter(None, itertools.chain([held], pieces))
 
 
 def _message(message: Message) -> dict[str, Any]:

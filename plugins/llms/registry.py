@@ -77,4 +77,5 @@ def register_llms(register: Callable[[Family], None]) -> None:
         return Family(prefix, import_late(module, model), import_late(module, "look"), **more)
 
     register(import_family("ollama", "OllamaModel", pull=import_late("plugins.llms.ollama_pull", "pull")))
+    register(import_family("openai", "OpenAIModel"))
     register(import_family("anthropic", "AnthropicModel", local=False))

@@ -19,6 +19,18 @@ class OllamaSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenAISettings:
+    """Models of a server that speaks OpenAI's protocol, like llama.cpp, LM Studio and vLLM."""
+
+    url: str = setting("", "Where the server listens, like http://127.0.0.1:8080; without it, it is not looked for.")
+    key_file: str = setting("", "A file with its API key that only you can read; without it OPENAI_API_KEY, or none.")
+    context: int = setting(8192, "Tokens of context, where the server does not say.")
+    first_token_s: float = setting(300.0, "Seconds until a model must begin to write; loading it is part of them.")
+    next_token_s: float = setting(120.0, "Seconds that may pass between two words.")
+    total_s: float = setting(600.0, "Seconds that an answer may take in all.")
+
+
+@dataclass(frozen=True, slots=True)
 class AnthropicSettings:
     """Models of Anthropic, over the network; used only where a role names one."""
 

@@ -8,6 +8,7 @@ with FakeOllama(OllamaModel("qwen3:4b")) as server:
 
 from tests.fakes.anthropic import ClaudeModel, FakeAnthropic
 from tests.fakes.ollama import FakeOllama, OllamaModel
+from tests.fakes.openai import FakeOpenAI, ServedModel
 from tests.fakes.server import Breaks, Calls, Fails, Hangs, Reply, Says, Sends
 
 __all__ = [
@@ -17,9 +18,11 @@ __all__ = [
     "Fails",
     "FakeAnthropic",
     "FakeOllama",
+    "FakeOpenAI",
     "Hangs",
     "OllamaModel",
     "Reply",
     "Says",
     "Sends",
+    "ServedModel",
 ]

@@ -22,8 +22,21 @@ from plugins.llms import call
 from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel
-from plugins.llms.settings import AnthropicSettings, OllamaSettings
-from tests.fakes import Breaks, Calls, ClaudeModel, Fails, FakeAnthropic, FakeOllama, Hangs, Says, Sends
+from plugins.llms.openai import OpenAIModel
+from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
+from tests.fakes import (
+    Breaks,
+    Calls,
+    ClaudeModel,
+    Fails,
+    FakeAnthropic,
+    FakeOllama,
+    FakeOpenAI,
+    Hangs,
+    Says,
+    Sends,
+    ServedModel,
+)
 from tests.fakes import OllamaModel as FakeModel
 from tests.fakes.server import FakeServer
 from tests.plugins.models import FIND, LONG, PERSON, streamed
@@ -63,7 +76,19 @@ def anthropic_backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
         yield Backend(server, open, lambda: server.messages)
 
 
-@pytest.fixture(params=[ollama_backend, anthropic_backend], ids=["ollama", "anthropic"])
+@contextlib.contextmanager
+def openai_backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-fake")
+    with FakeOpenAI(ServedModel("qwen3-4b"), key="sk-fake") as server:
+
+        def open(**settings: Any) -> Guarded:
+            model = OpenAIModel("qwen3-4b", OpenAISettings(url=server.url, **settings))
+            return Guarded("openai:qwen3-4b", model, pause=0.001)
+
+        yield Backend(server, open, lambda: server.chats)
+
+
+@pytest.fixture(params=[ollama_backend, openai_backend, anthropic_backend], ids=["ollama", "openai", "anthropic"])
 def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
     with request.param(monkeypatch) as backend:
         yield backend

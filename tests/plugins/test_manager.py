@@ -156,7 +156,7 @@ def test_a_plugin_whose_look_breaks_does_not_hide_the_others() -> None:
 
 @pytest.mark.parametrize("name", ["", "ollama", "ollama:", "nobody:x", ":x", "ollama: "])
 def test_what_is_no_model_is_told_with_those_there_are(name: str) -> None:
-    with pytest.raises(NotFoundError, match=r"anthropic:MODEL, ollama:MODEL"):
+    with pytest.raises(NotFoundError, match=r"anthropic:MODEL, ollama:MODEL, openai:MODEL"):
         Models(manager.load().families).open(name)
 
 

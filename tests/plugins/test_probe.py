@@ -12,9 +12,10 @@ from plugins.llms import Step
 from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
+from plugins.llms.openai import OpenAIModel
 from plugins.llms.probe import SIZES, UNKNOWN, probe
-from plugins.llms.settings import AnthropicSettings, OllamaSettings
-from tests.fakes import ClaudeModel, Fails, FakeAnthropic, FakeOllama, OllamaModel, Reply, Says
+from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
+from tests.fakes import ClaudeModel, Fails, FakeAnthropic, FakeOllama, FakeOpenAI, OllamaModel, Reply, Says, ServedModel
 from tests.fakes.talents import diligent, sloppy, text_of
 
 QWEN = OllamaModel("qwen3:4b")
@@ -54,6 +55,13 @@ def test_the_same_at_a_vendors(monkeypatch: pytest.MonkeyPatch) -> None:
         steps, grades = graded(model)
     assert (grades.schema, grades.tools, grades.cite, grades.refuse) == (1.0, 1.0, 1.0, 1.0)
     assert steps[-1][2] == "8,000 tokens", "long prompts cost money there"
+
+
+def test_the_same_of_a_server_that_speaks_openais_protocol() -> None:
+    with FakeOpenAI(ServedModel("qwen3-4b"), answer=diligent) as server:
+        _, grades = graded(Guarded("openai:qwen3-4b", OpenAIModel("qwen3-4b", OpenAISettings(url=server.url))))
+    assert (grades.schema, grades.tools, grades.cite, grades.refuse) == (1.0, 1.0, 1.0, 1.0)
+    assert grades.version, "another file under that name is another model"
 
 
 def test_a_model_that_can_do_nothing() -> None:

@@ -1,0 +1,336 @@
+"""Models of any server that speaks OpenAI's protocol (`/v1/chat/completions`): llama.cpp, LM Studio, vLLM and others.
+
+What the protocol does not say, how long a context is, is read where these servers tell it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
+from memory.llm import NOTHING, LlmRequest, Message, Reply, ToolCall, Usage
+from plugins.llms import Look, ModelInfo, transport
+from plugins.llms.call import Call, shorten_reason
+from plugins.llms.settings import OpenAISettings
+from plugins.llms.thoughts import find_json, without_thoughts
+
+PORT = 8080  # llama.cpp's; 1234 is LM Studio's, 8000 is vLLM's
+FRESH_SECONDS = 60.0  # for which the server's word about a model is believed
+LOADING_SECONDS = 10.0  # before a server that loads its model is asked again
+THOUGHT_TOKENS = 2048  # on top of what may be said
+ABSENT = (
+    "For models of llama.cpp, LM Studio or vLLM, say where they are: pal config set openai.url http://127.0.0.1:8080"
+)
+TEMPLATED = ("llamacpp", "vllm")  # as a server calls itself that passes arguments on to the template of a chat
+CUT = ("context length", "context size", "context window")  # what a server complains of where a prompt is too long
+
+
+class OpenAIModel:
+    """One model of the server, which need not be there yet."""
+
+    def __init__(self, model: str, settings: OpenAISettings | None = None) -> None:
+        self._settings = settings or OpenAISettings()
+        self._model = model
+        self._url, self._here = locate(self._settings)
+        self._known: tuple[float, ModelInfo, bool] | None = None
+        self.limits = (self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
+        self._connection = transport.Connection(self._url, self.limits)
+
+    def is_local(self) -> bool:
+        """See `plugins.llms.Backend`. A server that is elsewhere is not asked."""
+        return self._here and self.info().is_local
+
+    def info(self) -> ModelInfo:
+        """As its server said within the last minute. ModelUnavailableError."""
+        return self._described()[0]
+
+    def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
+        """See `plugins.llms.Backend`."""
+        body = self._body(request)
+        try:
+            for item in _heard(call.stream(self._events(body))):
+                if isinstance(item, Reply) and request.schema:
+                    item = replace(item, text=find_json(item.text, str(item.native or "")))
+                yield item
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise _gone(self._url) from error
+
+    def close(self) -> None:
+        """See `plugins.llms.Backend`."""
+        self._connection.close()
+
+    def _described(self) -> tuple[ModelInfo, bool]:
+        """What its server says of it, and whether it takes arguments for the template."""
+        known = self._known
+        if known is None or time.monotonic() - known[0] > FRESH_SECONDS:
+            row = next((row for row in _rows(self._settings, self._url, self._here) if row["id"] == self._model), None)
+            if row is None:
+                raise _missing(self._model)
+            info = _info(row, self._settings, self._url, self._here)
+            known = self._known = (time.monotonic(), info, self._here or row.get("owned_by") in TEMPLATED)
+        return known[1:]
+
+    def _body(self, request: LlmRequest) -> dict[str, Any]:
+        """The request as the protocol has it."""
+        info, is_templated = self._described()
+        system = [{"role": "system", "content": request.system}] if request.system else []
+        thought = THOUGHT_TOKENS if request.think else 0
+        body: dict[str, Any] = {
+            "model": info.model,
+            "messages": [*system, *map(_message, request.messages)],
+            "max_tokens": request.max_tokens + thought,
+            "temperature": request.temperature,
+            "seed": request.seed,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            body["tools"] = [
+                {
+                    "type": "function",
+                    "function": {"name": one.name, "description": one.description, "parameters": dict(one.parameters)},
+                }
+                for one in request.tools
+            ]
+        if request.schema is not None:
+            form = {"name": "reply", "schema": dict(request.schema), "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        if is_templated:
+            body["chat_template_kwargs"] = {"enable_thinking": request.think}
+        return body
+
+    def _events(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The events of the reply to a chat, up to the one that says that it was all. ModelError."""
+        with self._connection.post("/chat/completions", body, _headers(self._settings, self._url)) as response:
+            if response.status_code != 200:
+                raise _refused(response.status_code, response.read(), response.headers, self._model)
+            for line in transport.read_lines(response.iter_bytes()):
+                kind, _, data = line.partition(b":")
+                if kind == b"error":
+                    raise _refused(0, data, response.headers, self._model)
+                if kind != b"data":
+                    if line.startswith((b"<", b"{", b"[")):
+                        raise ModelUnavailableError(f"What answers at {self._url} does not speak OpenAI's JSON.")
+                    continue
+                if data.strip() == b"[DONE]":
+                    return
+                event = json.loads(data)
+                if "error" in event:
+                    raise _refused(0, data, response.headers, self._model)
+                yield event
+
+
+def look(settings: OpenAISettings | None) -> Look:
+    """The models of the server."""
+    settings = settings or OpenAISettings()
+    if not settings.url:
+        return Look(problem=ABSENT, absent=True)
+    try:
+        url, here = locate(settings)
+        found = tuple(_info(row, settings, url, here) for row in _rows(settings, url, here))
+    except ModelError as error:
+        return Look(problem=str(error))
+    return Look(found) if found else Look(problem=f"The server at {url} has no model. Load one there.")
+
+
+def locate(settings: OpenAISettings) -> tuple[str, bool]:
+    """Where the protocol's addresses begin, and whether that is this machine. ModelUnavailableError for what is no
+    address."""
+    if not settings.url:
+        raise ModelUnavailableError(ABSENT, lasting=True)
+    try:
+        url, here = transport.locate_server(settings.url, PORT)
+    except ValueError as error:
+        raise ModelUnavailableError(f"{settings.url!r} is no address. Correct openai.url.", lasting=True) from error
+    return (url if url.endswith("/v1") else f"{url}/v1"), here
+
+
+def _headers(settings: OpenAISettings, url: str) -> dict[str, str]:
+    """With the API key, if there is one. ModelUnavailableError if it would go elsewhere in the clear."""
+    key = transport.read_key(settings.key_file, "OPENAI_API_KEY", "openai.key_file")
+    if not key:
+        return {}
+    if urlsplit(url).scheme != "https" and not transport.locate_server(url, PORT)[1]:
+        raise ModelUnavailableError(f"{url} is no https:// address, and would get the API key.", lasting=True)
+    return {"Authorization": f"Bearer {key}"}
+
+
+def _rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]]:
+    """The models that the server lists. ModelUnavailableError, also where it is an Ollama on this machine: that may
+    pass on what it is told, and says so only in its own protocol."""
+    headers = _headers(settings, url)
+    try:
+        if here and transport.ask(url.removesuffix("/v1"), "/").text.strip() == "Ollama is running":
+            raise ModelUnavailableError(f"At {url} is an Ollama. Use its models as ollama:MODEL.", lasting=True)
+        response = transport.ask(url, "/models", headers=headers)
+        if response.status_code in (401, 403, 503):
+            raise _refused(response.status_code, response.content, response.headers, "any model")
+        rows = response.raise_for_status().json()["data"]
+    except httpx.ConnectError as error:
+        raise _gone(url) from error
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        raise ModelUnavailableError(
+            f"What answers at {url} does not speak OpenAI's protocol, or is broken ({type(error).__name__})."
+            " Correct openai.url."
+        ) from error
+    named = rows if isinstance(rows, list) else []
+    return [row for row in named if isinstance(row, dict) and isinstance(row.get("id"), str) and row["id"]]
+
+
+def _info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here: bool) -> ModelInfo:
+    """A model by its row. Servers of files (llama.cpp) tell its size, by which it is told from another of that name."""
+    told = row.get("meta")
+    meta: Mapping[str, Any] = told if isinstance(told, dict) else {}
+    context = _number(row.get("max_model_len")) or _number(meta.get("n_ctx"))
+    if not context and here:
+        context = _ask_context(url.removesuffix("/v1"), row["id"])
+    size = _number(meta.get("size"))
+    version = f"{_number(meta.get('n_params'))}-{size}" if size else ""
+    return ModelInfo(row["id"], here, context or settings.context, version, size)
+
+
+def _ask_context(url: str, model: str) -> int:
+    """How long the context is by what LM Studio or llama.cpp say beside the protocol; 0 if they do not."""
+    for path in ("/api/v0/models", "/props"):
+        try:
+            said = transport.ask(url, path).json()
+        except (httpx.HTTPError, ValueError):
+            continue
+        if not isinstance(said, dict):
+            continue
+        data, props = said.get("data"), said.get("default_generation_settings")
+        for row in data if isinstance(data, list) else ():
+            if isinstance(row, dict) and row.get("id") == model:
+                return _number(row.get("loaded_context_length"))
+        if isinstance(props, dict) and _number(props.get("n_ctx")):
+            return _number(props["n_ctx"])
+    return 0
+
+
+@dataclass(slots=True)
+class _Pieces:
+    """A reply as it comes."""
+
+    text: list[str] = field(default_factory=list)
+    thought: list[str] = field(default_factory=list)
+    calls: dict[int, dict[str, str]] = field(default_factory=dict)
+    usage: Usage = NOTHING
+    stop: str = ""
+
+
+def _heard(events: Iterator[dict[str, Any]]) -> Iterator[str | Reply]:
+    """The events of a chat -> its text, and the reply. MalformedOutputError, ModelRefusedError."""
+    pieces = _Pieces()
+    for piece in without_thoughts(_contents(events, pieces)):
+        pieces.text.append(piece)
+        yield piece
+    if not pieces.stop:
+        return  # it broke off
+    if pieces.stop == "content_filter":
+        raise ModelRefusedError("The server filters what the model would say. Ask another one, or ask otherwise.")
+    cut = pieces.stop == "length"
+    calls = () if cut else tuple(_call(pieces.calls[index], number) for number, index in enumerate(pieces.calls, 1))
+    yield Reply(
+        "".join(pieces.text),
+        pieces.usage,
+        calls=calls,
+        stop="length" if cut else "tools" if calls else "end",
+        native="".join(pieces.thought) or None,
+    )
+
+
+def _contents(events: Iterator[dict[str, Any]], pieces: _Pieces) -> Iterator[str]:
+    """The text of the events; the rest is noted in `pieces`."""
+    for event in events:
+        if isinstance(usage := event.get("usage"), dict):
+            details = usage.get("prompt_tokens_details")
+            cached = _number(details.get("cached_tokens")) if isinstance(details, dict) else 0
+            pieces.usage = Usage(_number(usage.get("prompt_tokens")), _number(usage.get("completion_tokens")), cached)
+        for choice in event.get("choices") or ():
+            pieces.stop = choice.get("finish_reason") or pieces.stop
+            delta = choice.get("delta") or {}
+            pieces.thought.append(str(delta.get("reasoning_content") or delta.get("reasoning") or ""))
+            for part in delta.get("tool_calls") or ():
+                call = pieces.calls.setdefault(_number(part.get("index")), {"id": "", "name": "", "arguments": ""})
+                function = part.get("function") or {}
+                call["id"] = call["id"] or str(part.get("id") or "")
+                call["name"] += str(function.get("name") or "")
+                call["arguments"] += str(function.get("arguments") or "")
+            yield str(delta.get("content") or "")
+
+
+def _call(call: Mapping[str, str], number: int) -> ToolCall:
+    try:
+        arguments = json.loads(call["arguments"] or "{}")
+    except (ValueError, RecursionError) as error:
+        raise MalformedOutputError("The model called a tool with what is not JSON.", call["arguments"]) from error
+    if not isinstance(arguments, dict):
+        raise MalformedOutputError("The model called a tool with what is no object.", call["arguments"])
+    return ToolCall(call["id"] or f"call_{number}", call["name"], arguments)
+
+
+def _message(message: Message) -> dict[str, Any]:
+    if message.role == "tool":
+        text = f"Error: {message.text}" if message.failed else message.text
+        return {"role": "tool", "tool_call_id": message.call_id, "content": text}
+    said: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.calls:
+        said["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)},
+            }
+            for call in message.calls
+        ]
+    return said
+
+
+def _refused(status: int, body: bytes, headers: Mapping[str, str], model: str) -> ModelError:
+    """What an error means; `status` is 0 for one in the middle of a reply."""
+    text = body.decode("utf-8", "replace")
+    try:
+        said = json.loads(text)
+    except ValueError:
+        said = text
+    told = said.get("error", said.get("message", "")) if isinstance(said, dict) else said
+    why = shorten_reason(str(told.get("message", "")) if isinstance(told, dict) else str(told))
+    if status in (401, 403):
+        return ModelUnavailableError(
+            f"The server does not accept the API key ({status}). Name another: pal config set openai.key_file FILE",
+            lasting=True,
+        )
+    if status == 404:
+        return _missing(model)
+    if any(words in why.lower() for words in CUT):
+        return OverBudgetError(f"The question to {model} is too long for its context. Ask about less.")
+    if 300 <= status < 500 and status != 429:
+        return ModelUnavailableError(
+            f"The server refuses the request to {model} ({status}: {why}). Try another model.", lasting=True
+        )
+    if status == 503 and "loading" in why.lower():
+        return ModelUnavailableError(f"{model} is still being loaded. Ask again.", retry_after=LOADING_SECONDS)
+    wait = headers.get("retry-after", "")
+    return ModelUnavailableError(
+        f"The server could not answer with {model} ({why}). See its log.",
+        retry_after=float(wait) if wait.isdecimal() else None,
+    )
+
+
+def _missing(model: str) -> ModelUnavailableError:
+    return ModelUnavailableError(f"The server has no model {model!r}. See those it has: pal models", lasting=True)
+
+
+def _gone(url: str) -> ModelUnavailableError:
+    return ModelUnavailableError(f"No server answers at {url}. Start it, or correct openai.url.")
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
