@@ -5,8 +5,11 @@ nothing that is proved. No connection is open while a model writes. The tiers:
 
     R0  replay: what such a question was answered from before; a model sees that and the facts that belong to it
     R2  recall: text, graph and what both say together; always run, milliseconds
-    R3  guided: a model picks from numbered options where to look next
+    R3  guided: a model picks from numbered options where to look next; with much effort only, as R4
     R4  agent: a model drives the tools of memory; only one that has been graded for it
+
+With the usual effort the model gets one wider look at what was found: on six lives that answers as much as a model that
+says where to look next, with two calls for what nothing answers instead of three.
 
 Cheap signals (`memory.answering.confidence.assess`) are looked at before any model is asked, and a model's own word
 that something is missing before any further one. Every step up has a reason, which stands in the trace.
@@ -38,7 +41,7 @@ from memory.exploring.explorer import Explorer
 from memory.exploring.guided import explore_guided
 from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
-from memory.nouns import Answer, Effort, Episode, Preview
+from memory.nouns import Answer, Episode, Preview
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import format_hint
 from memory.retrieval.state import RetrievalResult
@@ -173,18 +176,21 @@ class Escalation(Answering):
             reason = "Looking further found nothing for this question before, and nothing was read since."
             yield self._record(step(RouteNote(self.tier, reason=reason), 0.0))
             return False
-        whole = {piece.episode.id for piece in context.pieces if piece.kind == "passage"}
-        is_short = llm.is_local and not self.has_looked and self.options.effort == "normal"
-        was_cut = is_short and any(hit.episode.id not in whole for hit in self.found.recall.hits)
-        self.has_looked = True
         unfound, unproved = "The model does not find the answer in it.", "Nothing that the model wrote is proved."
         why = unfound if text.no_answer else unproved
+        if self.options.effort == "quick" or (self.options.effort == "normal" and self.has_looked):
+            return False
+        self.has_looked = True
+        if self.options.effort == "normal":  # a second, wider look finds as much as a model that says where to look
+            whole = {piece.episode.id for piece in context.pieces if piece.kind == "passage"}
+            was_cut = any(hit.episode.id not in whole for hit in self.found.recall.hits)
+            yield self._record(step(RouteNote(self.tier, reason=why), 0.0))
+            return self._widen() or was_cut
         reserved = Allowance(1, MAX_TOKENS_MORE + self._tokens_beside, 0)
         while True:
-            driver = self._pick_driver() if self.options.effort == "deep" else None
+            driver = self._pick_driver()
             rise = next_tier(
                 self.found,
-                effort=self.options.effort,
                 tried=self.tried,
                 why=why,
                 missing=text.missing,
@@ -193,7 +199,7 @@ class Escalation(Answering):
                 calls_left=self.meter.calls_left,
             )
             if rise is None:
-                return was_cut
+                return False
             self.tier, reason = rise
             self.tried.add(self.tier)
             yield self._record(step(RouteNote(self.tier, reason=reason), 0.0))
@@ -202,11 +208,17 @@ class Escalation(Answering):
                 yield from self._explore_guided(llm, text.missing, reserved)
             elif driver is not None:
                 yield from self._run_agent(driver, text.missing, reserved)
-            if driver is None or self.tier == "R4":  # nobody looks further; most that is missed is among the best 30
-                with self.reading() as conn:
-                    self.found = self.found.widen(conn, MAX_EPISODES_MORE)
-            if was_cut or self.found is not before:
+            if driver is None or self.tier == "R4":  # nobody looks further
+                self._widen()
+            if self.found is not before:
                 return True
+
+    def _widen(self) -> bool:
+        """Takes more of what was found first, in which most of what is missed lies; whether there is more."""
+        before = self.found
+        with self.reading() as conn:
+            self.found = before.widen(conn, MAX_EPISODES_MORE)
+        return self.found is not before
 
     def _explore_guided(self, llm: LLM, missing: Sequence[str], reserved: Allowance) -> Generator[Event, None, None]:
         explorer = Explorer(self.reading, self.found, only_open=not llm.is_local)
@@ -215,7 +227,7 @@ class Escalation(Answering):
             explorer,
             self.found.question.text,
             missing=missing,
-            calls=MAX_GUIDED_CALLS[self.options.effort],
+            calls=MAX_GUIDED_CALLS,
             now=self.options.today,
             cancelled=self.options.cancelled,
         )
@@ -344,7 +356,6 @@ def _may_see_question(choose: ChooseLLM, found: Sequence[Episode]) -> LLM | None
 def next_tier(
     found: RetrievalResult,
     *,
-    effort: Effort,
     tried: Collection[Tier],
     why: str,
     missing: Sequence[str],
@@ -352,14 +363,12 @@ def next_tier(
     has_agent: bool,
     calls_left: int,
 ) -> tuple[Tier, str] | None:
-    """The next tier after a model found no answer in what it was shown, because of `why`, and the reason for it; None
-    if there is none. `many`: the question asks for many things at once. `missing` is what the model lacks. A tier takes
-    two calls at least: one to look, one to answer."""
-    if effort == "quick":
-        return None
+    """The next tier, with much effort, after a model found no answer in what it was shown, because of `why`, and the
+    reason for it; None if there is none. `many`: the question asks for many things at once. `missing` is what the model
+    lacks. A tier takes two calls at least: one to look, one to answer."""
     if "R3" not in tried and calls_left >= 2:
         return "R3", why
-    if effort == "deep" and has_agent and "R4" not in tried:
+    if has_agent and "R4" not in tried:
         if many:
             return "R4", f"{why} What is asked lies in many passages."
         if is_scattered(found) or len(missing) > 1 or "R3" in tried:

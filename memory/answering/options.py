@@ -80,7 +80,7 @@ ALLOWANCES: dict[Effort, Allowance] = {  # the seconds are shares of those in th
     "normal": Allowance(4, 12_000, 1),
     "deep": Allowance(12, 20_000, 3),
 }
-MAX_GUIDED_CALLS: dict[Effort, int] = {"quick": 0, "normal": 2, "deep": 6}  # calls in which a model picks where to look
+MAX_GUIDED_CALLS = 6  # in which a model picks where to look
 AGENT_ALLOWANCE = Allowance(12, 50_000, 300)  # what an agent may take on top
 NOTHING_RESERVED = Allowance(0, 0, 0)
 

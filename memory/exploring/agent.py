@@ -9,6 +9,7 @@ What the model writes is no evidence; only the passages that it collected are. E
 sub-query, is one of `turns`, so a model that never stops is stopped.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -120,7 +121,7 @@ class Agent:
                 results = self._past[-1][1:]
                 tools = Counter(one.tool if one.tool in TOOL_NAMES else "unknown" for one in results)
                 note = replace(note, tools=dict(tools), failed=sum(one.failed for one in results))
-            elif reply is not None and self._toolbox.collected:
+            elif reply is not None and (self._toolbox.collected or self._says_done(reply)):
                 return "done"
             else:
                 self._invalid += 1
@@ -137,6 +138,10 @@ class Agent:
         if self._invalid >= self._stall:
             return "invalid"
         return "stalled" if self._stalled >= self._stall and 2 * self._calls >= self._turns else ""
+
+    def _says_done(self, reply: Reply) -> bool:
+        """Whether it says that nothing can be found, once it has looked."""
+        return bool(self._past) and re.search(r"\bDONE\b", reply.text) is not None
 
     def _reply(self) -> Reply | None:
         """What the model says; None if that is nothing that it may say."""

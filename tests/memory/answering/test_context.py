@@ -70,7 +70,7 @@ def test_nothing_is_sent_where_all_of_it_must_stay(desk: Desk) -> None:
 
 
 def test_where_it_finds_nothing_in_the_rest_the_lines_answer(mixed: Desk) -> None:
-    mixed.anthropic.enqueue(Says("NO ANSWER: where Mira works"))
+    mixed.anthropic.answer = lambda body: Says("NO ANSWER: where Mira works")
     heard = mixed.ask_away("Where does Mira work?")
     assert not heard.answer.no_answer and "Ferrobank" in heard.answer.text and heard.answer.model == ""
     assert leaked(mixed) == set()

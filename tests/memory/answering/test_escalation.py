@@ -58,10 +58,10 @@ def test_what_was_found_suffices(fleet: Desk) -> None:
 
 def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
     fleet.ollama.answer = seeking("Marlin", "Skagen")
-    heard = fleet.ask(QUESTION)
+    heard = fleet.ask(QUESTION, effort="deep")
     assert tiers(heard) == ["R2", "R3"] and stages(heard)[0] == stages(heard)[-1] == "compose"
     assert "Skagen" in heard.answer.text and heard.answer.citations[0].title == "Marlin"
-    assert len(fleet.ollama.chats) <= ALLOWANCES["normal"].calls
+    assert len(fleet.ollama.chats) <= ALLOWANCES["deep"].calls
     (rise,) = [event for event in heard.events if isinstance(event, Step) and event.detail.get("tier") == "R3"]
     assert rise.detail["reason"] == "The model does not find the answer in it."
     kept = fleet.memory.questions.trace(heard.answer.trace_id or 0)
@@ -69,13 +69,18 @@ def test_a_model_picks_where_to_look_and_finds_it(fleet: Desk) -> None:
 
 
 def test_the_second_look_takes_in_the_next_best_passages(fleet: Desk) -> None:
-    """Also where the model that picks is blind."""
-    sees = seeking("Marlin", "Skagen")
-    fleet.ollama.answer = lambda body: Says("DONE") if places(body) else sees(body)
+    fleet.ollama.answer = seeking("Marlin", "Skagen")
     heard = fleet.ask(QUESTION)
     first, second = (event.detail for event in heard.events if isinstance(event, Step) and event.name == "compose")
-    assert tiers(heard) == ["R2", "R3"] and "Skagen" in heard.answer.text
+    assert tiers(heard) == ["R2", "R2"] and "Skagen" in heard.answer.text
     assert len(second["episodes"]) > len(first["episodes"])
+    assert len(fleet.ollama.chats) == 2 and not any(map(places, fleet.ollama.chats)), "nobody says where to look"
+
+
+def test_what_nothing_answers_takes_two_calls(fleet: Desk) -> None:
+    fleet.ollama.answer = lambda body: Says("NO ANSWER")
+    assert fleet.ask("In which harbour does the boat of the Okafor family lie in winter?").answer.no_answer
+    assert len(fleet.ollama.chats) == 2
 
 
 def test_quick_asks_once(fleet: Desk) -> None:
@@ -165,7 +170,7 @@ def test_whoever_does_not_wait_stops_the_model_that_picks(fleet: Desk) -> None:
 
     fleet.ollama.answer = waits
     with pytest.raises(ModelCancelledError):
-        list(fleet.memory.ask(QUESTION, llm=lambda local_only: fleet.here, cancelled=stop.is_set))
+        list(fleet.memory.ask(QUESTION, llm=lambda local_only: fleet.here, cancelled=stop.is_set, effort="deep"))
     fleet.ollama.until(lambda server: server.left == 1)
     assert fleet.ollama.left == 1
 

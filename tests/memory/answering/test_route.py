@@ -90,25 +90,19 @@ RISE = {"why": "It does not say.", "missing": (), "many": False, "has_agent": Tr
 
 def test_one_tier_after_the_other(town: Memory) -> None:
     one = found(town, "Where does Ana Costa work?")
-    first = next_tier(one, effort="deep", tried=(), **RISE)  # type: ignore[arg-type]
+    first = next_tier(one, tried=(), **RISE)  # type: ignore[arg-type]
     assert first == ("R3", "It does not say.")
-    second = next_tier(one, effort="deep", tried={"R3"}, **RISE)  # type: ignore[arg-type]
+    second = next_tier(one, tried={"R3"}, **RISE)  # type: ignore[arg-type]
     assert second is not None and second[0] == "R4"
-    assert next_tier(one, effort="deep", tried={"R3", "R4"}, **RISE) is None  # type: ignore[arg-type]
+    assert next_tier(one, tried={"R3", "R4"}, **RISE) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("effort", "tried", "changed"),
-    [
-        ("quick", (), {}),
-        ("normal", ("R3",), {}),
-        ("deep", ("R3",), {"has_agent": False}),
-        ("normal", (), {"calls_left": 1}),
-    ],
+    ("tried", "changed"), [(("R3",), {"has_agent": False}), ((), {"calls_left": 1, "has_agent": False})]
 )
-def test_no_further(town: Memory, effort: str, tried: tuple[str, ...], changed: dict[str, object]) -> None:
+def test_no_further(town: Memory, tried: tuple[str, ...], changed: dict[str, object]) -> None:
     one = found(town, "Where does Ana Costa work?")
-    assert next_tier(one, effort=effort, tried=tried, **(RISE | changed)) is None  # type: ignore[arg-type]
+    assert next_tier(one, tried=tried, **(RISE | changed)) is None  # type: ignore[arg-type]
 
 
 def test_evidence_that_lies_about_is_scattered(fresh: Memory) -> None:

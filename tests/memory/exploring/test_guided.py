@@ -253,29 +253,32 @@ def test_nothing_to_look_at_costs_no_call(fresh: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "places", "done"),
+    ("said", "places", "end"),
     [
-        ("3, 7", (2, 6), False),
-        ("[3] [7] [2] [5]", (2, 6, 1), False),
-        ("3 3 3", (2,), False),
-        ("Option 4 looks best.", (3,), False),
-        ("Sicher\nIch nehme 5.", (4,), False),
-        ("<think>1 or 2?</think>\n6", (5,), False),
-        ("<think>1 or 2, and on", (), False),
-        ("DONE", (), True),
-        ("**Done.**", (), True),
-        ("I am DONE", (), True),
-        ("13", (), False),
-        ("0, 12", (11,), False),
-        ("2024-01-03", (), False),
-        ("1.5", (), False),
-        ("at 10:30", (), False),
-        ("２", (), False),
-        ("", (), False),
+        ("3, 7", (2, 6), ""),
+        ("[3] [7] [2] [5]", (2, 6, 1), ""),
+        ("3 3 3", (2,), ""),
+        ("Option 4 looks best.", (3,), ""),
+        ("Sicher\nIch nehme 5.", (4,), ""),
+        ("<think>1 or 2?</think>\n6", (5,), ""),
+        ("<think>1 or 2, and on", (), ""),
+        ("DONE", (), "DONE"),
+        ("**Done.**", (), "DONE"),
+        ("I am DONE", (), "DONE"),
+        ("NONE", (), "NONE"),
+        ("None of these places.", (), "NONE"),
+        ("There is NONE", (), "NONE"),
+        ("13", (), ""),
+        ("0, 12", (11,), ""),
+        ("2024-01-03", (), ""),
+        ("1.5", (), ""),
+        ("at 10:30", (), ""),
+        ("２", (), ""),
+        ("", (), ""),
     ],
 )  # fmt: skip
-def test_what_a_reply_chooses(said: str, places: tuple[int, ...], done: bool) -> None:
-    assert parse_choice(said, 12, 3) == (places, done)
+def test_what_a_reply_chooses(said: str, places: tuple[int, ...], end: str) -> None:
+    assert parse_choice(said, 12, 3) == (places, end)
 
 
 @given(st.text() | st.from_regex(r"[\d ,.\n<>/think]*"), st.integers(1, 12), st.integers(1, 3))
