@@ -13,6 +13,7 @@ from itertools import chain
 
 from memory.answering.candidates import (
     AnswerCandidate,
+    as_told_then,
     describe_time,
     is_current,
     read_evidence,
@@ -86,7 +87,7 @@ def write_briefing(state: AnswerState, subject: str, candidates: Sequence[Answer
 def _facts(state: AnswerState, about: Collection[int]) -> list[AnswerCandidate]:
     conn, found = state.conn, state.found
     near = relations.find_incident(conn, sorted(about), MAX_FACTS_OF_OBJECT)
-    current = [one for one in near if is_current(one, found.time_ms)]
+    current = [as_told_then(one, found.time_ms) for one in near if is_current(one, found.time_ms)]
     supporting = _supporting(conn, found, [one.id for one in current])
     current = [one for one in current if one.id in supporting]
     replaced = _replaced_values(conn, found, [one.id for one in current])

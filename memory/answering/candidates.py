@@ -281,10 +281,16 @@ def is_current(fact: Relation, at: int) -> bool:
     return fact.modality in ("asserted", "plan") and holds_at(fact, at)
 
 
+def as_told_then(fact: Relation, at: int) -> Relation:
+    """The fact as it could be told at a time (ms UTC): without the end that what took its place gave it later."""
+    was_open = fact.superseded_by is not None and fact.valid_to is not None and fact.valid_to > at
+    return fact._replace(valid_to=None) if was_open else fact
+
+
 def select_current(conn: Connection, known: Iterable[Relation], at: int) -> list[Relation]:
     """Those of these that hold then. A sentence may have been read twice, by a rule and by a model: if what the one
     found there has been replaced, the other's finding goes with it, unless it was told again since."""
-    current = {one.id: one for one in known if is_current(one, at)}
+    current = {one.id: as_told_then(one, at) for one in known if is_current(one, at)}
     pairs = relations.find_overlapping(conn, list(current))
     twins = {one.id: one for one in relations.by_id(conn, sorted({other for _, other in pairs}))}
     names = read_names(conn, [*current.values(), *twins.values()])

@@ -17,6 +17,7 @@ from typing import Literal
 from memory.answering.candidates import (
     AnswerCandidate,
     ShownChain,
+    as_told_then,
     describe_time,
     is_current,
     read_evidence,
@@ -276,6 +277,7 @@ def _facts(
     pairs = revisions.contradictions(conn, list(known))
     disputed = {new: old for old, new in pairs} | dict(pairs)  # both ways, where nobody has said which holds
     known |= {one.id: one for one in relations.by_id(conn, sorted({*disputed} - known.keys()))}
+    known = {id: as_told_then(one, found.time_ms) for id, one in known.items()}
     current = [one for one in known.values() if is_current(one, found.time_ms)]
     evidence = read_evidence(conn, found, [one.id for one in current])
     names = read_names(conn, current)

@@ -9,6 +9,7 @@ import pytest
 
 from memory import Memory
 from memory.answering import facts
+from memory.answering.context import gather_evidence
 from memory.answering.features import AnswerState
 from memory.facts.extraction import OWNER
 from memory.nouns import Answer
@@ -61,6 +62,17 @@ def test_what_holds_now_answers_first(desk: Memory) -> None:
 def test_what_held_then_answers_a_question_about_then(desk: Memory) -> None:
     assert "Utrecht" in first(answered(desk, "Where does Ana live?", as_of="2023-05-01"))
     assert "Leipzig" not in answered(desk, "Where does Ana live?", as_of="2023-05-01").text
+
+
+def test_as_of_a_day_nothing_is_told_that_was_known_later(desk: Memory) -> None:
+    for question in ("Where does Ana live?", "Who is Ana?"):
+        now, then = (answered(desk, question, as_of=day).text for day in (None, "2023-05-01"))
+        assert "2023-09" in now and "2023-09" not in then and "Utrecht" in then
+    with desk.store.reading() as conn:
+        found = desk.questions.retrieve("Where does Ana live?", 5, as_of=datetime(2023, 5, 1, tzinfo=UTC))
+        pieces, *_ = gather_evidence(conn, found, (), StaticEmbedder(), (), None)
+    told = [piece.text for piece in pieces if piece.kind == "fact"]
+    assert any("Utrecht" in one for one in told) and not any("2023-09" in one for one in told)
 
 
 def test_how_it_changed_is_told_in_order(desk: Memory) -> None:
