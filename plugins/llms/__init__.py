@@ -27,6 +27,8 @@ class ModelInfo:
     loaded: bool = False
 
 
+READING = ("extract", "decide")  # purposes of calls behind a person's back
+
 # A long task is about to do this, or has come so far: so much, of so much, and what it is about.
 Step = tuple[int, int, str]
 

@@ -18,7 +18,7 @@ import httpx
 
 from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms import Look, ModelInfo
+from plugins.llms import READING, Look, ModelInfo
 from plugins.llms.call import Call, client_arguments, shorten_reason
 from plugins.llms.settings import AnthropicSettings
 from plugins.llms.transport import read_key
@@ -104,6 +104,8 @@ class AnthropicModel:
             else:
                 arguments["tools"] = [{"name": JSON_TOOL, "description": "Your answer.", "input_schema": schema}]
                 arguments["tool_choice"] = {"type": "tool", "name": JSON_TOOL}
+        if request.purpose in READING and _able(able, "effort", "low", otherwise=False):
+            arguments.setdefault("output_config", {})["effort"] = "low"  # it copies words; nothing is to be worked out
         kind = "adaptive" if request.think else "disabled"
         if _able(able, "thinking", "types", kind, otherwise=False):
             arguments["thinking"] = {"type": kind}

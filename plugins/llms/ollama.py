@@ -17,7 +17,7 @@ import httpx
 
 from memory.errors import MalformedOutputError, ModelUnavailableError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
-from plugins.llms import Look, ModelInfo, transport
+from plugins.llms import READING, Look, ModelInfo, transport
 from plugins.llms.call import Call, shorten_reason
 from plugins.llms.settings import OllamaSettings
 from plugins.llms.thoughts import find_json, holds_object, without_thoughts
@@ -27,7 +27,6 @@ FRESH_SECONDS = 60.0  # for which its word about a model is believed
 SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
-READING = ("extract", "decide")  # purposes of calls behind a person's back
 INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: pal models pull qwen3:4b"
 
 

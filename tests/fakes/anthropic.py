@@ -30,9 +30,11 @@ class ClaudeModel:
     output: int = 64_000
     structured: bool = True
     thinking: tuple[str, ...] = ("adaptive", "disabled")
+    effort: tuple[str, ...] = ("low", "medium", "high")
     lifecycle: str = "active"
 
     def row(self) -> dict[str, Any]:
+        efforts = ("low", "medium", "high", "xhigh", "max")
         kinds = ("adaptive", "between_tools", "disabled", "enabled")
         return {
             "type": "model",
@@ -43,6 +45,10 @@ class ClaudeModel:
             "max_input_tokens": self.context,
             "max_tokens": self.output,
             "capabilities": {
+                "effort": {
+                    "supported": bool(self.effort),
+                    **{level: {"supported": level in self.effort} for level in efforts},
+                },
                 "structured_outputs": {"supported": self.structured},
                 "thinking": {
                     "supported": "adaptive" in self.thinking,
@@ -221,6 +227,9 @@ def _wrong(body: Mapping[str, Any], model: ClaudeModel) -> str:
     thinking = body.get("thinking", {}).get("type")
     if thinking and thinking not in model.thinking:
         return f"thinking.type: {thinking} is not supported by this model"
+    effort = body.get("output_config", {}).get("effort")
+    if effort is not None and effort not in model.effort:
+        return f"output_config.effort: {effort} is not supported by this model"
     schema = body.get("output_config", {}).get("format", {}).get("schema")
     if schema is not None and not model.structured:
         return "output_config.format: this model does not support structured outputs"

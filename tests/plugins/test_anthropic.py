@@ -27,7 +27,7 @@ from tests.plugins.models import ask as any_ask
 
 KEY = "sk-ant-api03-do-not-tell"
 NEW = ClaudeModel("claude-new")
-OLD = ClaudeModel("claude-old", context=100_000, output=4_096, structured=False, thinking=("enabled",))
+OLD = ClaudeModel("claude-old", context=100_000, output=4_096, structured=False, thinking=("enabled",), effort=())
 GONE = ClaudeModel("claude-gone", lifecycle="retired")
 
 
@@ -90,6 +90,16 @@ def test_json_natively_or_by_a_tool(server: FakeAnthropic, name: str) -> None:
         model.complete(ask(schema=PERSON))
     with pytest.raises(MalformedOutputError, match="not JSON"):
         model.complete(ask(schema=PERSON))
+
+
+def test_reading_takes_little_effort_where_the_model_knows_of_it(server: FakeAnthropic) -> None:
+    for name in ("claude-new", "claude-old"):
+        for purpose in ("extract", "decide", "answer"):
+            server.enqueue(Says('{"name": "Ana"}'))
+            opened(server, name).complete(ask(schema=PERSON, purpose=purpose))
+    sent = [body.get("output_config", {}) for body in server.messages]
+    assert [config.get("effort") for config in sent] == ["low", "low", None, None, None, None]
+    assert all("format" in config for config in sent[:3])
 
 
 def test_a_conversation_with_tools(server: FakeAnthropic) -> None:
