@@ -105,10 +105,12 @@ class AnswerLine:
 @dataclass(frozen=True, slots=True)
 class Preview(Event):
     """The lines that answer while a model is asked, which may take a minute: to be shown at once, and gone with the
-    next Token, Citation or Answer. Another preview takes its place."""
+    next Token, Citation or Answer. Another preview takes its place. `model` is asked; `is_loading` it first."""
 
     text: str
     citations: tuple[Citation, ...] = ()
+    model: str = ""
+    is_loading: bool = False
 
 
 _LINE = re.compile(r"(?P<item>- )?(?P<earlier>earlier: )?(?P<said>.*?)(?P<cited>(?: \[\d+\])*)\s*")

@@ -152,14 +152,17 @@ def _question_routes(api: Api, services: Services) -> None:
         channel = Channel()
         begin = partial(
             questions.begin, memory, services.writer, channel, question, *models, as_of=as_of, within=within,
-            conversation=conversation, effort=effort, replay=replay, strategy=strategy,
+            conversation=conversation, is_loading=services.models.is_loading, effort=effort, replay=replay,
+            strategy=strategy,
         )  # fmt: skip
         return await answer(channel, begin)
 
     @api.post("/traces/{id}/again")
     async def again(id: int) -> Response:
         channel = Channel()
-        return await answer(channel, partial(questions.ask_again, memory, services.writer, channel, id, *models))
+        is_loading = services.models.is_loading
+        begin = partial(questions.ask_again, memory, services.writer, channel, id, *models, is_loading=is_loading)
+        return await answer(channel, begin)
 
     @api.post("/recall")
     async def recall(

@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from difflib import get_close_matches
 from functools import partial
@@ -46,13 +46,14 @@ def begin(
     as_of: datetime | None = None,
     within: Scope | None = None,
     conversation: int | None = None,
+    is_loading: Callable[[str], bool] = lambda name: False,
     effort: str = "normal",
     replay: bool = True,
     strategy: str = "",
 ) -> Callable[[], None]:
     """Checks the request and writes the question down; returns the work that fills the channel with the events.
     `llm` chooses the model that writes, `driver` the one that drives tools; when nobody listens any more, they are
-    stopped.
+    stopped. `is_loading` tells of a model whether it must be loaded first.
 
     Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session and for a chat in the scope
     that was never read.
@@ -72,7 +73,7 @@ def begin(
     )
     if conversation is not None:
         writer.write(partial(memory.conversations.add_question, conversation, question))
-    return partial(_work, memory, writer, events, channel, conversation, began)
+    return partial(_work, memory, writer, events, channel, conversation, began, is_loading)
 
 
 def ask_again(
@@ -82,15 +83,23 @@ def ask_again(
     id: int,
     llm: ChooseLLM | None = None,
     driver: ChooseLLM | None = None,
+    *,
+    is_loading: Callable[[str], bool] = lambda name: False,
 ) -> Callable[[], None]:
     """The same for the question of a trace, asked once more, in no chat session. Raises NotFoundError."""
     began = time.monotonic()
     events = memory.questions.ask_again(id, llm, lambda: channel.abandoned, driver)
-    return partial(_work, memory, writer, events, channel, None, began)
+    return partial(_work, memory, writer, events, channel, None, began, is_loading)
 
 
 def _work(
-    memory: Memory, writer: Writer, events: Iterator[AskEvent], channel: Channel, chat: int | None, began: float
+    memory: Memory,
+    writer: Writer,
+    events: Iterator[AskEvent],
+    channel: Channel,
+    chat: int | None,
+    began: float,
+    is_loading: Callable[[str], bool] = lambda name: False,
 ) -> None:
     """Fills the channel with the events, and keeps the answer in its chat session."""
     said: list[str] = []
@@ -113,7 +122,7 @@ def _work(
             if isinstance(event, Citation):
                 cited.append(event)
             if isinstance(event, Preview):
-                preview = event
+                event = preview = replace(event, is_loading=is_loading(event.model))
             channel.put(event)
     except ModelCancelledError:
         log.info("nobody waited for the end of an answer")

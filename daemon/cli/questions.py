@@ -117,9 +117,10 @@ def _shown_preview(preview: wire.Preview) -> AbstractContextManager[object]:
     lines = [_styled(f"{line}\n", preview.citations, False) for line in preview.text.splitlines()]
     found = Text.from_ansi("".join(lines).rstrip("\n"), style="dim")
     began = time.monotonic()
+    label = f"{display_safe(preview.model, line=True)} is being loaded" if preview.is_loading else "A model is asked"
 
     def show() -> Group:
-        return Group(found, Text(f"A model is asked… {time.monotonic() - began:.0f} s", style="dim italic"))
+        return Group(found, Text(f"{label}… {time.monotonic() - began:.0f} s", style="dim italic"))
 
     return Live(get_renderable=show, console=Console(highlight=False), refresh_per_second=2, transient=True)
 

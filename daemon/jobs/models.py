@@ -112,6 +112,17 @@ class Models:
         """Whether it is worth looking for a model that does this: one is named, or one on this machine has passed."""
         return self._could(role, self._memory.models.grades())
 
+    def is_loading(self, name: str) -> bool:
+        """Whether a model on this machine must be loaded before it can say anything; asks its server."""
+        prefix = [name.partition(":")[0]]
+        if prefix[0] not in self._families:
+            return False
+        found = self._there(prefix).get(name)
+        if found is None or found.loaded or not found.is_local:
+            return False
+        found = self._there(prefix, anew=True).get(name)
+        return found is not None and not found.loaded
+
     def is_answering(self, name: str) -> bool:
         """Whether that model is busy with a person's question."""
         with self._counting:

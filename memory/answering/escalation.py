@@ -323,7 +323,7 @@ class Escalation(Answering):
     ) -> Generator[Event, None, GroundedText]:
         """What the model writes, and `meanwhile` the lines that answer."""
         if not meanwhile.answer.no_answer:
-            yield Preview(meanwhile.answer.text, meanwhile.answer.citations)
+            yield Preview(meanwhile.answer.text, meanwhile.answer.citations, llm.name)
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
         request = self._request(context)
         asked = self.found.question

@@ -193,7 +193,7 @@ def _info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here: bool
         context = _ask_context(url.removesuffix("/v1"), row["id"])
     size = _number(meta.get("size"))
     version = f"{_number(meta.get('n_params'))}-{size}" if size else ""
-    return ModelInfo(row["id"], here, context or settings.context, version, size)
+    return ModelInfo(row["id"], here, context or settings.context, version, size, loaded=True)
 
 
 def _ask_context(url: str, model: str) -> int:

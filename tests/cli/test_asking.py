@@ -260,6 +260,7 @@ def test_a_long_list_is_folded_unless_all_of_it_is_wanted(shell: Shell) -> None:
 
 
 SLOW = """
+import sys
 import time
 from daemon import wire
 from daemon.cli.questions import print_answer
@@ -267,7 +268,7 @@ from daemon.cli.questions import print_answer
 def events():
     one = wire.Citation(1, 1, "a.md", "A", "The code is 3358.", 1, passage="The code is 3358.")
     yield wire.Step("text", 1.0)
-    yield wire.Preview("- The code is 3358. [1]", (one,))
+    yield wire.Preview("- The code is 3358. [1]", (one,), "ollama:qwen3:4b", "loading" in sys.argv)
     time.sleep(0.3)
     yield one
     yield wire.Token("You type 3358. [1]\\n")
@@ -277,9 +278,14 @@ print_answer(events(), False)
 """
 
 
-def test_on_a_terminal_the_lines_are_shown_while_a_model_is_asked_and_gone_behind() -> None:
+@pytest.mark.parametrize(
+    "state, says", [("loaded", "A model is asked"), ("loading", "ollama:qwen3:4b is being loaded")]
+)
+def test_on_a_terminal_the_lines_are_shown_while_a_model_is_asked_and_gone_behind(state: str, says: str) -> None:
     ours, theirs = os.openpty()
-    child = subprocess.Popen([sys.executable, "-c", SLOW], cwd=ROOT, stdout=theirs, env=os.environ | {"TERM": "xterm"})
+    child = subprocess.Popen(
+        [sys.executable, "-c", SLOW, state], cwd=ROOT, stdout=theirs, env=os.environ | {"TERM": "xterm"}
+    )
     os.close(theirs)
     shown = b""
     with contextlib.suppress(OSError):  # Linux says that the terminal is gone with an error
@@ -288,7 +294,7 @@ def test_on_a_terminal_the_lines_are_shown_while_a_model_is_asked_and_gone_behin
     os.close(ours)
     assert child.wait(10) == 0
     before, _, after = shown.decode().partition("You type 3358.")
-    assert "The code is 3358." in before and "A model is asked" in before
+    assert "The code is 3358." in before and says in before
     assert "\x1b[2K" in before, "what was shown meanwhile is wiped away"
     assert "The code is" not in after and "a.md:1" in after
 

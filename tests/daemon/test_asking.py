@@ -128,11 +128,14 @@ async def test_of_a_model_that_never_wrote_the_lines_are_kept(memory: Slow, writ
     chat = new_chat(memory)
 
     def events() -> Iterator[AskEvent]:
-        yield Preview(text, (citation,))
+        yield Preview(text, (citation,), "m:1")
         raise ModelCancelledError("stopped")
 
-    await asyncio.to_thread(questions._work, memory, writer, events(), Channel(), chat, 0.0)
+    channel = Channel()
+    await asyncio.to_thread(questions._work, memory, writer, events(), channel, chat, 0.0, lambda name: name == "m:1")
     assert [(kept, state) for _, kept, state in messages(memory, chat)][-1] == (text, "partial")
+    told = [event async for event in channel.events()]
+    assert isinstance(told[0], Preview) and told[0].is_loading, "who waits is told why"
 
 
 @pytest.mark.parametrize("breaks", [True, False])

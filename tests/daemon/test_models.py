@@ -80,6 +80,19 @@ def roles(reply: wire.ModelsReply) -> dict[str, str]:
     return {role.role: role.used for role in reply.roles}
 
 
+def test_a_model_that_must_be_loaded_first(
+    memory: Memory, writer: Writer, settings: Settings, ollama: FakeOllama
+) -> None:
+    models = Models(memory, load(), writer, settings)
+    assert models.is_loading("ollama:qwen3:4b")
+    ollama.models["qwen3:4b"] = replace(QWEN, loaded=True)
+    assert not models.is_loading("ollama:qwen3:4b"), "it is looked anew"
+    asked = len(ollama.seen)
+    assert not models.is_loading("ollama:qwen3:4b")
+    assert len(ollama.seen) == asked
+    assert not models.is_loading(AWAY) and not models.is_loading("nobody:x") and not models.is_loading("ollama:gone")
+
+
 # A daemon that runs ------------------------------------------------------------------------------------
 
 

@@ -95,7 +95,7 @@ def test_how_long_a_context_is(kind: Kind) -> None:
     with FakeOpenAI(QWEN, kind=kind) as server:
         assert opened(server).context_tokens == 16_384
         (found,) = look(OpenAISettings(url=f"{server.url}/v1/")).models
-    assert (found.model, found.is_local, found.context_tokens) == ("qwen3-4b", True, 16_384)
+    assert (found.model, found.is_local, found.context_tokens, found.loaded) == ("qwen3-4b", True, 16_384, True)
 
 
 def test_a_server_that_does_not_say_how_long_a_context_is(server: FakeOpenAI) -> None:

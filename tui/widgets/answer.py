@@ -149,7 +149,7 @@ class Answer(Vertical):
                 prose = await self._mount_prose("preview")
                 await prose.update(text)
                 self._preview.append(prose)
-        self.trace.begin("asking a model")
+        self.trace.begin("loading a model" if preview.is_loading else "asking a model")
 
     async def _drop_preview(self) -> None:
         if self._preview:
