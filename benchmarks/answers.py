@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--error", type=command.share, default=0.0, metavar="RATE", help="--oracle: go wrong that often"
     )
-    parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the errors (default: 42)")
+    parser.add_argument("--seed", type=int, default=42, metavar="N", help="of errors and manners (default: 42)")
+    parser.add_argument("--manners", action="store_true", help="--oracle: speak as ordinary models do")
+    parser.add_argument("--blind", action="store_true", help="--oracle: know nothing of the gold")
     parser.add_argument("--effort", choices=EFFORTS, default="normal", help="how much a question may take")
     parser.add_argument(
         "--baselines", nargs="*", choices=baselines.NAMES, metavar="NAME",
@@ -57,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--keep", type=Path, metavar="FOLDER", help="keep the memories there, nothing asked yet, or use those"
     )
     options = parser.parse_args(arguments)
-    if options.error and not options.oracle:
-        parser.error("--error goes with --oracle")
+    if (options.error or options.manners or options.blind) and not options.oracle:
+        parser.error("--error, --manners and --blind go with --oracle")
     return command.run(lambda: _run(options))
 
 
@@ -86,7 +88,9 @@ def _run(options: argparse.Namespace) -> None:
 def _model(options: argparse.Namespace, plugins: Plugins) -> AbstractContextManager[Asked]:
     if options.llm:
         return oracle.real(options.llm, plugins)
-    return oracle.oracle(plugins, options.error, options.seed) if options.oracle else oracle.no_model()
+    if options.oracle:
+        return oracle.oracle(plugins, options.error, options.seed, manners=options.manners, blind=options.blind)
+    return oracle.no_model()
 
 
 def _beside(options: argparse.Namespace) -> list[Baseline]:
@@ -140,7 +144,7 @@ def _result(
     mode = options.llm or ("oracle" if options.oracle else "extractive")
     result = {"set": world.name, "mode": mode, "effort": options.effort, "embedder": embedder}
     if options.oracle:
-        result |= {"error": options.error, "seed": options.seed}
+        result |= {"error": options.error, "seed": options.seed, "manners": options.manners, "blind": options.blind}
     result |= summary.of(found["memory"])
     return result | {"baselines": {name: summary.of(some) for name, some in found.items() if name != "memory"}}
 

@@ -14,6 +14,7 @@ from plugins.llms.registry import Models
 from plugins.llms.settings import OllamaSettings
 from plugins.manager import Plugins
 from tests.fakes import FakeOllama, OllamaModel
+from tests.fakes.manners import Manners
 from tests.fakes.oracle import Oracle
 from tests.fakes.truth import Known
 
@@ -47,11 +48,12 @@ def real(name: str, plugins: Plugins) -> Iterator[Asked]:
 
 
 @contextmanager
-def oracle(plugins: Plugins, error: float, seed: int) -> Iterator[Asked]:
-    """One that knows what is true, with an error rate, and counts tokens as a model's own tokenizer does."""
+def oracle(plugins: Plugins, error: float, seed: int, *, manners: bool = False, blind: bool = False) -> Iterator[Asked]:
+    """One that knows what is true, or nothing if it is `blind`, with an error rate and perhaps with ordinary manners.
+    It counts tokens as a model's own tokenizer does."""
     known: dict[str, Known] = {}
     count = counter()
-    talent = Oracle(known, error, seed, count)
+    talent = Oracle(known, error, seed, Manners(seed) if manners else None, blind, count)
     calls = Calls(count)
     with FakeOllama(OllamaModel("oracle", context=CONTEXT), answer=talent) as server:
         settings = OllamaSettings(host=server.url, context=CONTEXT)

@@ -34,6 +34,7 @@ from plugins.llms.registry import Models
 from plugins.llms.settings import OllamaSettings
 from plugins.manager import Plugins
 from tests.fakes import FakeOllama, OllamaModel
+from tests.fakes.manners import Manners
 from tests.fakes.recorded import Decides, Noise, Recorded, Recording
 
 ROW: dict[str, type] = {"path": str, "extraction": dict}
@@ -256,9 +257,9 @@ def model_of(
     elif options.recorded is not None:
         noise = Noise(options.noise, options.seed)
         recording = Recording(recording_of(persona, options.recorded or None), noise)
-        with FakeOllama(
-            OllamaModel("recorded", context=1 << 20), answer=Recorded(recording, oracle(timeline, known), noise)
-        ) as server:
+        manners = Manners(options.seed) if options.manners else None
+        talent = Recorded(recording, oracle(timeline, known), noise, manners)
+        with FakeOllama(OllamaModel("recorded", context=1 << 20), answer=talent) as server:
             models = Models(plugins.families, {"ollama": OllamaSettings(host=server.url, context=1 << 20)})
             try:
                 yield models.open("ollama:recorded")
@@ -343,6 +344,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--noise", type=command.share, default=0.0, metavar="RATE", help="--recorded: go wrong that often"
     )
+    parser.add_argument("--manners", action="store_true", help="--recorded: write JSON as chat models do")
     lifelog.add_times(parser)
     parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the noise (default: 42)")
     parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
@@ -351,8 +353,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--questions", type=Path, metavar="FILE", help="also write what each question got")
     parser.add_argument("--revisions", type=Path, metavar="FOLDER", help="also write what was replaced, PERSONA.jsonl")
     options = parser.parse_args(arguments)
-    if options.noise and options.recorded is None:
-        parser.error("--noise goes with --recorded")
+    if (options.noise or options.manners) and options.recorded is None:
+        parser.error("--noise and --manners go with --recorded")
     return command.run(lambda: _run(options))
 
 
@@ -367,7 +369,8 @@ def _run(options: argparse.Namespace) -> None:
             enriched = Enriched()
             with model_of(options, plugins, persona, timeline, enriched.known) as model:
                 life = live(persona, plugins, embedder, model, enriched, options.limit, options.times)
-            result = {"set": persona.name, "mode": mode, "noise": options.noise, "seed": options.seed}
+            result = {"set": persona.name, "mode": mode, "noise": options.noise, "seed": options.seed,
+                      "manners": options.manners}  # fmt: skip
             result |= score(persona, timeline, life) | {"embedder": embedder.name}
             results.append(result)
             for row in question_rows(persona.name, life.replies):

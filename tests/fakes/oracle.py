@@ -15,6 +15,7 @@ from typing import Any
 from tests.fakes.answering import prompt, sketches
 from tests.fakes.answering import question as asked
 from tests.fakes.driving import driven
+from tests.fakes.manners import Manners
 from tests.fakes.recorded import Noise
 from tests.fakes.server import Reply, Says
 from tests.fakes.talents import text_of
@@ -22,9 +23,12 @@ from tests.fakes.truth import Gold, Known, holds, plain, uncut
 
 NO_ANSWER = "NO ANSWER"
 DONE = "DONE"
+END = "END"
 PICKS = 3
 SHORT = 4  # letters of words that are capital for another reason
 INVENTED = "Quentin Zabriskie"
+
+_KEPT = "What stands before it is kept."  # of what was said before, the first sentences
 
 _SECTION = r":\n([A-Z]{6})\n(.*?)\n\1$"
 _EVIDENCE = re.compile(f"^The evidence{_SECTION}", re.MULTILINE | re.DOTALL)
@@ -81,11 +85,15 @@ def standing(gold: Gold, pieces: Iterable[Piece], forms: Sequence[str] = ()) -> 
 @dataclass
 class Oracle:
     """The talent. `known`: by the question as it is asked. `error`: how often each decision goes wrong, 0 to 1; the
-    same decision goes wrong each time, whatever was asked before. `count` tells how many tokens a text has (words)."""
+    same decision goes wrong each time, whatever was asked before. `count` tells how many tokens a text has (words).
+    With `manners` it says what it knows in other words, refuses in prose, and where to look next it does not know. One
+    that is `blind` knows nothing: it says whatever sentence shares most words with the question."""
 
     known: Mapping[str, Known]
     error: float = 0.0
     seed: int = 42
+    manners: Manners | None = None
+    blind: bool = False
     count: Callable[[str], int] = field(default=lambda text: len(text.split()))
     _seen: dict[str, list[Gold]] = field(default_factory=dict, init=False)  # the gold in the evidence shown last
     _kept: dict[str, dict[int, Gold]] = field(default_factory=dict, init=False)  # by its number, of a search
@@ -117,14 +125,45 @@ class Oracle:
         before = [text_of(message) for message in body["messages"] if message["role"] == "assistant"]
         there = [standing(gold, pieces, known.forms) for gold in known.gold]
         what = (question, len(before), [(piece.number, piece.title, piece.text[:60]) for piece in pieces])
+        if self.blind:
+            return self._guessed(question, pieces)
         complete = bool(known.answer and there) and all(there)
         self._seen[question] = [gold for gold, found in zip(known.gold, there, strict=True) if found]
         if Noise(self.error, self.seed).strikes("answer", *what):
             return self._wrong(known, pieces, [piece for found in there for piece in found], complete, what)
         if not complete:
-            return f"{NO_ANSWER}: {question.rstrip(' ?')}"
-        short = _short(known, there)
-        return _sentence(known, there) if short in before else short
+            return self._refused(question)
+        if self.manners is None:
+            short = _short(known, there)
+            return _sentence(known, there) if short in before else short
+        form = _form(known, there)
+        numbers = _cited(there, form)
+        answer = _unbracketed(form or known.answer)
+        if _KEPT in said:
+            return END
+        if not before:
+            return self.manners.answer(question, answer, numbers, _behind(form, there))
+        words, number = _sentence_of(known, there)
+        return self.manners.quote(question, words, number)
+
+    def _refused(self, question: str) -> str:
+        return self.manners.refusal(question) if self.manners else f"{NO_ANSWER}: {question.rstrip(' ?')}"
+
+    def _guessed(self, question: str, pieces: Sequence[Piece]) -> str:
+        """The sentence that shares most words with the question, as who knows nothing takes it for the answer."""
+        wanted = {word for word in plain(question).split() if len(word) >= SHORT}
+        said = [
+            (len(wanted & set(plain(words).split())), -piece.number, words)
+            for piece in pieces
+            for words in _SENTENCE.findall(piece.text)
+            if words.strip()
+        ]
+        shared, number, words = max(said, default=(0, 0, ""))
+        if not shared:
+            return self._refused(question)
+        if self.manners:
+            return self.manners.quote(question, _unbracketed(words), -number)
+        return f"{_unbracketed(words).rstrip('.!?')} [{-number}]."
 
     def _wrong(self, known: Known, pieces: list[Piece], right: list[Piece], complete: bool, what: object) -> str:
         """An answer as a bad model gives it: none, one that another piece is said to prove, a name that stands nowhere,
@@ -136,7 +175,7 @@ class Oracle:
         )
         way = draw.choice(ways) if pieces else "refuses"
         if way == "refuses":
-            return f"{NO_ANSWER}: it is not there"
+            return self.manners.refusal(str(what)) if self.manners else f"{NO_ANSWER}: it is not there"
         piece = draw.choice(others or pieces)
         if way == "misplaces":
             return f"{_unbracketed(known.answer)} [{piece.number}]."
@@ -155,6 +194,8 @@ class Oracle:
         section, listed = _NEXT.search(said), _FOUND.search(said)
         options = _NUMBERED.findall(section[2] if section else "")
         found = listed[2].splitlines() if listed else []
+        if self.manners or self.blind:
+            return (self.manners or Manners(self.seed)).pick(question, [number for number, _ in options], found)
         if Noise(self.error, self.seed).strikes("pick", question, options, found):
             draw = Noise(1, self.seed).of("which", question, options, found)
             return draw.choice([DONE, *(number for number, _ in options)])
@@ -167,14 +208,25 @@ class Oracle:
         return ", ".join(best[:PICKS] if any(worth.values()) else best[:1])
 
 
+def _form(known: Known, there: Sequence[Sequence[Piece]]) -> str:
+    """The form of the answer that stands in the evidence, "" if none does."""
+    return next((form for form in known.forms if any(holds(one.text, form) for found in there for one in found)), "")
+
+
 def _short(known: Known, there: Sequence[Sequence[Piece]]) -> str:
     """The answer as it stands in the evidence, or as it is known, and one piece of each gold passage."""
-    form = next((form for form in known.forms if any(holds(one.text, form) for found in there for one in found)), "")
-    return f"{_unbracketed(form or known.answer)} {_cited(there, form)}."
+    form = _form(known, there)
+    return f"{_unbracketed(form or known.answer)} {''.join(f'[{number}]' for number in _cited(there, form))}."
 
 
 def _sentence(known: Known, there: Sequence[Sequence[Piece]]) -> str:
-    """A sentence of a gold passage, word for word: the one in which the answer stands, or most of its words."""
+    words, number = _sentence_of(known, there)
+    return f"{words.rstrip('.!?')} [{number}]."
+
+
+def _sentence_of(known: Known, there: Sequence[Sequence[Piece]]) -> tuple[str, int]:
+    """A sentence of a gold passage, word for word, and its piece: the one in which the answer stands, or most of its
+    words."""
     wanted = set(plain(" ".join(known.forms)).split())
     said = [
         (any(holds(words, form) for form in known.forms), len(wanted & set(plain(words).split())), -n, words, piece)
@@ -184,13 +236,20 @@ def _sentence(known: Known, there: Sequence[Sequence[Piece]]) -> str:
         if words.strip()
     ]
     *_, words, piece = max(said, key=lambda one: one[:3])
-    return f"{_unbracketed(words).rstrip('.!?')} [{piece.number}]."
+    return _unbracketed(words), piece.number
 
 
-def _cited(there: Sequence[Sequence[Piece]], form: str) -> str:
+def _behind(form: str, there: Sequence[Sequence[Piece]]) -> str:
+    """What stands behind the answer, where it stands as it is known."""
+    texts = (one.text for found in there for one in found)
+    return next((text[at + len(form) :][:20] for text in texts if form and (at := text.find(form)) >= 0), "")
+
+
+def _cited(there: Sequence[Sequence[Piece]], form: str) -> list[int]:
+    """The number of one piece of each gold passage, first of those in which the answer stands."""
     first = [next((one for one in found if form and holds(one.text, form)), found[0]) for found in there]
     first.sort(key=lambda one: not (form and holds(one.text, form)))
-    return "".join(f"[{number}]" for number in dict.fromkeys(one.number for one in first))
+    return list(dict.fromkeys(one.number for one in first))
 
 
 def _unbracketed(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from tests.fakes.manners import Manners
 from tests.fakes.server import Reply, Says
 from tests.fakes.talents import text_of
 
@@ -105,9 +106,13 @@ class Recording:
 
 
 class Recorded:
-    """The talent of a model: reads like a recording, and decides as it is told to. Give it to a server as `answer`."""
+    """The talent of a model: reads like a recording, and decides as it is told to; with `manners` it writes JSON as
+    chat models do. Give it to a server as `answer`."""
 
-    def __init__(self, recording: Recording, decides: Decides, noise: Noise | None = None) -> None:
+    def __init__(
+        self, recording: Recording, decides: Decides, noise: Noise | None = None, manners: Manners | None = None
+    ) -> None:
+        self._manners = manners
         self._recording = recording
         self._decides = decides
         self._noise = noise or Noise()
@@ -123,7 +128,9 @@ class Recorded:
             said = {"episodes": [{"episode": int(n)} | as_reply(self._recording.read(text)) for n, _, text in episodes]}
         text, what = json.dumps(said, ensure_ascii=False), repr(pairs or [passage for _, _, passage in episodes])
         self._asked[what] = turn = self._asked.get(what, 0) + 1
-        return Says(self._noise.spoilt(text, what, turn) if self._noise.strikes("no JSON", what, turn) else text)
+        if self._noise.strikes("no JSON", what, turn):
+            return Says(self._noise.spoilt(text, what, turn))
+        return Says(self._manners.write_json(text) if self._manners else text)
 
     def _decision(self, older: int, newer: int, old: str, new: str) -> dict[str, Any]:
         relation = self._decides(old, new)

@@ -61,6 +61,8 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
         ("Where does Ana live?", "**Porto**, since 3 May 2024 [1]."),
         ("Where does Ana live?", "She relocated to Porto in May 2024 [1]."),
         ("Where does Ana live?", "According to your notes, Ana lives in Porto [1]."),
+        ("What is Ana's rent?", "Based on the evidence provided, Ana pays 1250 euros [1]."),
+        ("Where does Ana live?", "You noted yourself that it is Porto [1]."),
         ("When did Ana move?", "On May 3rd, 2024 [1]."),
         ("When did we meet?", "You met on 9 May 2024 [1]."),
         ("On which day did Ana move?", "On the 3rd [1]."),
