@@ -29,10 +29,12 @@ _WORD = rf"[{_UPPER}][\w’'\-]*(?:\.(?=[{_UPPER}]\.))?|[{_UPPER}]\.(?=[\s{_UPPE
 # recall gained from it (mean R@5 82.4 -> 83.2).
 _LINK = r"(?:of|the|de|del|della|der|den|des|di|da|do|dos|du|la|le|van|von|zu|y|e|al|el|bin|ibn|&)"
 _NAME = re.compile(
-    rf"(?<![\w@#/])(?:{_WORD}|\d{{1,4}}(?:st|nd|rd|th)?(?=\s[{_UPPER}]))"
+    rf"(?<![\w@#/])(?:{_WORD}|(?<![+:.,–-])\d{{1,4}}(?:st|nd|rd|th)?(?=\s[{_UPPER}]))"
     rf"(?:(?:\s|,\s(?=(?:Jr|Sr|Inc|Ltd)\b))(?:{_LINK}\s){{0,2}}(?:{_WORD}|[IVX]+\b|\d+\b))*"
 )
 _HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*\n", re.MULTILINE)  # no name goes on behind it
+_MAIL_HEADS = frozenset(("from", "to", "cc", "bcc", "subject", "date", "reply-to", "sent"))
+_LINE_LABEL = re.compile(r"[^\W\d_][\w-]{0,30}:(?=\s)")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]{1,120}))?\]\]")
 _TAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w/\-]{0,60})")
 _EMAIL = re.compile(r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+")
@@ -98,6 +100,7 @@ def mentions(text: str, title: str = "") -> list[Mention]:
 def property_mentions(properties: Mapping[str, Any], tags: Iterable[str] = ()) -> list[Mention]:
     """The objects of a source's frontmatter or headers: short string values, and tags."""
     found = []
+    is_mail = "from" in properties
     for key, value in properties.items():
         for item in value if isinstance(value, (list, tuple)) else (value,):
             surface = str(item).strip()
@@ -105,7 +108,7 @@ def property_mentions(properties: Mapping[str, Any], tags: Iterable[str] = ()) -
             surface = link.group(1).strip() if link else surface
             if 0 < len(surface) <= MAX_NAME_CHARS and (any(c.isalpha() for c in surface)) and norm(surface):
                 found.append(Mention(surface, norm(surface), "property"))
-        if norm(str(key)):
+        if norm(str(key)) and not (is_mail and str(key) in _MAIL_HEADS):
             found.append(Mention(str(key), norm(str(key)), "property"))
     found.extend(Mention(tag, norm(tag), "tag") for tag in tags if norm(tag))
     return found
@@ -213,11 +216,11 @@ def _common(language: str) -> frozenset[str]:
 
 def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
     common = _common(guess_language(text, MIN_LANGUAGE_STOP_WORDS))
-    for match in _NAME.finditer(_HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text)):
-        surface, start = match.group(), match.start()
-        while True:  # words that merely begin a sentence
+    for surface, start in _capitalised(_HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text)):
+        while True:  # words that merely begin a sentence, and numbers before a word that is no name
             first, _, rest = surface.partition(" ")
-            if _POSSESSIVE.sub("", first).casefold().strip(".,") not in common:
+            counts = first.isdigit() and (" " not in rest or _bare(rest.partition(" ")[0]) in common)
+            if not counts and _bare(first) not in common:
                 break
             start += len(first) + 1
             surface = rest
@@ -232,6 +235,22 @@ def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
         key = norm(surface)
         if len(key) > 1 and key not in common:
             yield Mention(surface, key, "name", start, end)
+
+
+def _bare(word: str) -> str:
+    return _POSSESSIVE.sub("", word).casefold().strip(".,")
+
+
+def _capitalised(text: str) -> Iterator[tuple[str, int]]:
+    """The runs of words in capitals, each with its start; none goes on behind a number at the end of a line, nor with
+    the label of the next one."""
+    for match in _NAME.finditer(text):
+        start = match.start()
+        for place in (place for place in range(*match.span()) if text[place] == "\n"):
+            if text[place - 1].isdigit() or _LINE_LABEL.match(text, place + 1):
+                yield text[start:place], start
+                start = place + 1
+        yield text[start : match.end()], start
 
 
 def _joined(found: list[Mention]) -> list[Mention]:

@@ -133,3 +133,26 @@ def test_no_name_goes_on_behind_a_heading() -> None:
     found = mentions("# Ana Silva\nPartner. Lives in New\nYork.")
     assert [mention.norm for mention in found][:2] == ["ana silva", "partner"]
     assert "new york" in [mention.norm for mention in found], "behind another line it does"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Heron\nBerth: 17", ["heron", "berth"]),
+        ("Sent: Wed, 11:20:00 +0100\nSubject: Patch test", ["subject", "patch"]),
+        ("We need 40\nMum said so", ["mum"]),
+        ("It costs 17 I'm told", []),
+        ("All of 24 Membership cards", ["membership"]),
+        ("at 09:00 UTC\nWhere: the hall", ["utc"]),
+        ("14 Shore Road, Pier 39", ["14 shore road", "pier 39"]),
+    ],
+)
+def test_no_name_goes_on_with_a_label_or_behind_a_number_nor_begins_with_what_counts(
+    text: str, names: list[str]
+) -> None:
+    assert [mention.norm for mention in mentions(text)] == names
+
+
+def test_the_heads_of_a_mail_are_no_objects() -> None:
+    found = property_mentions({"from": "Ana Silva", "subject": "Boat", "date": "2024-05-03", "boat": "Heron"})
+    assert [mention.surface for mention in found] == ["Ana Silva", "Boat", "Heron", "boat"]
