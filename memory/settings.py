@@ -62,7 +62,7 @@ class AnswerSettings:
     context_tokens: int = setting(
         3000,
         "Evidence that a model gets to read for an answer, in tokens, about: at first 1,700 if it runs on this machine,"
-        " and 5,000 where the first look held no answer.",
+        " and 6,000 where the first look held no answer.",
     )
     answer_tokens: int = setting(700, "Tokens that it may write.")
     answer_seconds: int = setting(

@@ -57,7 +57,7 @@ LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
 WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
 MAX_TOKENS_FIRST = 1_700  # of evidence that a model on this machine, which reads slowly, is shown at first
-MAX_TOKENS_MORE, MAX_EPISODES_MORE = 5_000, 30  # with much effort, or where the first look held no answer
+MAX_TOKENS_MORE, MAX_EPISODES_MORE = 6_000, 45  # with much effort, or where the first look held no answer
 SCATTERED, MASS = 6, 0.8  # so many episodes for so much of the score: the evidence lies about
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 
