@@ -171,7 +171,7 @@ def _rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]
             raise ModelUnavailableError(f"At {url} is an Ollama. Use its models as ollama:MODEL.", lasting=True)
         response = transport.ask(url, "/models", headers=headers)
         if response.status_code in (401, 403, 503):
-            raise _refused(response.status_code, response.content, response.headers, "any model")
+            raise _refused(response.status_code, response.content, response.headers, "The model")
         rows = response.raise_for_status().json()["data"]
     except httpx.ConnectError as error:
         raise _gone(url) from error

@@ -12,7 +12,7 @@ from tests.fakes.server import Answer, Breaks, Exchange, Fails, FakeServer, Hang
 
 AT = 1_795_168_800
 STOPS = {"end": "stop", "tools": "tool_calls", "refusal": "content_filter"}
-Kind = Literal["llama.cpp", "LM Studio", "vLLM", "Ollama"]
+Kind = Literal["llama.cpp", "older llama.cpp", "LM Studio", "vLLM", "Ollama"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class FakeOpenAI(FakeServer):
                 exchange.send(Sends(b"Ollama is running", 200, "text/plain"))
             case "GET", "/v1/models":
                 exchange.reply({"object": "list", "data": [self._row(model) for model in self.models.values()]})
-            case "GET", "/props" if self.kind == "llama.cpp":
+            case "GET", "/props" if self.kind.endswith("llama.cpp"):
                 exchange.reply({"default_generation_settings": {"n_ctx": next(iter(self.models.values())).context}})
             case "GET", "/api/v0/models" if self.kind == "LM Studio":
                 rows = [{"id": model.name, "loaded_context_length": model.context} for model in self.models.values()]
@@ -64,8 +64,10 @@ class FakeOpenAI(FakeServer):
     def _row(self, model: ServedModel) -> dict[str, Any]:
         row: dict[str, Any] = {"id": model.name, "object": "model", "created": AT}
         match self.kind:
-            case "llama.cpp":
+            case "llama.cpp" | "older llama.cpp":
                 meta = {"n_ctx_train": 131_072, "n_params": 4_022_468_096, "size": 2_491_000_000}
+                if self.kind == "llama.cpp":
+                    meta["n_ctx"] = model.context
                 return row | {"owned_by": "llamacpp", "meta": meta}
             case "vLLM":
                 return row | {"owned_by": "vllm", "max_model_len": model.context}

@@ -90,7 +90,7 @@ def test_thoughts_are_no_part_of_the_answer(server: FakeOpenAI, text: str) -> No
     assert ("".join(pieces), reply.text, reply.usage) == ("In Porto.", "In Porto.", Usage(7, 3))
 
 
-@pytest.mark.parametrize("kind", ["llama.cpp", "LM Studio", "vLLM"])
+@pytest.mark.parametrize("kind", ["llama.cpp", "older llama.cpp", "LM Studio", "vLLM"])
 def test_how_long_a_context_is(kind: Kind) -> None:
     with FakeOpenAI(QWEN, kind=kind) as server:
         assert opened(server).context_tokens == 16_384
@@ -197,6 +197,11 @@ def test_what_there_is_when_nothing_is() -> None:
         assert "has no model" in look(OpenAISettings(url=gone.url)).problem
     assert "No server answers" in look(OpenAISettings(url=gone.url)).problem
     assert "no address" in look(OpenAISettings(url="ftp://x")).problem
+
+
+def test_a_server_that_still_loads_its_model(server: FakeOpenAI) -> None:
+    server.route = lambda exchange: exchange.reply({"error": {"message": "Loading model", "code": 503}}, 503)  # type: ignore[method-assign]
+    assert look(OpenAISettings(url=server.url)).problem == "The model is still being loaded. Ask again."
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"data": 3}', b'{"models": []}'])
