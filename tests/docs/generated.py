@@ -87,6 +87,7 @@ def _value(value: Any) -> str:
 
 
 if __name__ == "__main__":
+    (ROOT / "config.toml").write_text(render(Settings()), "utf-8")
     for page in PAGES:
         page.write_text(regenerated(page.read_text("utf-8")), "utf-8")
     with TemporaryDirectory() as folder:
