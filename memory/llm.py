@@ -11,13 +11,27 @@ Three kinds of requests are made, all with the same `LlmRequest`:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Role = Literal["extract", "answer", "agent"]
 ROLES: tuple[Role, ...] = ("extract", "answer", "agent")
 
 GOOD = 0.75  # a grade from which a model can be relied on
+PROBE_EDITION = 2  # of the tasks of a probe: grades of others tell nothing of these
+GRADED = ("reads", "decides", "answers", "refuses", "tools")
+# What a role needs: the grade, what is graded, and what it means if it is too low.
+NEEDS: Mapping[Role, tuple[tuple[str, str, str], ...]] = {
+    "extract": (
+        ("reads", "reads notes", "it does not read in a note what stands there"),
+        ("decides", "tells what replaces what", "it does not tell what replaces a fact from what adds to it"),
+    ),
+    "answer": (
+        ("answers", "answers", "it does not answer with what the notes prove"),
+        ("refuses", "refuses", "it does not refuse what it does not know"),
+    ),
+    "agent": (("tools", "drives tools", "it does not find what it looks for with tools"),),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,42 +143,55 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """What a probe found of a model. The first four are shares of the tasks it got right, in [0, 1]. `version` tells
-    the probed model from a later one of the same name; `context` is the longest prompt, in tokens, of which it still
-    used the middle; `at` is milliseconds UTC."""
+    """What a probe found of a model. The first five are shares of its tasks that it did as the memory needs it, in
+    [0, 1]; None was not graded. `version` tells the probed model from a later one of the same name, `edition` the tasks
+    from those of another probe. `question_s` are the seconds of an ordinary question, 0 if that is not known.
+    `context` is the longest prompt, in tokens, of which it still used the middle; `at` is milliseconds UTC. `problem`
+    says why the probe ended early, if it did."""
 
     name: str
     version: str
     at: int
-    schema: float
-    tools: float
-    cite: float
-    refuse: float
-    tokens_per_s: float
-    first_s: float
-    context: int
+    reads: float | None = None
+    decides: float | None = None
+    answers: float | None = None
+    refuses: float | None = None
+    tools: float | None = None
+    tokens_per_s: float = 0.0
+    first_s: float = 0.0
+    context: int = 0
+    question_s: float = 0.0
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()
+    problem: str = ""
+    edition: int = PROBE_EDITION
 
     def fits(self, role: Role) -> bool:
         """Whether the model can be used for that."""
-        match role:
-            case "extract":
-                return self.schema >= GOOD
-            case "answer":
-                return self.cite >= GOOD and self.refuse >= GOOD
-            case "agent":
-                return self.tools >= GOOD and self.cite >= GOOD
+        return not self.shortcomings(role)
+
+    def shortcomings(self, role: Role) -> tuple[str, ...]:
+        """Why the model cannot be relied on for that, each a clause: what it does badly, else what was not graded."""
+        needs = [(getattr(self, name), ability, lack) for name, ability, lack in NEEDS[role]]
+        bad = tuple(lack for grade, _, lack in needs if grade is not None and grade < GOOD)
+        return bad or tuple(f"whether it {ability} was not graded" for grade, ability, _ in needs if grade is None)
+
+    def add_earlier(self, earlier: Grades | None) -> Grades:
+        """These, where a probe broke off with what an earlier one of the same model had graded."""
+        if earlier is None or not self.problem or (earlier.version, earlier.edition) != (self.version, self.edition):
+            return self
+        missing = {name: getattr(earlier, name) for name in GRADED if getattr(self, name) is None}
+        return replace(self, **missing, context=self.context or earlier.context)
 
     @property
     def score(self) -> float:
         """Of several models that fit, the one with the most is the best."""
-        return self.schema + self.tools + self.cite + self.refuse
+        return sum(getattr(self, name) or 0.0 for name in GRADED)
 
     @property
     def batch(self) -> int:
         """Episodes of one extraction call: an episode takes about 400 tokens, and what is found in it 1,000."""
-        return max(1, min(3, (self.context - 1500) // 1400)) if self.schema >= 0.9 else 1
+        return max(1, min(3, (self.context - 1500) // 1400)) if (self.reads or 0.0) >= 0.9 else 1
 
 
 def about_tokens(text: str) -> int:

@@ -47,14 +47,15 @@ def models(ctx: click.Context, as_json: bool) -> None:
 @json_option
 @pass_session
 def probe(session: Session, names: tuple[str, ...], as_json: bool) -> None:
-    """Grade a model: does it follow a schema, call tools, cite, admit what it does not know; how fast is it.
+    """Grade a model: does it read, decide, answer, refuse and drive tools as it must; how fast is it.
 
-    Takes a minute with a small model on this machine, longer with a large one; about 15,000 tokens
-    of one elsewhere. Without NAME, every model on this machine that has no grades yet.
+    It is asked what it would be asked with your notes, about made-up ones. Takes some minutes on
+    this machine, less than three where the model can do nothing; about 40,000 tokens of one
+    elsewhere. Without NAME, every model on this machine whose grades are missing or no longer count.
     """
     if not names:
         rows = session.client.models().models
-        names = tuple(row.name for row in rows if row.is_local and (row.grades is None or row.outdated))
+        names = tuple(row.name for row in rows if row.is_local and _must_be_graded(row))
         if not names:
             here = any(row.is_local for row in rows)
             raise NothingFound(
@@ -65,6 +66,8 @@ def probe(session: Session, names: tuple[str, ...], as_json: bool) -> None:
         if number and not as_json:
             click.echo("")
         _report(graded, as_json)
+        if graded.problem:
+            raise click.ClickException(f"{graded.problem} What was graded until then is kept.")
 
 
 @models.command()
@@ -111,6 +114,7 @@ def use(session: Session, role: str, names: tuple[str, ...], as_json: bool) -> N
         output.say("None of them can be used now; see: pal models")
     elif any(row.name == used and not row.is_local for row in reply.models):
         output.say(f"{used} is not on this machine. It gets no text of folders that are marked local.")
+    _say(reply.warnings)
 
 
 def _probe(session: Session, name: str, as_json: bool) -> wire.Graded:
@@ -147,15 +151,18 @@ def _report(graded: wire.Graded, as_json: bool) -> None:
         return
     rows = [
         ("Model", graded.name),
-        ("Follows a schema", _share(graded.schema)),
-        ("Calls tools", _share(graded.tools)),
-        ("Cites", _share(graded.cite)),
-        ("Admits not to know", _share(graded.refuse)),
+        *((label, _share(share)) for label, share in zip(GRADES, _grades(graded), strict=True)),
         ("Speed", f"{graded.tokens_per_s:,.0f} tokens/s, the first after {graded.first_s:.1f} s"),
-        ("Reads", f"{graded.context:,} tokens at least" if graded.context else "no long text"),
-        ("Good for", ", ".join(graded.good_for) or "nothing; try a larger one"),
+        ("A question", f"about {graded.question_s:.0f} s" if graded.question_s else "not known"),
+        ("Long texts", f"{graded.context:,} tokens at least" if graded.context else "none"),
+        *(("For", verdict) for verdict in graded.verdicts),
+        ("Advice", graded.advice),
     ]
     output.print_table([*rows, *(("Note", note) for note in graded.notes)])
+
+
+def _must_be_graded(row: wire.ModelRow) -> bool:
+    return row.grades is None or row.outdated or bool(row.grades.problem)
 
 
 def _print(reply: wire.ModelsReply, as_json: bool) -> None:
@@ -163,29 +170,31 @@ def _print(reply: wire.ModelsReply, as_json: bool) -> None:
         output.print_json(reply)
         return
     if reply.models:
-        output.print_table([HEAD, *map(_row, reply.models)], right=range(2, 10))
+        output.print_table([HEAD, *map(_row, reply.models)], right=range(2, 11))
         click.echo("")
         output.print_table((role.role, role.used or NONE, _wanted(role)) for role in reply.roles)
     else:
         output.say(WITHOUT)
-    if any(row.is_local and (row.grades is None or row.outdated) for row in reply.models):
+    if any(row.is_local and row.grades is None for row in reply.models):
         output.say("A model is used by itself when it has been graded: pal models probe")
+    _say(reply.warnings)
     _say(reply.problems)
     if not reply.models:
         _say(reply.hints)
 
 
-HEAD = ("Model", "Runs", "Context", "Schema", "Tools", "Cites", "Admits", "Tokens/s", "Tokens today", "Size")
+GRADES = ("Reads", "Decides", "Answers", "Refuses", "Tools")
+HEAD = ("Model", "Runs", "Context", *GRADES, "Tokens/s", "Tokens today", "Size")
 
 
 def _row(row: wire.ModelRow) -> tuple[str, ...]:
     known = row.grades if not row.outdated else None
-    shares = (known.schema, known.tools, known.cite, known.refuse) if known else (None,) * 4
+    shares = _grades(known) if known else (None,) * len(GRADES)
     return (
         row.name,
         "here" if row.is_local else "elsewhere",
         f"{row.context:,}" if row.context else "-",
-        *("-" if share is None else _share(share) for share in shares),
+        *map(_share, shares),
         f"{known.tokens_per_s:,.0f}" if known else "-",
         f"{row.tokens:,}" if row.tokens else "-",
         size(row.bytes) if row.bytes else "-",
@@ -196,8 +205,12 @@ def _wanted(role: wire.ModelRole) -> str:
     return f"wanted: {', '.join(role.names) or NONE}"
 
 
-def _share(share: float) -> str:
-    return f"{share:.0%}"
+def _grades(graded: wire.Graded) -> tuple[float | None, ...]:
+    return graded.reads, graded.decides, graded.answers, graded.refuses, graded.tools
+
+
+def _share(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
 
 
 def _say(sentences: Iterable[str]) -> None:

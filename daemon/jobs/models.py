@@ -13,19 +13,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from datetime import date
 from functools import partial
 
 from daemon import wire
 from daemon.failures import ConflictError, failure
 from daemon.jobs.activity import Channel
+from daemon.jobs.verdicts import describe_grades, warn_of_age, warn_of_choice, why_outdated
 from daemon.jobs.writer import Writer
 from daemon.settings import Settings
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import ROLES, Grades, LlmRequest, Role, Usage
 from memory.services.jobs import Use
-from memory.time.timestamps import from_ms
 from plugins.llms import Look, ModelInfo
 from plugins.llms.guard import Guarded
 from plugins.llms.probe import probe
@@ -156,10 +157,12 @@ class Models:
             roles=tuple(wire.ModelRole(role, self._wanted[role], used[role]) for role in ROLES),
             problems=(*problems, *(f"{name} is wanted and cannot be reached." for name in missing)),
             hints=tuple(look.problem for look in looks.values() if look.absent),
+            warnings=tuple(filter(None, (warn_of_age(name, grades.get(name), found) for name, found in there.items()))),
         )
 
     def use(self, wanted: str, names: tuple[str, ...]) -> wire.ModelsReply:
-        """Other models do that from now on. InvalidInputError, NotFoundError."""
+        """Other models do that from now on. InvalidInputError, NotFoundError. None is refused for its grades; the
+        `warnings` say what they tell."""
         role = next((role for role in ROLES if role == wanted), None)
         if role is None:
             raise InvalidInputError(f"Models are not used for {wanted!r}. Say one of: {', '.join(ROLES)}.")
@@ -169,7 +172,10 @@ class Models:
         self._wanted[role] = names
         log.info("models for %s: %s", role, ", ".join(names) or "none")
         self.changed()
-        return self.reply()
+        reply, there, grades = self.reply(), self._there(self._families), self._memory.models.grades()
+        chosen = dict.fromkeys(whole for name in names if (whole := _resolved(name, there)))
+        warnings = (warn for name in chosen for warn in warn_of_choice(role, name, grades.get(name), there[name]))
+        return replace(reply, warnings=tuple(warnings))
 
     def begin_probe(self, name: str, channel: Channel) -> None:
         """Grades a model in a thread of its own; the channel gets the events. NotFoundError, ConflictError."""
@@ -239,9 +245,10 @@ class Models:
         try:
             for item in probe(model, lambda: channel.abandoned):
                 if isinstance(item, Grades):
+                    item = item.add_earlier(self.grades_of(model.name))
                     self._writer.write(partial(self._memory.models.keep_grades, item))
                     self.changed()
-                    channel.put(_graded(item))
+                    channel.put(describe_grades(item))
                 else:
                     channel.put(wire.Progress(*item))
         except Exception as error:
@@ -282,7 +289,7 @@ class Models:
             able = [
                 known
                 for name, known in grades.items()
-                if name in there and there[name].is_local and not _outdated(known, there[name]) and known.fits(role)
+                if name in there and there[name].is_local and not why_outdated(known, there[name]) and known.fits(role)
             ]
             yield from (one.name for one in sorted(able, key=lambda one: (-one.score, -one.tokens_per_s, one.name)))
 
@@ -315,10 +322,6 @@ def _resolved(name: str, there: There) -> str | None:
     return next((one for one in (name, f"{name}:latest") if one in there), None)
 
 
-def _outdated(grades: Grades, found: ModelInfo) -> bool:
-    return grades.version != found.version
-
-
 def _row(name: str, found: ModelInfo, grades: Grades | None, tokens: int, roles: tuple[str, ...]) -> wire.ModelRow:
     return wire.ModelRow(
         name,
@@ -328,25 +331,8 @@ def _row(name: str, found: ModelInfo, grades: Grades | None, tokens: int, roles:
         found.loaded,
         tokens,
         roles,
-        outdated=grades is not None and _outdated(grades, found),
-        grades=_graded(grades) if grades else None,
-    )
-
-
-def _graded(grades: Grades) -> wire.Graded:
-    return wire.Graded(
-        name=grades.name,
-        at=from_ms(grades.at),
-        schema=grades.schema,
-        tools=grades.tools,
-        cite=grades.cite,
-        refuse=grades.refuse,
-        tokens_per_s=grades.tokens_per_s,
-        first_s=grades.first_s,
-        context=grades.context,
-        good_for=tuple(role for role in ROLES if grades.fits(role)),
-        notes=grades.notes,
-        tokens=grades.usage.total,
+        outdated=grades is not None and bool(why_outdated(grades, found)),
+        grades=describe_grades(grades) if grades else None,
     )
 
 

@@ -10,7 +10,8 @@ from memory.events import Event
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """A language model that can be reached. `outdated`: the grades are of an earlier model of that name.
+    """A language model that can be reached. `outdated`: the grades are of an earlier model of that
+    name, or of other tasks.
 
     `tokens` were read and written today, `roles` is what it is used for now.
     """
@@ -37,29 +38,38 @@ class ModelRole:
 
 @dataclass(frozen=True, slots=True)
 class ModelsReply:
-    """The models that can be reached now. `problems` says why others cannot, `hints` how there could be more."""
+    """The models that can be reached now. `problems` says why others cannot, `hints` how there could be more,
+    `warnings` what is to be known of the grades of those that are used, or now chosen."""
 
     models: tuple[ModelRow, ...]
     roles: tuple[ModelRole, ...]
     problems: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Graded(Event):
-    """The end of a probe. The first four grades are shares in [0, 1]; `context` is in tokens; `good_for` are roles."""
+    """The end of a probe. The first five grades are shares in [0, 1], None was not graded; `context` is in tokens;
+    `question_s` are the seconds that a question will take, 0 if that is not known. `good_for` are roles, `verdicts` a
+    sentence for each of all roles, `advice` what to do with the model. `problem` says why the probe ended early."""
 
     name: str
     at: datetime
-    schema: float
-    tools: float
-    cite: float
-    refuse: float
+    reads: float | None
+    decides: float | None
+    answers: float | None
+    refuses: float | None
+    tools: float | None
     tokens_per_s: float
     first_s: float
     context: int
+    question_s: float = 0.0
     good_for: tuple[str, ...] = ()
+    verdicts: tuple[str, ...] = ()
+    advice: str = ""
     notes: tuple[str, ...] = ()
+    problem: str = ""
     tokens: int = 0
 
 

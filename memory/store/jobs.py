@@ -11,10 +11,10 @@ time. One process holds the file, so no lease runs out. Times are milliseconds U
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any, Literal, NamedTuple
 
-from memory.llm import Grades, Usage
+from memory.llm import GRADED, PROBE_EDITION, Grades, Usage
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, to_json
 
@@ -197,5 +197,10 @@ def list_uses(conn: Connection, since: str) -> list[Use]:
 
 
 def _grades(text: str) -> Grades:
-    values = json.loads(text)
-    return Grades(**{**values, "usage": Usage(**values["usage"]), "notes": tuple(values["notes"])})
+    """Grades as they were kept; of those of other tasks only what is not a grade."""
+    values = {"edition": 1} | json.loads(text)
+    names = {field.name for field in fields(Grades)} & values.keys()
+    if values["edition"] != PROBE_EDITION:
+        names -= {*GRADED}
+    known = {name: values[name] for name in names}
+    return Grades(**{**known, "usage": Usage(**values["usage"]), "notes": tuple(values["notes"])})

@@ -9,17 +9,25 @@ from typing import Any
 import pytest
 
 from memory.facts import llm_requests
+from plugins.llms.probe_tasks import NOTES
 from tests.cli.vault import Shell
 from tests.daemon.enriching import able, system_of
 from tests.fakes import FakeOllama, Hangs, OllamaModel, Reply, Says
-from tests.fakes.talents import diligent
+from tests.fakes.answering import answers
+from tests.fakes.talents import diligent, text_of
 
 QWEN = "ollama:qwen3:4b"
 
 
 def reader(body: dict[str, Any]) -> Reply:
     """Passes the probe, and reads."""
-    return able(body) if system_of(body) == llm_requests.EXTRACTION_PROMPT else diligent(body)
+    return able(body) if reads(body) else diligent(body)
+
+
+def reads(body: dict[str, Any]) -> bool:
+    """Whether a note is to be read, and not one of the probe's."""
+    asked = text_of(body["messages"][-1])
+    return system_of(body) == llm_requests.EXTRACTION_PROMPT and not any(one.episode.text in asked for one in NOTES)
 
 
 @pytest.fixture
@@ -69,9 +77,9 @@ def test_a_model_that_was_graded_reads_by_itself(shell: Shell, ollama: FakeOllam
 
 def test_the_daemon_answers_and_ends_while_a_model_hangs(shell: Shell, ollama: FakeOllama) -> None:
     assert shell.pal("models", "probe").code == 0
-    ollama.answer = lambda body: Hangs() if system_of(body) == llm_requests.EXTRACTION_PROMPT else diligent(body)
+    ollama.answer = lambda body: Hangs() if reads(body) else answers(body)
     shell.pal("remember", "The gallery key hangs under the pot.")
-    ollama.until(lambda server: any(system_of(body) == llm_requests.EXTRACTION_PROMPT for body in server.chats))
+    ollama.until(lambda server: any(map(reads, server.chats)))
     assert until(shell, lambda state: state["state"] == "reading")["model"] == QWEN
     assert "under the pot" in shell.pal("ask", "Where does the gallery key hang?").out
     assert shell.pal("remember", "The boat is called Paperwork.").code == 0
@@ -83,7 +91,7 @@ def test_the_daemon_answers_and_ends_while_a_model_hangs(shell: Shell, ollama: F
 
 
 def test_what_failed_is_shown_and_done_again(shell: Shell, ollama: FakeOllama) -> None:
-    ollama.answer = lambda body: Says("No.") if system_of(body) == llm_requests.EXTRACTION_PROMPT else diligent(body)
+    ollama.answer = lambda body: Says("No.") if reads(body) else diligent(body)
     shell.pal("remember", "Mira lives in Utrecht.", "--title", "Mira", "--source", "note:mira")
     shell.pal("models", "probe")
     state = until(shell, lambda state: bool(state["failed_total"]))

@@ -6,11 +6,12 @@ import json
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from tests.cli.vault import Shell
-from tests.fakes import FakeOllama, Hangs, OllamaModel
+from tests.fakes import Fails, FakeOllama, Hangs, OllamaModel, Says
 from tests.fakes.talents import diligent, sloppy
 
 QWEN = "ollama:qwen3:4b"
@@ -42,8 +43,8 @@ def test_what_there_is(shell: Shell, ollama: FakeOllama) -> None:
     said = shell.pal("models")
     assert said.code == 0
     head, qwen, cloud, _, *roles = said.out.splitlines()
-    assert head.split() == "Model Runs Context Schema Tools Cites Admits Tokens/s Tokens today Size".split()
-    assert qwen.split() == [QWEN, "here", "8,192", *"------", "2.6", "GB"]
+    assert head.split() == "Model Runs Context Reads Decides Answers Refuses Tools Tokens/s Tokens today Size".split()
+    assert qwen.split() == [QWEN, "here", "8,192", *"-------", "2.6", "GB"]
     assert cloud.split()[:3] == ["ollama:gpt-oss:120b-cloud", "elsewhere", "8,192"]
     assert [line.split()[:2] for line in roles] == [["extract", "none"], ["answer", "none"], ["agent", "none"]]
     assert "pal models probe" in said.err
@@ -56,8 +57,9 @@ def test_grading(shell: Shell, ollama: FakeOllama) -> None:
     assert (said.code, said.err) == (0, "")
     rows = dict(line.split("  ", 1) for line in said.out.splitlines())
     assert rows["Model"].strip() == QWEN
-    assert rows["Calls tools"].strip() == "100%"
-    assert rows["Good for"].strip() == "extract, answer, agent"
+    assert rows["Tools"].strip() == "100%"
+    assert "answer: yes" in said.out
+    assert rows["Advice"].strip() == "Use it for extract, answer, agent."
     said = shell.pal("models")
     assert said.err == ""
     assert "100%" in said.out.splitlines()[1]
@@ -69,6 +71,37 @@ def test_grading(shell: Shell, ollama: FakeOllama) -> None:
     events = shell.pal("models", "probe", QWEN, "--json").lines
     assert {event["type"] for event in events[:-1]} == {"Progress"}
     assert (events[-1]["type"], events[-1]["good_for"]) == ("Graded", [])
+    assert events[-1]["verdicts"][1] == "answer: no, it does not answer with what the notes prove"
+    assert events[-1]["advice"] == "Good for nothing here; try a larger one."
+
+
+def test_a_server_that_dies_while_a_model_is_graded_leaves_what_was_graded(shell: Shell, ollama: FakeOllama) -> None:
+    ollama.answer = lambda body: Fails(500, "out of memory") if "The question:" in str(body) else diligent(body)
+    said = shell.pal("models", "probe")
+    assert said.code == 1
+    assert "out of memory" in said.err and "What was graded until then is kept." in said.err
+    assert "extract: yes" in said.out
+    assert "answer: no, whether it answers was not graded; whether it refuses was not graded" in said.out
+    ollama.answer = diligent
+    said = shell.pal("models", "probe")
+    assert said.code == 0, "it is graded again without being named"
+    assert "answer: yes" in said.out
+
+
+def test_choosing_a_model_that_is_not_known_to_be_good_warns(shell: Shell, ollama: FakeOllama) -> None:
+    said = shell.pal("models", "use", "extract", QWEN)
+    assert said.code == 0
+    assert f"{QWEN} was never graded" in said.err
+    ollama.answer = lambda body: Says("{") if body.get("format") else diligent(body)
+    assert shell.pal("models", "probe", QWEN).code == 0
+    said = shell.pal("models", "use", "extract", QWEN)
+    assert (said.code, said.out) == (0, f"extract: {QWEN}\n"), "it is done all the same"
+    assert f"{QWEN} has not passed its probe for extract: it does not read in a note what stands there." in said.err
+    assert shell.pal("models", "use", "answer", QWEN).err == ""
+    ollama.models["qwen3:4b"] = replace(ollama.models["qwen3:4b"], build="2")
+    said = shell.pal("models", "use", "answer", QWEN)
+    assert f"{QWEN} was graded when it was another version. Grade it again: pal models probe {QWEN}" in said.err
+    assert "was graded when it was another version" in shell.pal("models").err
 
 
 def test_ctrl_c_ends_the_grading(shell: Shell, ollama: FakeOllama) -> None:

@@ -30,7 +30,7 @@ from tests.fakes.talents import text_of
 
 QWEN = OllamaModel("qwen3:4b")
 HERE, AWAY = "ollama:qwen3:4b", "anthropic:claude-new"
-GOOD = Grades(HERE, QWEN.digest[:12], 1, 1.0, 1.0, 1.0, 1.0, 30.0, 0.5, 8000)
+GOOD = Grades(HERE, QWEN.digest[:12], 1, 1.0, 1.0, 1.0, 1.0, 1.0, 30.0, 0.5, 8000)
 LIVES = re.compile(r"(\w[\w ]*?) (?:lives in|moved to|works with|met) (\w+)[^.]*\.")
 PREDICATES = {"lives in": "lives_in", "moved to": "lives_in", "works with": "works_with", "met": "met"}
 

@@ -29,7 +29,7 @@ from tests.fakes.talents import diligent
 
 QWEN, LLAMA = OllamaModel("qwen3:4b"), OllamaModel("llama3:latest", context=8192)
 CLOUD = OllamaModel("gpt-oss:120b-cloud", remote_host="https://ollama.com")
-GOOD = Grades("ollama:qwen3:4b", QWEN.digest[:12], 1, 1.0, 1.0, 1.0, 1.0, 30.0, 0.5, 8000)
+GOOD = Grades("ollama:qwen3:4b", QWEN.digest[:12], 1, 1.0, 1.0, 1.0, 1.0, 1.0, 30.0, 0.5, 8000)
 AWAY = "anthropic:claude-new"
 
 
@@ -194,7 +194,7 @@ def test_the_first_that_can_be_reached_does_it(memory: Memory, writer: Writer, s
 
 
 def test_auto_is_the_best_that_passed_and_is_here(memory: Memory, writer: Writer, settings: Settings) -> None:
-    llama = replace(GOOD, name="ollama:llama3:latest", version=LLAMA.digest[:12], schema=0.8)
+    llama = replace(GOOD, name="ollama:llama3:latest", version=LLAMA.digest[:12], reads=0.8)
     cloud = replace(GOOD, name="ollama:gpt-oss:120b-cloud", version=CLOUD.digest[:12])
     models = Models(memory, load(), writer, settings)
 
@@ -203,13 +203,39 @@ def test_auto_is_the_best_that_passed_and_is_here(memory: Memory, writer: Writer
         return found.name if found else ""
 
     assert best() == ""
-    keep(memory, replace(GOOD, schema=0.2), llama, cloud)
+    keep(memory, replace(GOOD, reads=0.2), llama, cloud)
     assert best() == "ollama:llama3:latest"
     keep(memory, GOOD)
     assert best() == "ollama:qwen3:4b"
     keep(memory, replace(GOOD, version="another"))
     assert best() == "ollama:llama3:latest", "grades of an earlier model do not count"
-    assert models.reply().models[0].outdated
+    reply = models.reply()
+    assert reply.models[0].outdated
+    assert reply.warnings[0].startswith("ollama:qwen3:4b was graded when it was another version.")
+    keep(memory, replace(GOOD, edition=1))
+    assert best() == "ollama:llama3:latest", "grades of other tasks do not count"
+    assert "graded with other tasks than today's" in models.reply().warnings[0]
+
+
+def test_who_chooses_a_model_is_told_what_its_grades_say(
+    memory: Memory, writer: Writer, settings: Settings, anthropic: FakeAnthropic
+) -> None:
+    models = Models(memory, load(), writer, settings)
+    name = "ollama:qwen3:4b"
+
+    def warned(role: str, **grades: float) -> list[str]:
+        keep(memory, replace(GOOD, **grades))
+        return [warning.removeprefix(f"{name} ") for warning in models.use(role, (name, "auto")).warnings]
+
+    assert "was never graded" in models.use("answer", (AWAY,)).warnings[0]
+    assert warned("answer") == []
+    assert warned("answer", refuses=0.5) == [
+        "has not passed its probe for answer: it does not refuse what it does not know."
+    ]
+    assert warned("agent", refuses=0.5) == []
+    assert warned("answer", question_s=95.2) == [f"With {name} a question will take about 95 seconds."]
+    assert warned("extract", question_s=95.2) == [], "nobody waits for that"
+    assert models.for_role("answer", local_only=True) is not None
 
 
 def test_a_vendor_that_nobody_named_is_not_asked(

@@ -21,7 +21,7 @@ REASONS = {"end": "stop"}  # where Ollama's word for a stop is another one
 class OllamaModel:
     """A model as Ollama lists it. With `remote_host` it runs there, in the cloud. `unthinking` is what it says where it
     is told not to think and has a form to keep to, as with some models Ollama then does: it forgets the form ("prose"),
-    or takes the answer for a thought ("thought")."""
+    or takes the answer for a thought ("thought"). Another `build` of a name is another model."""
 
     name: str
     context: int = 40960
@@ -29,10 +29,11 @@ class OllamaModel:
     remote_host: str = ""
     loaded: bool = False
     unthinking: Literal["", "prose", "thought"] = ""
+    build: str = ""
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(self.name.encode()).hexdigest()
+        return hashlib.sha256(f"{self.name}{self.build}".encode()).hexdigest()
 
     def row(self) -> dict[str, Any]:
         row = {

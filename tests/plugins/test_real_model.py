@@ -3,9 +3,8 @@ is read. The model is tiny and says nothing of use; a few dozen tokens are enoug
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 from memory.answering import compose
 from memory.answering.context import EvidencePiece, PromptContext
 from memory.answering.options import AskOptions
-from memory.errors import MalformedOutputError, ModelError
+from memory.errors import MalformedOutputError
 from memory.exploring.tool_calls import TOOLS
 from memory.facts.decisions import DECISION_SCHEMA
 from memory.facts.json_replies import parse_loosely
@@ -23,7 +22,6 @@ from memory.llm import LlmRequest, Message, Reply
 from memory.nouns import Episode, Source
 from plugins.llms.guard import Guarded
 from plugins.llms.openai import OpenAIModel
-from plugins.llms.probe import probe
 from plugins.llms.settings import OpenAISettings
 from tests.fakes.llamacpp import MISSING, LlamaServer, find_weights
 
@@ -33,33 +31,10 @@ TEXT = "Juno keeps the ferry timetable in the blue drawer since 4 May 2031."
 NOTE = Episode(1, Source(1, "/notes/a.md", "file", "a", "markdown"), 0, "Ferry", TEXT, datetime(2031, 5, 6, tzinfo=UTC))
 
 
-@dataclass
-class Asked:
-    """A model that says nothing of use and keeps what it was asked."""
-
-    requests: list[LlmRequest] = field(default_factory=list)
-    name: str = "nobody"
-    context_tokens: int = 4096
-    is_local: bool = True
-
-    def complete(self, request: LlmRequest) -> Reply:
-        self.requests.append(request)
-        raise MalformedOutputError("It says nothing of use.", "")
-
-
 def schemas() -> dict[str, Mapping[str, Any]]:
-    """All that a model is held to: of reading, of deciding, of the probe, and the arguments of all tools."""
-    asked = Asked()
-    with contextlib.suppress(ModelError):
-        list(probe(asked))  # type: ignore[arg-type]
-    probed = [request.schema for request in asked.requests if request.schema is not None]
-    tools = [*TOOLS, *(tool for request in asked.requests for tool in request.tools)]
-    found = {
-        "read": EXTRACTION_SCHEMA,
-        "decide": DECISION_SCHEMA,
-        "tools": {"anyOf": [dict(one.parameters) for one in tools]},
-    }
-    return found | {f"probe {n}": one for n, one in enumerate(probed) if one not in [*found.values(), *probed[:n]]}
+    """All that a model is held to: of reading, of deciding, and the arguments of all tools. A probe asks with these."""
+    tools = {"anyOf": [dict(one.parameters) for one in TOOLS]}
+    return {"read": EXTRACTION_SCHEMA, "decide": DECISION_SCHEMA, "tools": tools}
 
 
 def bounds(schema: Any) -> Iterator[int]:
@@ -92,7 +67,6 @@ def written(model: Guarded, request: LlmRequest) -> str:
 
 def test_no_schema_repeats_more_than_any_grammar_engine_takes() -> None:
     found = {name: max(bounds(schema), default=0) for name, schema in schemas().items()}
-    assert {"read", "decide", "tools"} < set(found)
     assert {name: most for name, most in found.items() if most >= MAX_REPEATS} == {}
 
 

@@ -1,0 +1,79 @@
+"""What grades mean, in sentences for the person who chooses a model."""
+
+from __future__ import annotations
+
+from daemon import wire
+from memory.llm import PROBE_EDITION, ROLES, Grades, Role
+from memory.time.timestamps import from_ms
+from plugins.llms import ModelInfo
+
+SLOW_QUESTION_S = 20.0  # from which on a person is told beforehand
+AGAIN = "pal models probe"
+
+
+def why_outdated(grades: Grades, found: ModelInfo) -> str:
+    """Why these grades tell nothing of the model that is there now, as the end of a sentence; "" if they do."""
+    if grades.version != found.version:
+        return "graded when it was another version"
+    return "graded with other tasks than today's" if grades.edition != PROBE_EDITION else ""
+
+
+def warn_of_age(name: str, grades: Grades | None, found: ModelInfo) -> str:
+    """A sentence if the grades no longer count."""
+    why = why_outdated(grades, found) if grades else ""
+    return f"{name} was {why}. Grade it again: {AGAIN} {name}" if why else ""
+
+
+def warn_of_choice(role: Role, name: str, grades: Grades | None, found: ModelInfo) -> list[str]:
+    """What a person should know who chooses that model for a role."""
+    if grades is None:
+        return [f"{name} was never graded, so whether it can do that is not known: {AGAIN} {name}"]
+    if aged := warn_of_age(name, grades, found):
+        return [aged]
+    warnings = []
+    if bad := grades.shortcomings(role):
+        warnings.append(f"{name} has not passed its probe for {role}: {'; '.join(bad)}.")
+    if role != "extract" and grades.question_s >= SLOW_QUESTION_S:
+        warnings.append(f"With {name} a question will take about {grades.question_s:.0f} seconds.")
+    return warnings
+
+
+def describe_grades(grades: Grades) -> wire.Graded:
+    """The grades with what they mean."""
+    return wire.Graded(
+        name=grades.name,
+        at=from_ms(grades.at),
+        reads=grades.reads,
+        decides=grades.decides,
+        answers=grades.answers,
+        refuses=grades.refuses,
+        tools=grades.tools,
+        tokens_per_s=grades.tokens_per_s,
+        first_s=grades.first_s,
+        context=grades.context,
+        question_s=grades.question_s,
+        good_for=tuple(role for role in ROLES if grades.fits(role)),
+        verdicts=tuple(_verdict(role, grades) for role in ROLES),
+        advice=_advice(grades),
+        notes=grades.notes,
+        problem=grades.problem,
+        tokens=grades.usage.total,
+    )
+
+
+def _verdict(role: Role, grades: Grades) -> str:
+    bad = grades.shortcomings(role)
+    return f"{role}: {'no, ' + '; '.join(bad) if bad else 'yes'}"
+
+
+def _advice(grades: Grades) -> str:
+    fit = [role for role in ROLES if grades.fits(role)]
+    rest = [role for role in ROLES if role not in fit]
+    if not fit:
+        return (
+            f"Grade it again: {AGAIN} {grades.name}" if grades.problem else "Good for nothing here; try a larger one."
+        )
+    advice = f"Use it for {', '.join(fit)}" + (f"; for {', '.join(rest)} try a larger one, or none." if rest else ".")
+    if grades.question_s >= SLOW_QUESTION_S and "answer" in fit:
+        advice += f" A question will take about {grades.question_s:.0f} seconds."
+    return advice
