@@ -139,7 +139,7 @@ negated: it does not hold. plan: somebody intends it. hypothesis: perhaps, tried
 question: it was asked. What is only planned or possible is never asserted.
 - valid_from, valid_until: the first and the last day on which it holds, like 2024-03-09, worked out from the date on \
 which the episode was written, when the text tells ("since May", "last Friday", "until the end of June"); null when it \
-does not.
+does not. A date in the text counts more than that on which a file was changed, which may be a copy.
 - When something changed, give both: the new value asserted with valid_from, the old one past with valid_until.
 - Use the known names and predicates that stand above the episodes where they are meant; they are no facts.
 - What the text does not say is not there: add nothing that you know or guess. Nothing to tell: empty lists.
@@ -191,6 +191,8 @@ def _about(episode: Episode) -> str:
     parts = [f'from {kind} called "{one_line(episode.title, MAX_NAME_CHARS)}"']
     if episode.at is None:
         parts.append("written on an unknown day")
+    elif _is_of_file(episode):
+        parts.append(f"whose file was last changed on {episode.at:%A}, {episode.at.date().isoformat()}")
     else:
         parts.append(f"written on {episode.at:%A}, {episode.at.date().isoformat()}")
     if episode.until is not None and episode.at is not None and episode.until.date() != episode.at.date():
@@ -198,6 +200,12 @@ def _about(episode: Episode) -> str:
     if episode.speaker:
         parts.append(f"by {one_line(episode.speaker, MAX_NAME_CHARS)}")
     return ", ".join(parts)
+
+
+def _is_of_file(episode: Episode) -> bool:
+    """Whether the only time known of an episode is that of its file, which a copy may have lost."""
+    ns = episode.source.mtime_ns
+    return ns is not None and episode.at is not None and abs(episode.at.timestamp() - ns / 1e9) < 1
 
 
 def parse_extractions(

@@ -80,6 +80,15 @@ def test_a_request_has_the_texts_as_data_and_when_they_were_written() -> None:
     assert extraction_request([one]).messages != extraction_request([one]).messages, "nobody knows the next fence"
 
 
+def test_the_day_of_a_file_is_told_from_one_on_which_something_was_written() -> None:
+    at = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
+    source = Source(1, "/notes/a.md", "file", "a", "markdown", mtime_ns=int(at.timestamp() * 1e9))
+    copied, dated = (Episode(7, source, 0, "Diary", TEXT, day) for day in (at, datetime(2024, 9, 3, tzinfo=UTC)))
+    prompts = [extraction_request([one]).messages[0].text for one in (copied, dated)]
+    assert "whose file was last changed on Sunday, 2026-11-22" in prompts[0] and "written on" not in prompts[0]
+    assert "written on Tuesday, 2024-09-03" in prompts[1]
+
+
 def test_text_of_a_local_source_stays_here_whatever_goes_with_it() -> None:
     assert extraction_request([episode(policy="any"), episode()]).local_only
     assert not extraction_request([episode(policy="any")]).local_only
