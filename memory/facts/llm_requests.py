@@ -264,7 +264,10 @@ class _EpisodeReply:
         theses = self._taken(entry, "statements", "statement", self._thesis)
         named = {name.casefold() for one in relations for name in (one.subject, one.object)}
         named.update(name.casefold() for one in theses for name in one.objects)
-        objects = self._taken(entry, "objects", "object", lambda item: self._object(item, named))
+        values: dict[tuple[str, str], set[str]] = {}
+        for one in relations:
+            values.setdefault((one.subject, one.predicate), set()).add(one.object.casefold())
+        objects = self._taken(entry, "objects", "object", lambda item: self._object(item, named, [*values.values()]))
         by_name = {one.name: one for one in reversed(objects)}
         return Extraction((*dict.fromkeys(relations),), (*dict.fromkeys(theses),), (*reversed(by_name.values()),))
 
@@ -312,15 +315,18 @@ class _EpisodeReply:
         valid_from, valid_to = _valid(item)
         return {"start": start, "end": end, "valid_from": valid_from, "valid_to": valid_to}
 
-    def _object(self, item: Mapping[str, Any], named: set[str]) -> ExtractedObject:
-        """Names that the text does not have are of no use, and dangerous as aliases: they join what is two."""
+    def _object(self, item: Mapping[str, Any], named: set[str], values: Sequence[set[str]]) -> ExtractedObject:
+        """Names that the text does not have are of no use, and dangerous as aliases: they join what is two. So do those
+        of two `values` of one subject, of which the one may have taken the other's place."""
         name = self._name(_words(item, "name", MAX_NAME_CHARS))
         if name.casefold() not in named and not self._text.names(name):
             raise _Invalid("the text does not name it")
         kind = item.get("type")
         aliases = []
         for alias in rows_of(item, "aliases")[:MAX_ALIASES]:
-            if isinstance(alias, str) and len(alias) <= MAX_NAME_CHARS and self._text.names(alias):
+            if not isinstance(alias, str) or any({name.casefold(), alias.casefold()} <= one for one in values):
+                continue
+            if len(alias) <= MAX_NAME_CHARS and self._text.names(alias):
                 aliases.append(one_line(alias))
         others = (alias for alias in dict.fromkeys(aliases) if alias != name and alias.casefold() not in self._owner)
         return ExtractedObject(name, kind if kind in KINDS and kind != "other" else None, (*others,))

@@ -120,6 +120,17 @@ def test_all_of_a_good_answer_is_taken() -> None:
     )
 
 
+def test_what_took_the_place_of_a_value_is_no_other_name_of_it() -> None:
+    text = "The gene is now called hlyA, not 7F any more. Halyard Lab (HL) named it."
+    named = [
+        triple(subject="gene", predicate="is_called", object=one, quote="called hlyA, not 7F") for one in ("7F", "hlyA")
+    ]
+    objects = [{"name": "7F", "type": "concept", "aliases": ["hlyA"]},
+               {"name": "Halyard Lab", "type": "organisation", "aliases": ["HL"]}]  # fmt: skip
+    telling, _ = told(answer(objects=objects, facts=named), episode(text))
+    assert [(one.name, one.aliases) for one in telling.objects] == [("7F", ()), ("Halyard Lab", ("HL",))]
+
+
 @pytest.mark.parametrize("name", ["owner", "I", "The owner", "me", " Owner "])
 def test_the_writer_is_the_owner(name: str) -> None:
     assert told(answer(facts=[triple(subject=name)]))[0].relations[0].subject == OWNER
