@@ -155,7 +155,7 @@ def _report(graded: wire.Graded, as_json: bool) -> None:
         ("Speed", f"{graded.tokens_per_s:,.0f} tokens/s, the first after {graded.first_s:.1f} s"),
         ("A question", f"about {graded.question_s:.0f} s" if graded.question_s else "not known"),
         ("Long texts", f"{graded.context:,} tokens at least" if graded.context else "none"),
-        *(("For", verdict) for verdict in graded.verdicts),
+        *(("For", sentence) for sentence in graded.by_role),
         ("Advice", graded.advice),
     ]
     output.print_table([*rows, *(("Note", note) for note in graded.notes)])

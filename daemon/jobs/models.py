@@ -20,7 +20,7 @@ from functools import partial
 from daemon import wire
 from daemon.failures import ConflictError, failure
 from daemon.jobs.activity import Channel
-from daemon.jobs.verdicts import describe_grades, warn_of_age, warn_of_choice, why_outdated
+from daemon.jobs.grading import describe_grades, warn_of_age, warn_of_choice, why_outdated
 from daemon.jobs.writer import Writer
 from daemon.settings import Settings
 from memory import Memory

@@ -51,7 +51,7 @@ class ModelsReply:
 @dataclass(frozen=True, slots=True)
 class Graded(Event):
     """The end of a probe. The first five grades are shares in [0, 1], None was not graded; `context` is in tokens;
-    `question_s` are the seconds that a question will take, 0 if that is not known. `good_for` are roles, `verdicts` a
+    `question_s` are the seconds that a question will take, 0 if that is not known. `good_for` are roles, `by_role` a
     sentence for each of all roles, `advice` what to do with the model. `problem` says why the probe ended early."""
 
     name: str
@@ -66,7 +66,7 @@ class Graded(Event):
     context: int
     question_s: float = 0.0
     good_for: tuple[str, ...] = ()
-    verdicts: tuple[str, ...] = ()
+    by_role: tuple[str, ...] = ()
     advice: str = ""
     notes: tuple[str, ...] = ()
     problem: str = ""

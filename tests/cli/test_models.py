@@ -71,7 +71,7 @@ def test_grading(shell: Shell, ollama: FakeOllama) -> None:
     events = shell.pal("models", "probe", QWEN, "--json").lines
     assert {event["type"] for event in events[:-1]} == {"Progress"}
     assert (events[-1]["type"], events[-1]["good_for"]) == ("Graded", [])
-    assert events[-1]["verdicts"][1] == "answer: no, it does not answer with what the notes prove"
+    assert events[-1]["by_role"][1] == "answer: no, it does not answer with what the notes prove"
     assert events[-1]["advice"] == "Good for nothing here; try a larger one."
 
 

@@ -53,7 +53,7 @@ def describe_grades(grades: Grades) -> wire.Graded:
         context=grades.context,
         question_s=grades.question_s,
         good_for=tuple(role for role in ROLES if grades.fits(role)),
-        verdicts=tuple(_verdict(role, grades) for role in ROLES),
+        by_role=tuple(_sentence(role, grades) for role in ROLES),
         advice=_advice(grades),
         notes=grades.notes,
         problem=grades.problem,
@@ -61,7 +61,7 @@ def describe_grades(grades: Grades) -> wire.Graded:
     )
 
 
-def _verdict(role: Role, grades: Grades) -> str:
+def _sentence(role: Role, grades: Grades) -> str:
     bad = grades.shortcomings(role)
     return f"{role}: {'no, ' + '; '.join(bad) if bad else 'yes'}"
 
