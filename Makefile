@@ -4,6 +4,7 @@
 #   make demo    the same without a terminal: three questions and their cited answers
 #   make test    the tests            make lint    ruff, mypy, import-linter
 #   make bench   recall benchmarks    make clean   remove what make made (never your own memory)
+#   make bench-model   a real model, tiny and of no use: whether it spoils anything
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -20,7 +21,7 @@ pal   = PALIMPSEST_HOME="$(home)" $(bin)/pal
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help chat demo test lint bench clean
+.PHONY: help chat demo test lint bench bench-model clean
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -72,6 +73,9 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@for set in $(SETS); do $(bin)/python -m benchmarks.recall --data "$(DATA)/$$set" || exit 1; done
+
+bench-model: $(VENV)/.installed-dev
+	@$(bin)/python -m benchmarks.real_model
 
 clean:
 	@[ ! -d .palimpsest ] || $(pal) daemon stop >/dev/null 2>&1 || true

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import httpx
+
 MODEL = "smollm2"
 CONTEXT = 8192  # tokens, as many as the model was trained for
 MISSING = (
@@ -61,6 +63,10 @@ class LlamaServer:
         self._process.kill()
         self._process.communicate()
 
+    def is_busy(self) -> bool:
+        """Whether it is writing for somebody."""
+        return any(slot["is_processing"] for slot in httpx.get(f"{self.url}/slots").json())
+
     def __enter__(self) -> Self:
         self.start()
         return self
@@ -80,7 +86,7 @@ def main(port: int) -> None:
     of.port, of.n_ctx, of.n_parallel = port, CONTEXT, 1
     of.cpuparams.n_threads = of.cpuparams_batch.n_threads = threads
     of.n_gpu_layers, of.ctx_shift, of.use_jinja = 0, False, True
-    of.verbosity = 0
+    of.endpoint_slots, of.verbosity = True, 0
     server = xllamacpp.Server(of)
     print(server.listening_address, flush=True)
     sys.stdin.read()
