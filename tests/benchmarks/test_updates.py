@@ -187,6 +187,6 @@ def test_what_is_wrong_is_told(ida: Path, tmp_path: Path, capsys: pytest.Capture
     assert updates.main(["--data", str(tmp_path / "nowhere")]) == 2
     with pytest.raises(SystemExit):
         updates.main(["--data", str(ida), "--noise", "0.2"])
-    assert "--noise goes with --recorded" in capsys.readouterr().err
+    assert "--noise and --manners go with" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         updates.main(["--data", str(ida), "--recorded", "--noise", "20"])

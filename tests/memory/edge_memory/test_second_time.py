@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from memory.nouns import Effort, Step, Token
+from memory.nouns import Step, Token
 from memory.store import edge_memory, traces
 from tests.fakes import Fails, Says
 from tests.fakes.answering import evidence, places, seeking
@@ -62,7 +62,7 @@ def test_the_second_time_only_what_helped_is_read(fleet: Desk) -> None:
     first = fleet.ask(QUESTION, replay=True)
     calls = len(fleet.ollama.chats)
     second = fleet.ask(QUESTION, replay=True)
-    assert tiers(first)[-1] == "R3" and tiers(second) == ["R0"]
+    assert tiers(first)[-1] == "R2" and tiers(second) == ["R0"]
     assert len(fleet.ollama.chats) == calls + 1
     assert second.answer.text == first.answer.text and second.answer.citations[0].title == "Marlin"
     shown = " ".join(evidence(fleet.ollama.chats[-1]).values())
@@ -143,28 +143,28 @@ def test_a_question_that_is_broken_off_leaves_nothing(fleet: Desk) -> None:
 
 def test_what_was_looked_for_in_vain_is_looked_for_again_once_something_was_read(fleet: Desk) -> None:
     fleet.ollama.answer = seeking("Hirtshals")
-    assert tiers(fleet.ask(QUESTION, replay=True))[-1] == "R3"
+    assert fleet.ask(QUESTION, replay=True).answer.no_answer
     calls = len(fleet.ollama.chats)
     again = fleet.ask(QUESTION, replay=True)
     assert again.answer.no_answer and tiers(again)[-1] == "R2" and len(fleet.ollama.chats) == calls
     assert "was not asked again" in again.answer.note and again.answer.model
     tomorrow = fleet.ask(QUESTION, replay=True, now=datetime(2024, 6, 1, tzinfo=UTC))
-    assert tomorrow.answer.no_answer and tiers(tomorrow)[-1] == "R2" and len(fleet.ollama.chats) == calls + 1
+    assert tomorrow.answer.no_answer and tiers(tomorrow)[-1] == "R2" and len(fleet.ollama.chats) == calls + 2
     assert tiers(fleet.ask(QUESTION, replay=True, effort="deep"))[-1] == "R3", "more effort is another question"
-    assert tiers(fleet.ask(QUESTION))[-1] == "R3", "without replay nothing is taken from before"
+    calls = len(fleet.ollama.chats)
+    assert fleet.ask(QUESTION).answer.no_answer and len(fleet.ollama.chats) == calls + 2, "nothing is taken from before"
     fleet.memory.feedback(again.answer.trace_id or 0, "bad")
     fleet.note("winter", "Marlin was towed to Hirtshals for the winter.", day=28)
     assert "Hirtshals" in fleet.ask(QUESTION, replay=True).answer.text
 
 
-@pytest.mark.parametrize("effort", ["normal", "deep"])
-def test_a_search_that_the_model_broke_off_was_not_in_vain(fleet: Desk, effort: Effort) -> None:
+def test_a_search_that_the_model_broke_off_was_not_in_vain(fleet: Desk) -> None:
     answers = fleet.ollama.answer
     fleet.ollama.answer = lambda body: Fails(400) if body.get("tools") or places(body) else Says("NO ANSWER: it")
-    broken = fleet.ask(QUESTION, replay=True, effort=effort)
+    broken = fleet.ask(QUESTION, replay=True, effort="deep")
     assert broken.answer.no_answer and broken.answer.model
     fleet.ollama.answer = answers
-    assert "Skagen" in fleet.ask(QUESTION, replay=True, effort=effort).answer.text
+    assert "Skagen" in fleet.ask(QUESTION, replay=True, effort="deep").answer.text
 
 
 def test_the_lines_alone_teach_only_if_a_person_says_so(fleet: Desk) -> None:
@@ -226,7 +226,7 @@ def test_a_later_yes_lifts_a_no(fleet: Desk) -> None:
     first = fleet.ask(QUESTION, replay=True)
     fleet.memory.feedback(first.answer.trace_id or 0, "bad")
     second = fleet.ask(QUESTION, replay=True)
-    assert tiers(second)[-1] == "R3" and edges(fleet) == 0
+    assert "R0" not in tiers(second) and edges(fleet) == 0
     fleet.memory.feedback(second.answer.trace_id or 0, "good")
     assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"]
     fleet.memory.feedback(second.answer.trace_id or 0, "none")

@@ -246,7 +246,7 @@ def test_why_a_question_went_further_and_what_it_took(desk: Desk) -> None:
     desk.note("shed", "Okafor has a shed where the boat stands. In it is a tin.", day=2)
     desk.note("tin", "The tin holds marmalade.", day=3)
     desk.server(HERE).enqueue(Says("NO ANSWER: colour", read=500, written=5))
-    heard = desk.ask("What colour is the boat of Okafor?", lambda _: desk.here)
+    heard = desk.ask("What colour is the boat of Okafor?", lambda _: desk.here, effort="deep")
     assert heard.answer.trace_id is not None
     why = desk.memory.questions.why(heard.answer.trace_id)
     assert why.asked.tier == "R3" and why.asked.calls == len(desk.ollama.chats)
