@@ -66,7 +66,9 @@ class AnswerSettings:
     )
     answer_tokens: int = setting(700, "Tokens that it may write.")
     answer_seconds: int = setting(
-        60, "Seconds that it may take in all; half as many with --effort quick, three times with deep."
+        60,
+        "Seconds that it may take in all, or twice what its probe took for a question if that is more; half as many"
+        " with --effort quick, three times with deep.",
     )
 
     lines: int = setting(8, "Lines shown at most.")

@@ -46,13 +46,14 @@ from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.question_type import format_hint
 from memory.retrieval.state import RetrievalResult
 from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
-from memory.store import traces
+from memory.store import jobs, traces
 from memory.store.traces import Refused
 
 RetrieveAgain = Callable[[Sequence[Sequence[str]]], RetrievalResult]
 """Retrieves once more, led by the outline that a model gave."""
 
 PROMPT_TOKENS = 400  # of a request beside system, evidence and reply
+LOOKS = 2  # of a model at the evidence, the second a wider one
 LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
 WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
@@ -314,6 +315,10 @@ class Escalation(Answering):
         if chosen is None:
             return None
         llm, kept, left_out = chosen
+        with self.reading() as conn:
+            known = jobs.list_grades(conn).get(llm.name)
+        if known is not None:  # a slow model gets the time that its probe took, for both looks
+            self.meter.allow_seconds(LOOKS * known.question_s * ALLOWANCES[self.options.effort].seconds)
         room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self.settings.answer_tokens
         tokens = min(most or self._max_evidence_tokens(llm), room)
         return (llm, fit_context(kept, tokens, left_out, chains)) if tokens >= LEAST_EVIDENCE_TOKENS else None

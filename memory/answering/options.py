@@ -117,6 +117,10 @@ class Meter:
         """Allows more than before."""
         self._allowance = self._allowance.plus(more)
 
+    def allow_seconds(self, seconds: float) -> None:
+        """Allows so much time at least."""
+        self._allowance = replace(self._allowance, seconds=max(seconds, self._allowance.seconds))
+
     def begin(self) -> None:
         """Counts a call that begins now."""
         self._began = time.monotonic() if self._began is None else self._began

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,14 +15,14 @@ from hypothesis import strategies as st
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.exploring.tool_calls import TOOLS
-from memory.llm import LlmRequest, Reply, ToolCall, Usage, length
+from memory.llm import Grades, LlmRequest, Reply, ToolCall, Usage, length
 from memory.nouns import Answer, Effort, Preview, Step, Token
 from memory.protocols import LLM
 from memory.settings import AnswerSettings
 from tests.examples import examples
 from tests.fakes import Hangs, Says
 from tests.fakes.answering import places, seeking
-from tests.memory.answering.conftest import Desk, Heard
+from tests.memory.answering.conftest import HERE, Desk, Heard
 
 QUESTION = "In which harbour does the boat of the Okafor family lie?"
 HIDDEN = "It lies in Skagen all winter"
@@ -281,3 +283,21 @@ def test_what_the_lines_do_not_answer_is_no_draft(desk: Desk) -> None:
     desk.note("alarm", "The alarm code of the hall is 3358.")
     desk.ollama.answer = lambda body: Says("NO ANSWER")
     assert not any(isinstance(event, Preview) for event in desk.ask("Who is Zenobia Kraut?").events)
+
+
+def test_a_model_that_is_known_to_be_slow_gets_the_time_it_takes(desk: Desk) -> None:
+    desk.note("alarm", "The alarm code of the hall is 3358.")
+
+    def slow(body: dict[str, Any]) -> Says:
+        time.sleep(0.6)
+        return Says("The alarm code of the hall is 3358 [1].")
+
+    desk.ollama.answer = slow
+    desk.memory.state.settings = replace(
+        desk.memory.settings, answer=replace(desk.memory.settings.answer, answer_seconds=0.2)
+    )
+    question = "What is the alarm code of the hall?"
+    late = desk.ask(question)
+    assert late.answer.model == "" and "took too long" in late.answer.note
+    desk.memory.models.keep_grades(Grades(HERE, "1", 1, 1.0, 1.0, 1.0, 1.0, 1.0, 30.0, 0.5, 8000, question_s=5.0))
+    assert desk.ask(question).answer.model == HERE
