@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -32,6 +33,11 @@ def why_not_now(memory: Memory, most: EnrichmentSettings, battery: Callable[[], 
     if not most.on_battery and battery():
         return "This machine runs on its battery. It goes on when it is plugged in: enrichment.on_battery"
     return ""
+
+
+def count_tokens_left(memory: Memory, most: EnrichmentSettings) -> float:
+    """How many tokens reading may still take today."""
+    return most.daily_tokens - sum_spent(memory)[0] if most.daily_tokens else math.inf
 
 
 def on_battery(supplies: Path = SUPPLIES) -> bool | None:

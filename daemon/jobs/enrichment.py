@@ -25,7 +25,8 @@ from dataclasses import replace
 from functools import partial
 
 from daemon import wire
-from daemon.jobs.budget import on_battery, sum_spent, why_not_now
+from daemon.jobs.batches import BATCH, MAX_JOBS, Batches
+from daemon.jobs.budget import count_tokens_left, on_battery, sum_spent, why_not_now
 from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
@@ -45,11 +46,12 @@ from memory.errors import (
 from memory.facts import llm_requests
 from memory.nouns import Episode
 from memory.services.jobs import Job, NewJob
+from plugins.llms.guard import Guarded
 
 log = logging.getLogger(__name__)
 
 WAVE = 8  # jobs that are made at once: what is asked about meanwhile goes into the next ones
-UNREAD, MOST_UNREAD = 64, 16_384  # episodes that are looked at for those that may be read
+UNREAD, MOST_UNREAD = 128, 16_384  # episodes that are looked at for those that may be read
 LOOK_SECONDS = 5.0  # between two looks whether there is something new
 AGAIN_SECONDS = 60.0  # between two looks for a model, and at what stands in the way
 FIRST_REST, LONGEST_REST = 30.0, 3600.0  # seconds of peace for a server that failed
@@ -71,16 +73,20 @@ class Enrichment:
         battery: Callable[[], bool | None] = on_battery,
         look: float = LOOK_SECONDS,
         rest: float = FIRST_REST,
+        gather: float = AGAIN_SECONDS,
     ) -> None:
-        """`look` and `rest` are seconds, see LOOK_SECONDS and FIRST_REST."""
+        """`look` and `rest` are seconds, see LOOK_SECONDS and FIRST_REST; for `gather` seconds a batch waits for more
+        to go with it."""
         self._memory = memory
         self._models = models
         self._writer = writer
         self._reading = Reading(memory, models, writer, self._stopped, self._begun)
         self._settings, self._battery = settings, battery
         self._enabled = settings.enabled
-        self._look, self._first_rest = look, rest
+        self._look, self._first_rest, self._gather = look, rest, gather
+        self._gathering: float | None = None  # since then
         self._boot = uuid.uuid4().hex
+        self._batches = Batches(memory, models, self._reading, self._attempt, self._tokens_left, self._boot)
         self._closing = threading.Event()
         self._woken = threading.Event()
         self._thread = threading.Thread(target=self._run, name="enrichment", daemon=True)
@@ -146,8 +152,10 @@ class Enrichment:
             titles = {episode.id: episode for episode in memory.sources.episodes(first)}
         tokens, minutes = sum_spent(memory)
         read, total = self._counted[1]
+        detail = "; ".join(filter(None, (self._state.detail, self._batches.describe())))
         return replace(
             self._state,
+            detail=detail,
             read=read,
             total=total,
             jobs=counts.get("queued", 0) + counts.get("leased", 0),
@@ -177,7 +185,9 @@ class Enrichment:
     def _step(self) -> float:
         """Does the next thing there is to do; the seconds until there may be another one."""
         if not self._enabled:
-            return LONGEST_REST
+            return LONGEST_REST if self._batches.cancel() else AGAIN_SECONDS
+        if self._batches.collect():
+            self._nothing_new, self._planning = None, 0.0
         if problem := why_not_now(self._memory, self._settings, self._battery):
             self._say("waiting", problem)
             return AGAIN_SECONDS
@@ -190,7 +200,8 @@ class Enrichment:
             return AGAIN_SECONDS
         job = self._claimed()
         if job is not None:
-            self._do(job)
+            if not self._batches.send(job):
+                self._attempt(job, partial(self._reading.do, job))
             return 0.0
         return 0.0 if self._plan() else self._look
 
@@ -233,6 +244,10 @@ class Enrichment:
             why = f"{spent}: models.daily_tokens" if spent else self._reading.unable
             self._say("waiting", why) if why else self._say("no_model")
             return False
+        batching = away is not None and away.has_batches
+        held_up = batching and self._must_wait(sum(one.source.policy != "local" for one in unread))
+        if held_up:
+            away = None
         while True:
             allowed = [one for one in unread if (here if one.source.policy == "local" else away)]
             if allowed or len(unread) < limit or limit >= MOST_UNREAD:
@@ -241,24 +256,45 @@ class Enrichment:
             unread = self._memory.knowledge.unread_episodes(limit)
         if not allowed:
             self._planning = time.monotonic() + AGAIN_SECONDS
-            self._say("waiting", "What is left may only be read on this machine, and no model here can: pal models")
+            why = "What is left may only be read on this machine, and no model here can: pal models"
+            self._say("waiting", "" if held_up else why)
             return False
-        size = {one.name: self._models.batch(one.name) for one in (here, away) if one}
-        batches = _batches(allowed, size[here.name] if here else 1, size[away.name] if away else 1)[:WAVE]
+        batches = _batches(allowed, self._batch(here), self._batch(away))[: MAX_JOBS if batching else WAVE]
         self._reading.write(partial(self._enqueue, batches))
         return True
 
+    def _must_wait(self, many: int) -> bool:
+        """Whether what can be read in a batch waits: for the end of one, or for more that may go with it."""
+        if not many:
+            return False
+        if self._batches.find_running():
+            return True
+        now = time.monotonic()
+        self._gathering = now if self._gathering is None else self._gathering
+        if many < MAX_JOBS and now - self._gathering < self._gather:
+            return True
+        self._gathering = None
+        return False
+
+    def _batch(self, model: Guarded | None) -> int:
+        """Episodes of a request: what is asked in a batch is asked of one at a time."""
+        return self._models.batch(model.name) if model and not model.has_batches else 1
+
+    def _tokens_left(self) -> float:
+        return min(count_tokens_left(self._memory, self._settings), self._models.tokens_left)
+
     def _enqueue(self, batches: Sequence[Sequence[int]], priority: int = 0) -> None:
-        self._memory.jobs.prune(KINDS)  # the memory itself knows what was read
+        self._memory.jobs.prune([*KINDS, BATCH])  # the memory itself knows what was read
         self._memory.jobs.enqueue(
             NewJob(EXTRACT, " ".join(map(str, batch)), {"episodes": [*batch]}, priority) for batch in batches
         )
 
     # One job ----------------------------------------------------------------------------------------------
 
-    def _do(self, job: Job) -> None:
+    def _attempt(self, job: Job, work: Callable[[], None]) -> None:
+        """Does what a job needs, and deals with whatever is in the way."""
         try:
-            self._reading.do(job)
+            work()
             self._trouble, self._failures = "", 0
         except WaitError as reason:
             self._held = str(reason)

@@ -104,31 +104,52 @@ class Reading:
         others = [job.id for job in dead if not (job.last_error or "").startswith(names)]
         return sum(self.write(partial(self._memory.jobs.retry, KINDS, id)) for id in others)
 
-    def _extract(self, job: Job) -> None:
+    def request_away(self, job: Job) -> LlmRequest | None:
+        """What a model elsewhere is asked to read this; None where its text stays here or is gone."""
+        found, here, owner = self._episodes(job)
+        return self._request(found, owner, may_leave=True) if found and not here else None
+
+    def learn_reply(self, job: Job, said: Any, model: str) -> None:
+        """Learns what a model has said to such a request. The job is done, dead, or others stand in its place."""
+        found, _, owner = self._episodes(job)
+        self._learn_of(job, found, owner, said, model)
+
+    def _request(self, found: Sequence[Episode], owner: Sequence[str], *, may_leave: bool) -> LlmRequest:
+        return llm_requests.extraction_request(found, owner, self._known_words(found, may_leave=may_leave))
+
+    def _learn_of(self, job: Job, found: Sequence[Episode], owner: Sequence[str], said: Any, model: str) -> None:
+        """Learns what was said of the episodes that the request was about."""
+        told, dropped = llm_requests.parse_extractions(said, found, owner)
+        bad: dict[int, str] = {}
+        for one in found:
+            if one.id not in told:
+                bad[one.id] = "the answer leaves it out"
+            elif why := llm_requests.rejection_reason(
+                told[one.id], (item for item in dropped if item.episode_id == one.id)
+            ):
+                bad[one.id] = why
+        log.info("job %d: %d of %d episodes read, %d items dropped", job.id, len(found) - len(bad), len(found),
+                 len(dropped))  # fmt: skip
+        self.write(partial(self._learn, job, {id: told[id] for id in told if id not in bad}, bad, model))
+
+    def _episodes(self, job: Job) -> tuple[list[Episode], list[int], tuple[str, ...]]:
+        """Those of a job that are there, the ids of those whose text stays here, and what the owner is called."""
         with self._memory.one_moment():
             found = self._memory.sources.episodes(job.payload["episodes"], live=True)
             here = [one.id for one in found if one.source.policy == "local"]
             # mails that tell the name may be local themselves
-            owner = self._memory.knowledge.owner_names(of_mails=len(here) == len(found))
+            return found, here, self._memory.knowledge.owner_names(of_mails=len(here) == len(found))
+
+    def _extract(self, job: Job) -> None:
+        found, here, owner = self._episodes(job)
         if not found:  # retired meanwhile
             self.write(partial(self._memory.jobs.finish, job.id))
         elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go
             self.split(job, [here, [one.id for one in found if one.id not in here]])
         else:
-            request = llm_requests.extraction_request(found, owner, self._known_words(found, may_leave=not here))
+            request = self._request(found, owner, may_leave=not here)
             model = self._model(request)
-            told, dropped = llm_requests.parse_extractions(self._asked(model, request), found, owner)
-            bad: dict[int, str] = {}
-            for one in found:
-                if one.id not in told:
-                    bad[one.id] = "the answer leaves it out"
-                elif why := llm_requests.rejection_reason(
-                    told[one.id], (item for item in dropped if item.episode_id == one.id)
-                ):
-                    bad[one.id] = why
-            log.info("job %d: %d of %d episodes read, %d items dropped", job.id, len(found) - len(bad), len(found),
-                     len(dropped))  # fmt: skip
-            self.write(partial(self._learn, job, {id: told[id] for id in told if id not in bad}, bad, model.name))
+            self._learn_of(job, found, owner, self._asked(model, request), model.name)
 
     def _learn(self, job: Job, told: dict[int, Extraction], bad: dict[int, str], model: str) -> None:
         """In the writer's thread. An episode that is gone by now tells nothing."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+import math
 import threading
 import time
 from collections import Counter
@@ -80,6 +81,10 @@ class Models:
                 return self._registry.open(name)
         return None
 
+    def open(self, name: str) -> Guarded:
+        """The model of that name; nobody is asked whether it is there. NotFoundError."""
+        return self._registry.open(name)
+
     def choose(self, local_only: bool) -> Guarded | None:
         """The model that writes answers now (a `memory.protocols.ChooseLLM`)."""
         model = self.for_role("answer", local_only=local_only)
@@ -137,6 +142,12 @@ class Models:
         if not self._daily_tokens or spent < self._daily_tokens:
             return ""
         return f"{spent:,} tokens went to models elsewhere today, of {self._daily_tokens:,}"
+
+    @property
+    def tokens_left(self) -> float:
+        """How many tokens models elsewhere may still take today."""
+        with self._counting:
+            return self._daily_tokens - self._spent_today() if self._daily_tokens else math.inf
 
     def reply(self) -> wire.ModelsReply:
         """What there is; looks for it, which takes some seconds at most."""

@@ -81,6 +81,21 @@ class Jobs:
         """It could not be tried, through no fault of its own: the attempt does not count."""
         self._store.write(jobs.release, id, now_ms() + int(seconds * 1000))
 
+    def hold(self, ids: Sequence[int], seconds: float, then: NewJob) -> None:
+        """Others do them: they are queued and not due for so long, their tries count, and that job stands for them. In
+        one transaction."""
+        with self._store.writing() as conn:
+            jobs.hold(conn, ids, now_ms() + int(seconds * 1000))
+            _enqueue(conn, [then])
+
+    def requeue(self, ids: Sequence[int]) -> None:
+        """Those of them that are held are due now; their tries count."""
+        self._store.write(jobs.hold, ids, now_ms())
+
+    def list_unfinished(self, kinds: Sequence[str]) -> list[Job]:
+        """Those that wait or run, the newest first of each."""
+        return [job for state in ("leased", "queued") for job in self._store.read(jobs.list_jobs, state, -1, kinds)]
+
     def retry(self, kinds: Sequence[str], id: int | None = None) -> int:
         """Queues anew what was given up, or one job of it; how many."""
         return self._store.write(jobs.retry, kinds, now_ms(), id)

@@ -134,6 +134,8 @@ def world(
     battery: bool | None = None,
     ollama: OllamaSettings | None = None,
     first: float = 20.0,
+    batches: bool = False,
+    gather: float = 0.0,
     **settings: Any,
 ) -> Iterator[World]:
     with (
@@ -145,7 +147,7 @@ def world(
             models=ModelsSettings(extract=extract),
             enrichment=EnrichmentSettings(**settings),
             ollama=ollama or OllamaSettings(host=here.url, first_token_s=first),
-            anthropic=AnthropicSettings(url=away.url),
+            anthropic=AnthropicSettings(url=away.url, batches=batches),
         )
         writer = Writer()
         writer.start()
@@ -153,7 +155,7 @@ def world(
         if graded:
             with memory.store.writing() as conn:
                 store.keep_grades(conn, GOOD)
-        enrichment = Enrichment(memory, models, writer, all_of_it.enrichment, battery=lambda: battery)
+        enrichment = Enrichment(memory, models, writer, all_of_it.enrichment, battery=lambda: battery, gather=gather)
         try:
             yield World(memory, writer, models, here, away, enrichment)
         finally:
