@@ -129,9 +129,8 @@ class Batches:
         if found is None:
             self._reading.write(partial(self._memory.jobs.release, job.id, POLL_SECONDS))
             return False
-        held = {
-            one.id: one for one in self._memory.jobs.list_unfinished([EXTRACT])
-        }  # but for what was done or forgotten
+        # What was forgotten meanwhile is not there, nor what a daemon had taken that died on the way.
+        held = {one.id: one for one in self._memory.jobs.list_unfinished([EXTRACT])}
         log.info("batch %s: %d results for %d jobs", job.payload["batch"], len(found), len(job.payload["jobs"]))
         for id in job.payload["jobs"]:
             if id in held:
