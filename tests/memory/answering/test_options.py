@@ -31,6 +31,24 @@ def test_what_says_itself_what_it_is_about_stands_alone(question: str) -> None:
     assert resolve_followup(question, ["Where does Ana work?"]) == question
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where do I live?", "When is lunch?", "Where is the key?", "What is on this week?", "What did I do this month?",
+        "Is there a spare key?", "How much did the book that I bought cost?", "Wo wohne ich?",
+    ],
+)  # fmt: skip
+def test_a_short_question_is_no_follow_up(question: str) -> None:
+    assert resolve_followup(question, ["What is the wifi password?"]) == question
+
+
+@pytest.mark.parametrize(
+    "question", ["Who is that?", "When was that?", "What is this?", "Who lives there?", "Since when?", "Which one?"]
+)
+def test_what_stands_for_something_is_one(question: str) -> None:
+    assert resolve_followup(question, ["What is the wifi password?"]) == f"What is the wifi password? {question}"
+
+
 def test_the_newest_question_that_names_something_counts() -> None:
     assert resolve_followup("And then?", ["Where does Ana work?", "since when?"]) == "Where does Ana work? And then?"
 
