@@ -109,7 +109,7 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
 def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools, Bools]:
     """(n,) which of the question's stems name somebody or something, which say what is asked of them, and which say
     what of somebody's is asked for: "phone" in "Ana's phone number"."""
-    question, own = features.question, features.stem_words(_owned(features.question))
+    question, own = features.question, features.stem_words(find_owned(features.question))
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
     # Where all nouns have capitals, those are names of which something is asked for: "Oma Helgas Telefonnummer".
     spoken = [one.surface for one in question.mentions if one.kind != "date"] if in_capitals or own else []
@@ -125,7 +125,7 @@ def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools, Bools]:
     return names, asked, owned
 
 
-def _owned(question: QuestionState) -> str:
+def find_owned(question: QuestionState) -> str:
     """The words that say what of somebody's the question asks for; none if it does not ask so."""
     form, ends = (alternatives("asks", key, language=question.language) for key in ("owned", "owned_ends"))
     said = re.search(form, question.text, re.IGNORECASE) if form else None

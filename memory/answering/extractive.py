@@ -144,7 +144,9 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     named = {key for one in state.question.mentions for key in stems(one.surface, state.question.language)}
     asked = set(state.features.stems) - named
     # A statement is as likely as the words it was read from, if these tell more of what is asked than a name.
-    score_of = {one.thesis_id: one.score for one in sentences if asked & one.words}
+    score_of = {
+        one.thesis_id: one.score for one in sentences if asked.intersection(state.features.stem_words(one.claim))
+    }
     answering = [
         replace(one, score=max(one.score, score_of.get(one.thesis_id, one.score)))
         for one in answering[:MAX_FACTS_ANSWERING]

@@ -30,6 +30,7 @@ from memory.answering.candidates import (
     show_day,
     stems,
 )
+from memory.answering.confidence import find_owned
 from memory.answering.features import AnswerState, QueryFeatures, expected_types
 from memory.answering.owner import OwnerQuestion
 from memory.graph.arrays import NO_END
@@ -293,8 +294,8 @@ def _since(relation: Relation, line: AnswerCandidate, days: Mapping[int, str] = 
 
 def concerns_another(relation: Relation, subject: str, state: AnswerState) -> bool:
     """Whether a relation tells of another person what the question asks of its objects: where somebody else lives.
-    Somebody whose name shares a word with one of the named objects may be the same."""
-    if not state.objects or relation.subject in state.objects:
+    Somebody whose name shares a word with the question, or one of its objects, may be the same."""
+    if not state.objects or relation.subject in state.objects or state.features.is_asked_with(subject):
         return False
     if canonical_predicate(relation.predicate) not in PERSONAL:
         return False
@@ -395,8 +396,17 @@ def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
         asks_for_state = when.kind in ("now", "as_of")
     else:
         asks_for_state = state.found.valid_time.begun_by < NO_END or not _PAST.search(state.question.text)
-    near = [one for one in ordered if not one.earlier and one.score >= ordered[0].score - NEAR][:MAX_NEAR]
-    if not asks_for_state or len(near) < 2 or ordered[0].own:
+    if not asks_for_state or not ordered or ordered[0].own:
+        return ordered
+    names = (one.surface for one in state.question.mentions if one.kind != "date" and find_owned(state.question))
+    # What is newer of somebody else is no news of whose "phone number" is asked for.
+    whom = ordered[0].covered & frozenset(part for name in names for part in state.features.stem_words(name))
+    near = [
+        one
+        for one in ordered
+        if not one.earlier and one.score >= ordered[0].score - NEAR and (not whom or whom & one.covered)
+    ]
+    if len(near := near[:MAX_NEAR]) < 2:
         return ordered
     told: dict[frozenset[str], int] = {}
     for one in candidates:

@@ -93,7 +93,7 @@ def _identification() -> tuple[
     list[str], list[tuple[str, re.Pattern[str]]], list[tuple[str, str]], dict[str, list[str]]
 ]:
     """The languages in Latin letters; the scripts of the others; the letters that only one language writes; and the
-    languages whose stop word, month or weekday a word is."""
+    languages whose stop word, month, weekday or word for a day near today a word is."""
     latin = [language for language, data in languages().items() if "script" not in data]
     scripts = [(one, re.compile(data["script"])) for one, data in languages().items() if "script" in data]
     letters = [(letter, one) for one, data in languages().items() for letter in data.get("letters", "")]
@@ -103,7 +103,13 @@ def _identification() -> tuple[
             *word_numbers("time", "months", language=language),
             *word_numbers("time", "weekdays", language=language),
         )
-        named = {word for word in days if len(word) >= MIN_DAY_CHARS}
+        near = (
+            word
+            for listed in tables("time", "days", language=language)
+            for said in listed.values()
+            for word in said.split("|")
+        )
+        named = {word for word in (*days, *near) if len(word) >= MIN_DAY_CHARS}
         for word in word_set("stop_words", language=language) | named:
             by_word.setdefault(word, []).append(language)
     return latin, scripts, letters, by_word

@@ -178,3 +178,14 @@ def test_the_course_of_something_is_told_as_precisely_as_its_notes_say(fresh: Me
     held = [one for one in fresh.facts("Nordlicht Verlag", history=True) if one.kind == "relation"]
     old, new = sorted(held, key=lambda one: one.since)
     assert (old.since, old.until, new.since, new.until) == ("2015", "2021-03", "2021-03", "")
+
+
+def test_what_is_newer_of_somebody_else_is_no_news(fresh: Memory) -> None:
+    table = (
+        "# Address book\n\n| Name | Phone |\n|---|---|\n| Hanna Brück | +49 341 998877 |\n| Odo Marsh | 020 7946 0011 |"
+    )
+    fresh.remember(table, source="people.md", at=datetime(2026, 5, 2, tzinfo=UTC))
+    fresh.remember("My phone number is 07700 900444.", source="me.md", at=datetime(2026, 11, 20, tzinfo=UTC))
+    fresh.remember("Priya's new phone number is 0117 496 0333.", source="p.md", at=datetime(2026, 11, 21, tzinfo=UTC))
+    assert "998877" in first(answered(fresh, "What is Hanna's phone number?"))
+    assert "900444" in first(answered(fresh, "What is my phone number?"))

@@ -215,3 +215,8 @@ def test_that_something_takes_place_says_nothing_of_it() -> None:
     for question in ("Wann findet das Konzert statt?", "Wo hat das Konzert stattgefunden?"):
         assert [str(term) for term in analyse(question).topic] == ["konzert"]
     assert "place" in analyse("Which place did Ana take?").topic
+
+
+@pytest.mark.parametrize("question", ["Was steht morgen an?", "Was steht heute an?", "Was steht übermorgen an?"])
+def test_a_word_for_a_day_near_today_tells_its_language(question: str) -> None:
+    assert guess_language(question) == "de"
