@@ -58,7 +58,7 @@ from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.stages import RouteNote, Tier, step
 from memory.store.connect import Connection
-from memory.text.languages import stem
+from memory.text.languages import stem, stop_words
 from memory.text.predicates import contains_value
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
@@ -246,16 +246,21 @@ def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate], absen
     if not found.n_allowed or found.is_of_empty_time:
         return Answer(NOTHING_THERE if found.graph.n_alive else NOTHING_READ, no_answer=True)
     held = frozenset[str]().union(*(one.covered for one in candidates))
-    missing = tuple(term for term in found.question.terms if stem(term, found.question.language) not in held)
+    language = found.question.language
+    terms = (term for term in found.question.terms if term not in stop_words(language))
+    missing = tuple(term for term in terms if stem(term, language) not in held)
     within = found.n_allowed < found.graph.n_alive
     said = NOT_FOUND_THERE if within else NOT_FOUND
     if absent:
         said = (NOTHING_OF_THERE if within else NOTHING_OF).format(" and ".join(absent))
     numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))
-    label = {part for part in stems(numbered, found.question.language) if part.isalpha()}  # other boxes tell something
+    label = {part for part in stems(numbered, language) if part.isalpha()}  # other boxes tell something
     near = [one for one in candidates if not one.earlier and one.coverage >= LEAST_NEAR]
-    near = [one for one in near if not absent or label & one.words][:MAX_NEAREST]
-    told = make_answer(_cite(near), 0.0)
+    near = [one for one in near if not absent or label & one.words]
+    unlike: dict[str, AnswerCandidate] = {}
+    for one in near:
+        unlike.setdefault(one.shown, one)
+    told = make_answer(_cite([*unlike.values()][:MAX_NEAREST]), 0.0)
     text = f"{said}\n{NEAREST}\n{told.text}" if near else said
     return Answer(text, told.citations, no_answer=True, missing=tuple(absent) or missing)
 

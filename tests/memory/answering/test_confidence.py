@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -173,3 +174,14 @@ def test_how_much_of_something_is_asked_for_with_words_that_answer_nothing(
     fresh.remember("Der Turm in Paris ist 330 m hoch.", source="Paris.md")
     *_, answer = fresh.ask(question)
     assert isinstance(answer, Answer) and answer.no_answer is not is_told
+
+
+def test_what_comes_nearest_is_said_once_and_little_words_are_not_missing(fresh: Memory) -> None:
+    for source in ("a", "b", "c"):
+        fresh.remember("Bo's shoe size is 44.", source=source)
+    *_, answer = fresh.ask("What is my shoe size?")
+    assert isinstance(answer, Answer) and answer.no_answer
+    near = [re.sub(r" \[\d+\]", "", line) for line in answer.text.splitlines() if line.startswith("- ")]
+    assert near == ["- Bo's shoe size is 44."]
+    *_, nothing = fresh.ask("What do I have to do?")
+    assert isinstance(nothing, Answer) and nothing.no_answer and nothing.missing == ()
