@@ -57,9 +57,11 @@ from memory.retrieval.question_type import asks_course
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.stages import RouteNote, Tier, step
+from memory.store import episodes, facts, relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
 from memory.text.predicates import contains_value
+from memory.time.timestamps import to_ms
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
@@ -103,13 +105,14 @@ def extract_answer(
             chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains[0], settings)
         whole = _list_around(state, candidates[0]) if found.question.type.of == "named" else []
-        selected = whole or fold(state, select_by_type(state, candidates, usual, settings))
+        selected = whole or show_edited(state, fold(state, select_by_type(state, candidates, usual, settings)))
     lines = _cite(selected)
     answer = make_answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
-    return ExtractiveAnswer(answer, lines, taken, (*selected, *rest), tuple(chains[1]))
+    told = (one for one in selected if one.thesis_id >= 0)  # what its note no longer says is shown to the person alone
+    return ExtractiveAnswer(answer, lines, taken, (*told, *rest), tuple(chains[1]))
 
 
 def _list_entries(state: AnswerState) -> list[AnswerCandidate]:
@@ -208,6 +211,30 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[Answer
     if state.question.type.kind in ("fact", "yes_no") and is_clear and len(rest) >= LEAST_FOLDED:
         rest = [_folded(one) for one in rest]
     return [first, *past, *rest]
+
+
+def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The lines of an answer; below the first, unless an earlier value stands there, what its note said before it was
+    edited, out of the passage that was."""
+    if not lines or any(one.earlier for one in lines):
+        return [*lines]
+    conn, first = state.conn, lines[0]
+    told = [first.thesis_id, *(fact.relation.id for fact in first.facts)]
+    if not (replaced := relations.replaced_by(conn, told)):
+        return [*lines]
+    for old in sorted(facts.by_id(conn, replaced), key=lambda one: replaced.index(one.id)):
+        there = episodes.by_ids(conn, [old.episode_id])
+        of_note = bool(there) and there[0].source.id == first.episode.source.id and not state.found.sees(there[0].id)
+        if not of_note or (old.valid_to is not None and to_ms(old.valid_to) > state.found.time_ms):
+            continue
+        until = f" (until {old.until or old.valid_to.date()})" if old.valid_to is not None else ""
+        start = max(0, there[0].text.find(old.quote))
+        edited = AnswerCandidate(
+            there[0], -old.id, start, old.quote, f"{old.text}{until}", sentence=old.quote, sentence_start=start,
+            earlier=True,
+        )  # fmt: skip
+        return [first, edited, *lines[1:]]
+    return [*lines]
 
 
 def _folded(line: AnswerCandidate) -> AnswerCandidate:

@@ -152,6 +152,16 @@ def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]
     ).fetchall()
 
 
+def replaced_by(conn: Connection, ids: Sequence[int]) -> list[int]:
+    """The facts, relations and theses, that these took the place of, as far as that stands; the latest first."""
+    return select_ids(
+        conn,
+        "SELECT old_id FROM revision WHERE relation = 'supersedes' AND state IN ('open', 'kept')"
+        f" AND new_id IN {LISTED} ORDER BY id DESC",
+        id_list(ids),
+    )
+
+
 def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int]]:
     """(relation, episode, start, end) of the evidence of these in the text of live episodes."""
     return conn.execute(
