@@ -53,9 +53,10 @@ def moment() -> datetime:
 
 
 def ask(memory: Memory, question: str = QUESTION, as_of: datetime | None = None) -> str:
+    """What the answer says, without what stood there before an edit."""
     *_, answer = memory.ask(question, as_of=as_of)
     assert isinstance(answer, Answer)
-    return answer.text
+    return "\n".join(line for line in answer.text.splitlines() if not line.startswith("- earlier: "))
 
 
 def insurers(memory: Memory, as_of: datetime | None = None) -> list[str]:
