@@ -13,6 +13,18 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from memory.text.content import (
+    CODE,
+    COUNTS,
+    OPPOSITES,
+    SAME_WORD,
+    WORD,
+    TextContent,
+    blank,
+    content_of,
+    find_numbers,
+    fold,
+)
 from memory.text.languages import (
     ENGLISH,
     alternatives,
@@ -25,18 +37,6 @@ from memory.text.languages import (
     word_set,
 )
 from memory.text.mentions import is_date, mentions
-from memory.text.quotes import (
-    CODE,
-    COUNTS,
-    OPPOSITES,
-    SAME_WORD,
-    WORD,
-    TextContent,
-    blank,
-    content_of,
-    find_numbers,
-    fold,
-)
 from memory.text.sentences import sentences
 from memory.text.words import words
 
@@ -57,7 +57,6 @@ _CODED = re.compile(r"(?<!\w)[^\W\d_]+[\d.,/–-]*\d[\w.,/-]*")
 _PREDICATE = re.compile(r"\b(?:is|are|was|were|be|been)\s+([a-z]{4,})")
 _PASSIVE = re.compile(r"\bby\b")
 _THIRD_PERSON = re.compile(rf"\b(?:{alternatives('owner', 'they')}|{alternatives('owner', 'their')})\b", re.IGNORECASE)
-_MONTHS = frozenset(word_numbers("time", "months"))
 _WEEKDAYS = frozenset(form for one in word_numbers("time", "weekdays") for form in (one, f"{one}s"))
 _KEY = re.compile(r"\d+(?:[.,:]\d+)*")
 _MARKUP = re.compile(r"[*_`£$€]")

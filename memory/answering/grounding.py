@@ -17,16 +17,7 @@ from itertools import combinations
 from typing import Literal
 
 from memory.answering.contradiction import find_contradiction
-from memory.text.languages import (
-    ENGLISH,
-    guess_language,
-    stem,
-    stem_set,
-    stop_words,
-    word_set,
-)
-from memory.text.mentions import Mention, is_date, mentions
-from memory.text.quotes import (
+from memory.text.content import (
     CODE,
     COUNTS,
     ORDINAL,
@@ -43,6 +34,15 @@ from memory.text.quotes import (
     plain_number,
     undot,
 )
+from memory.text.languages import (
+    ENGLISH,
+    guess_language,
+    stem,
+    stem_set,
+    stop_words,
+    word_set,
+)
+from memory.text.mentions import Mention, is_date, mentions
 from memory.text.words import words
 
 # Of the words by which a claim says something new, fewer than so many may stand nowhere; one alone, where it ends no

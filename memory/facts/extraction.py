@@ -11,10 +11,9 @@ from functools import cache
 from typing import Literal
 
 from memory.nouns import Modality
-from memory.text.languages import alternatives, languages, tables, word_numbers, word_set
-from memory.text.mentions import is_date, mentions
-from memory.text.quotes import (
+from memory.text.content import (
     COUNTS,
+    MAX_DAYS_OFF,
     WORD,
     TextContent,
     blank,
@@ -25,6 +24,8 @@ from memory.text.quotes import (
     max_days_off,
     unheard_words,
 )
+from memory.text.languages import alternatives, languages, tables, word_numbers, word_set
+from memory.text.mentions import is_date, mentions
 from memory.text.sentences import sentences
 from memory.time.timestamps import to_ms
 
@@ -34,7 +35,6 @@ Cardinality = Literal["one", "one in document", "many", "unknown"]
 _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line in lines for word in line.split()[1:])
 _DAY = re.compile(r"-\d\d-\d\d$")
 _ARTICLE = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles') - word_set('facts', 'pronouns'))})\s+")
-MAX_DAYS_OFF = 62  # by which a day may be worked out from words like "three weeks ago"
 MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that stand nowhere
 OWNER = "owner"  # as a subject or object: the person whose memory this is, who wrote the note in the first person
 
@@ -231,11 +231,6 @@ class Support:
 def _third_person() -> re.Pattern[str]:
     forms = "|".join((alternatives("owner", "they"), alternatives("owner", "their")))
     return re.compile(rf"(?:{forms})\b", re.IGNORECASE)
-
-
-@cache
-def _is() -> re.Pattern[str]:
-    return re.compile(alternatives("owner", "is"), re.IGNORECASE)
 
 
 def _months(text: TextContent) -> set[int]:
