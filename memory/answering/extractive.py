@@ -105,14 +105,13 @@ def extract_answer(
             chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains[0], settings)
         whole = _list_around(state, candidates[0]) if found.question.type.of == "named" else []
-        selected = whole or show_edited(state, fold(state, select_by_type(state, candidates, usual, settings)))
-    lines = _cite(selected)
+        selected = whole or fold(state, select_by_type(state, candidates, usual, settings))
+    lines = _cite(show_edited(state, selected))
     answer = make_answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
-    told = (one for one in selected if one.thesis_id >= 0)  # what its note no longer says is shown to the person alone
-    return ExtractiveAnswer(answer, lines, taken, (*told, *rest), tuple(chains[1]))
+    return ExtractiveAnswer(answer, lines, taken, (*selected, *rest), tuple(chains[1]))
 
 
 def _list_entries(state: AnswerState) -> list[AnswerCandidate]:
@@ -215,26 +214,28 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[Answer
 
 def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """The lines of an answer; below the first, unless an earlier value stands there, what its note said before it was
-    edited, out of the passage that was."""
+    edited. That is for the person alone, out of a passage that is no evidence any more."""
     if not lines or any(one.earlier for one in lines):
         return [*lines]
-    conn, first = state.conn, lines[0]
-    told = [first.thesis_id, *(fact.relation.id for fact in first.facts)]
-    if not (replaced := relations.replaced_by(conn, told)):
-        return [*lines]
-    for old in sorted(facts.by_id(conn, replaced), key=lambda one: replaced.index(one.id)):
-        there = episodes.by_ids(conn, [old.episode_id])
-        of_note = bool(there) and there[0].source.id == first.episode.source.id and not state.found.sees(there[0].id)
-        if not of_note or (old.valid_to is not None and to_ms(old.valid_to) > state.found.time_ms):
+    first, *rest = lines
+    before = _before_edit(state, first)
+    return [first, *rest] if before is None else [first, before, *rest]
+
+
+def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate | None:
+    """What the note of a line said in its place until it was edited, the latest; None if it always said the same."""
+    conn = state.conn
+    replaced = relations.replaced_by(conn, [line.thesis_id, *(fact.relation.id for fact in line.facts)])
+    known = {one.id: one for one in facts.by_id(conn, replaced)} if replaced else {}
+    for old in (known[id] for id in replaced if id in known):
+        (episode,) = episodes.by_ids(conn, [old.episode_id])
+        is_of_note = episode.source.id == line.episode.source.id and not state.found.sees(episode.id)
+        if not is_of_note or (old.valid_to is not None and to_ms(old.valid_to) > state.found.time_ms):
             continue
         until = f" (until {old.until or old.valid_to.date()})" if old.valid_to is not None else ""
-        start = max(0, there[0].text.find(old.quote))
-        edited = AnswerCandidate(
-            there[0], -old.id, start, old.quote, f"{old.text}{until}", sentence=old.quote, sentence_start=start,
-            earlier=True,
-        )  # fmt: skip
-        return [first, edited, *lines[1:]]
-    return [*lines]
+        start = max(0, episode.text.find(old.quote))
+        return AnswerCandidate(episode, old.id, start, old.quote, f"{old.text}{until}", earlier=True)
+    return None
 
 
 def _folded(line: AnswerCandidate) -> AnswerCandidate:

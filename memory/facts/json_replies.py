@@ -11,7 +11,7 @@ from memory.llm import LlmRequest
 from memory.protocols import LLM
 
 SECOND_TEMPERATURE = 0.4  # at which a reply that cannot be used is asked for again
-LEAST_TOKENS = 500  # that a second reply may have
+LEAST_SECOND_TOKENS = 500  # that a second reply may have
 MAX_REPLY_CHARS = 1 << 20
 MAX_DEPTH = 20  # of brackets in a reply
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|$)|[][{}]', re.DOTALL)
@@ -38,7 +38,7 @@ def complete_json(llm: LLM, request: LlmRequest) -> Any:
         messages=messages,
         temperature=SECOND_TEMPERATURE,
         seed=request.seed + 1,
-        max_tokens=max(LEAST_TOKENS, request.max_tokens // 2),
+        max_tokens=max(LEAST_SECOND_TOKENS, request.max_tokens // 2),
     )
     try:
         return llm.complete(again).data

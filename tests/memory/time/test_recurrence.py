@@ -52,4 +52,4 @@ def test_an_event_is_shown_as_of_its_next_time() -> None:
 
 @pytest.mark.parametrize("event", ["When: 2017-13-45\nRepeats: FREQ=DAILY", "When: 9999-12-31\nRepeats: FREQ=DAILY"])
 def test_a_day_that_does_not_exist_breaks_nothing(event: str) -> None:
-    show_next(event, date(9999, 12, 31))
+    assert show_next(event, date(9999, 12, 31)) == ""
