@@ -29,24 +29,24 @@ def estimate(
     plugins: Plugins, models: Models, settings: Settings, own: Iterable[Path], paths: Iterable[str], policy: str | None
 ) -> wire.Estimate:
     """Looks into some of the files. InvalidInputError for a path that is not there."""
-    readable: list[Found] = []
+    readable: list[tuple[Found, Path]] = []  # and the folder below which no link is followed
     skipped = 0
     own = tuple(own)
     for path in find_existing(paths):
         ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
         for found in files.walk(path, ignore):
             if found.stat is not None and found.unread is None:
-                readable.append(found)
+                readable.append((found, ignore.root))
             else:
                 skipped += 1
     sample = readable[:: math.ceil(len(readable) / SAMPLE)] if readable else []
     bytes = words = episodes = unreadable = 0
-    for found in sample:
+    for found, root in sample:
         assert found.stat is not None
         bytes += found.stat.st_size
         try:
             reader = plugins.reader_for(found.path, found.stat.st_size)
-            read = documents(reader, found.path, *files.read(found.path, reader.max_bytes))
+            read = documents(reader, found.path, *files.read(found.path, reader.max_bytes, root))
         except (Unreadable, files.Unread):
             unreadable += 1
             continue
@@ -54,7 +54,7 @@ def estimate(
             drafts = chunk_document(document, settings.memory.chunk)
             episodes += len(drafts)
             words += count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
-    total = sum(found.stat.st_size for found in readable if found.stat)
+    total = sum(found.stat.st_size for found, _ in readable if found.stat)
     more = total / bytes if bytes else 1.0
     return _read_by_model(
         models,

@@ -1,6 +1,7 @@
 """Files on the disk, as they are found and read: what is ignored, what is skipped, and never half a file.
 
-Nothing here follows a symbolic link, opens anything but a regular file, or writes.
+Nothing here follows a symbolic link, opens anything but a regular file, or writes. What is walked is opened folder by
+folder from the one at the top, and so is what is read: a folder that is swapped for a link meanwhile leads nowhere.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from pathspec import GitIgnoreSpec
 
 FOLDER_RULES = ".palimpsestignore"  # in a watched folder, in .gitignore syntax
 MIB = 1 << 20
+
+BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd  # not on Windows
 
 
 class Unread(Exception):
@@ -39,11 +43,11 @@ class Ignore:
         """`own` are folders or files that are left out wherever they lie."""
         rules = list(patterns)
         try:
-            data, _ = read(root / FOLDER_RULES, MIB)
+            data, _ = read(root / FOLDER_RULES, MIB, root)
             rules += data.decode("utf-8", "replace").splitlines()
         except Unread:
             pass
-        self._root = root
+        self.root = root
         self._own = frozenset(own)
         self._rules = GitIgnoreSpec.from_lines(rules)
 
@@ -51,25 +55,25 @@ class Ignore:
         """Whether `path`, found in a folder that is not ignored itself, is ignored."""
         if path in self._own:
             return True
-        name = path.relative_to(self._root).as_posix()
+        name = path.relative_to(self.root).as_posix()
         return self._rules.match_file(name + "/" if folder else name)
 
     def reaches(self, path: Path) -> bool:
         """Whether `path` below the root is ignored, or lies in a folder that is."""
-        if path == self._root:
+        if path == self.root:
             return False
-        above = path.relative_to(self._root).parents
-        folders = [self._root / part for part in above if part != Path()]
+        above = path.relative_to(self.root).parents
+        folders = [self.root / part for part in above if part != Path()]
         return any(self.covers(folder, True) for folder in folders) or self.covers(path, path.is_dir())
 
 
 def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
     """Everything below `start` (a folder, or one file) that is not ignored, by name, folders after their files.
 
-    `start` itself may be ignored: whoever names a file wants it.
+    `start` lies below the root of `ignore`, or is it. It may itself be ignored: whoever names a file wants it.
     """
     try:
-        first = start.lstat()
+        first = _status(start, ignore.root)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
@@ -81,14 +85,21 @@ def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
     waiting = [start]
     while waiting:
         folder = waiting.pop()
+        below: list[Path] = []
         try:
-            with os.scandir(folder) as entries:
-                names = sorted(entries, key=lambda entry: entry.name)
+            found = _look_into(folder, ignore, below)
         except OSError as error:
             yield Found(folder, unread=_reason(error), folder=True)
             continue
-        below = []
-        for entry in names:
+        yield from found
+        waiting += reversed(below)
+
+
+def _look_into(folder: Path, ignore: Ignore, below: list[Path]) -> list[Found]:
+    """The files of one folder that are not ignored; its folders go to `below`."""
+    found = []
+    with _open_folder(folder, ignore.root) as handle, os.scandir(handle) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
             path = folder / entry.name
             try:
                 is_folder = entry.is_dir(follow_symlinks=False)
@@ -97,20 +108,19 @@ def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
                 if is_folder:
                     below.append(path)
                 else:
-                    # not entry.stat(): on Windows it has no inode, and may be older than the file
-                    yield _found(path, path.lstat())
+                    # on Windows the entry's own has no inode, and may be older than the file
+                    found.append(_found(path, entry.stat(follow_symlinks=False) if BY_HANDLE else path.lstat()))
             except OSError as error:
-                yield Found(path, unread=_reason(error))
-        waiting += reversed(below)
+                found.append(Found(path, unread=_reason(error)))
+    return found
 
 
-def read(path: Path, most: int) -> tuple[bytes, os.stat_result]:
-    """The whole file and its stat; it was the same before and after it was read. Raises Unread with the reason."""
-    flags = os.O_RDONLY
-    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # what this system has of them
-        flags |= getattr(os, name, 0)
+def read(path: Path, most: int, root: Path) -> tuple[bytes, os.stat_result]:
+    """The whole file and its stat; it was the same before and after it was read. Raises Unread with the reason.
+
+    It lies below `root`, and nothing on the way from there is a link."""
     try:
-        file = os.open(path, flags)
+        file = _open(path, root, os.O_RDONLY | _flags("O_NONBLOCK", "O_BINARY"))
     except (OSError, ValueError) as error:
         raise _unread(error) from error
     try:
@@ -127,6 +137,50 @@ def read(path: Path, most: int) -> tuple[bytes, os.stat_result]:
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
         raise Unread("it was written to while it was read")
     return data, after
+
+
+def _flags(*names: str) -> int:
+    """What this system has of them."""
+    return sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", *names))
+
+
+def _open(path: Path, root: Path, flags: int) -> int:
+    """A descriptor of what lies at `path`, the root or below it. OSError, also where a link is on the way there."""
+    flags |= _flags()
+    if path == root or not BY_HANDLE:
+        return os.open(path, flags)
+    above = os.open(root, _flags("O_DIRECTORY", "O_PATH"))
+    try:
+        *folders, name = path.relative_to(root).parts
+        for folder in folders:
+            below = os.open(folder, _flags("O_DIRECTORY", "O_PATH"), dir_fd=above)
+            os.close(above)
+            above = below
+        return os.open(name, flags, dir_fd=above)
+    finally:
+        os.close(above)
+
+
+@contextmanager
+def _open_folder(path: Path, root: Path) -> Iterator[int | Path]:
+    """What `os.scandir` takes for a folder."""
+    if not BY_HANDLE:
+        yield path
+        return
+    handle = _open(path, root, os.O_RDONLY | _flags("O_DIRECTORY"))
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _status(path: Path, root: Path) -> os.stat_result:
+    """Of what lies there, links not followed. OSError."""
+    if path == root or not BY_HANDLE:
+        return path.lstat()
+    with _open_folder(path.parent, root) as folder:
+        assert isinstance(folder, int)
+        return os.stat(path.name, dir_fd=folder, follow_symlinks=False)
 
 
 def uri_of(path: Path) -> str:
@@ -155,4 +209,6 @@ def _reason(error: OSError | ValueError) -> str:
         return "no permission to read it"
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
         return "a symbolic link is not followed; add or watch what it points to"
+    if isinstance(error, NotADirectoryError):
+        return "a folder above it is a link or a file now; links are not followed"
     return f"the system cannot read it: {getattr(error, 'strerror', None) or error}"

@@ -60,7 +60,7 @@ class _Disk:
     """What was found there, by uri."""
 
     files: dict[str, Found] = field(default_factory=dict)
-    policies: dict[str, Policy] = field(default_factory=dict)
+    looks: dict[str, Look] = field(default_factory=dict)  # of `files`
     unread: dict[str, str] = field(default_factory=dict)  # and will not be read, for this reason
     blind: list[str] = field(default_factory=list)  # folders that could not be looked into
 
@@ -162,7 +162,7 @@ class Ingest:
             for found in files.walk(look.path, look.ignore):
                 uri = uri_of(found.path)
                 if found.unread is None:
-                    disk.files[uri], disk.policies[uri] = found, look.policy
+                    disk.files[uri], disk.looks[uri] = found, look
                 else:
                     disk.unread[uri] = found.unread
                 if found.folder:
@@ -228,7 +228,7 @@ class Ingest:
             if uri in known or uri in pairs or found.stat is None or found.stat.st_size not in sizes:
                 continue
             try:
-                data, status = files.read(found.path, found.stat.st_size)
+                data, status = files.read(found.path, found.stat.st_size, disk.looks[uri].ignore.root)
             except files.Unread:
                 continue
             if same := content.get((status.st_size, hashlib.sha256(data).hexdigest())):
@@ -239,7 +239,7 @@ class Ingest:
         for new, old in pairs.items():
             renamed = {source.uri: new + source.uri[len(old) :] for source in lost[old]}
             try:
-                self.writer.submit(partial(self._move, renamed, disk.policies[new])).result()
+                self.writer.submit(partial(self._move, renamed, disk.looks[new].policy)).result()
             except PalimpsestError as error:
                 log.warning("a moved file was not followed: %s", error)
                 continue
@@ -271,7 +271,7 @@ class Ingest:
         batch = _Batch(unread=dict(disk.unread), readable=[uri for uri in skipped if not disk.has(uri)])
         batch.files = len(disk.unread)
         for uri, found in disk.files.items():
-            self._take_file(uri, found, known.get(uri, []), disk.policies[uri], batch)
+            self._take_file(uri, found, known.get(uri, []), disk.looks[uri], batch)
             if uri in skipped and uri not in batch.unread:
                 batch.readable.append(uri)
             task.label = uri
@@ -281,7 +281,7 @@ class Ingest:
                 yield
         self._write(batch, known, skipped, task)
 
-    def _take_file(self, uri: str, found: Found, there: list[Source], policy: Policy, batch: _Batch) -> None:
+    def _take_file(self, uri: str, found: Found, there: list[Source], look: Look, batch: _Batch) -> None:
         """Reads one file into the batch, unless it is the same as it was."""
         batch.files += 1
         path, status = found.path, found.stat
@@ -291,7 +291,7 @@ class Ingest:
             return
         try:
             reader = self._plugins.reader_for(path, status.st_size)
-            data, status = files.read(path, reader.max_bytes)
+            data, status = files.read(path, reader.max_bytes, look.ignore.root)
             digest = hashlib.sha256(data).hexdigest()
             if there and all(source.sha256 == digest for source in there):
                 batch.stamps += [(source, status.st_size, status.st_mtime_ns) for source in there]
@@ -304,7 +304,7 @@ class Ingest:
                 batch.gone += [source.uri for source in there]
             return
         kept = {source.uri: source.policy for source in there}
-        batch.documents += [replace(document, policy=kept.get(document.uri, policy)) for document in read]
+        batch.documents += [replace(document, policy=kept.get(document.uri, look.policy)) for document in read]
         batch.bytes += len(data)
         batch.gone += {source.uri for source in there} - {document.uri for document in read}
 

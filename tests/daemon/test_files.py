@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import collections
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -48,22 +50,22 @@ def test_links_and_pipes_are_met_and_not_followed(tmp_path: Path) -> None:
     assert [bool(item.unread) for item in found] == [True, True, True]
     for item in found:
         with pytest.raises(Unread, match=r"link|regular"):
-            read(item.path, 100)
+            read(item.path, 100, tmp_path)
 
 
 def test_read(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_bytes(b"12345")
-    data, status = read(file, 5)
+    data, status = read(file, 5, tmp_path)
     assert (data, status.st_size, status.st_mtime_ns) == (b"12345", 5, file.stat().st_mtime_ns)
     with pytest.raises(Unread, match="too large"):
-        read(file, 4)
+        read(file, 4, tmp_path)
     with pytest.raises(Unread, match="vanished"):
-        read(tmp_path / "b", 4)
+        read(tmp_path / "b", 4, tmp_path)
     with pytest.raises(Unread, match="regular"):
-        read(tmp_path, 4)
+        read(tmp_path, 4, tmp_path)
     with pytest.raises(Unread):
-        read(tmp_path / "a\0b", 4)
+        read(tmp_path / "a\0b", 4, tmp_path)
 
 
 def test_a_file_that_is_written_while_it_is_read_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +82,49 @@ def test_a_file_that_is_written_while_it_is_read_is_not_read(tmp_path: Path, mon
 
     monkeypatch.setattr(os, "fstat", late)
     with pytest.raises(Unread, match="written to while"):
-        read(file, 100)
+        read(file, 100, tmp_path)
+
+
+def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(tmp_path: Path) -> None:
+    """The folder is its own and a link to the outside by turns, while it is walked and read: all that is read of it is
+    its own, also where the file was found before the swap and is read after it."""
+    tries = int(os.environ.get("SOAK_SWAPS", "1000"))
+    root, outside, folder = tmp_path / "root", tmp_path / "outside", tmp_path / "root" / "z" / "deep"
+    folder.mkdir(parents=True)
+    (outside / "deep").mkdir(parents=True)
+    (folder / "s.md").write_text("own")
+    (outside / "deep" / "s.md").write_text("out")
+    (outside / "deep" / "other.md").write_text("out")
+    (tmp_path / "link").symlink_to(outside)
+    ended = threading.Event()
+
+    def swap() -> None:
+        while not ended.is_set():
+            (root / "z").rename(tmp_path / "aside")
+            (tmp_path / "link").rename(root / "z")
+            (root / "z").rename(tmp_path / "link")
+            (tmp_path / "aside").rename(root / "z")
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    seen: collections.Counter[str] = collections.Counter()
+    ignore = Ignore(root, [], [])
+    try:
+        for _ in range(tries):
+            for start in (root, folder / "other.md"):
+                seen.update(item.path.name for item in walk(start, ignore))
+            try:
+                seen[read(folder / "s.md", 100, root)[0].decode()] += 1
+            except Unread:
+                seen["refused"] += 1
+    finally:
+        ended.set()
+        swapping.join()
+    assert seen["out"] == seen["other.md"] == 0 and seen["own"] + seen["refused"] == tries
+    (root / "z").rename(tmp_path / "gone")
+    (root / "z").symlink_to(outside)
+    with pytest.raises(Unread, match="link"):
+        read(folder / "s.md", 100, root)
 
 
 def test_every_name_has_a_uri() -> None:
