@@ -33,7 +33,12 @@ class DaemonError(Exception):
 
 
 class DaemonDownError(Exception):
-    """No daemon answers, or it went away; the message says what to do."""
+    """No daemon answers, or it went away; the message says what to do. `code` is the exit code of one that could not
+    start."""
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def send(paths: Paths, method: str, url: str, fields: dict[str, Any], timeout: float | None) -> Response:

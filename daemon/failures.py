@@ -12,7 +12,10 @@ from memory.errors import (
     NotFoundError,
     PalimpsestError,
     StoreBusyError,
+    StoreDamagedError,
     StoreError,
+    StoreFullError,
+    StoreMovedError,
 )
 
 STATUS = {
@@ -26,6 +29,9 @@ STATUS = {
     "busy": 503,
     "stopping": 503,
     "store": 500,
+    "moved": 500,
+    "damaged": 500,
+    "full": 507,
     "internal": 500,
 }
 
@@ -51,6 +57,12 @@ def failure(error: BaseException) -> wire.Failed:
             return wire.Failed("conflict", _text(error))
         case StoreBusyError():
             return wire.Failed("busy", _text(error))
+        case StoreMovedError():
+            return wire.Failed("moved", _text(error))
+        case StoreDamagedError():
+            return wire.Failed("damaged", _text(error))
+        case StoreFullError():
+            return wire.Failed("full", _text(error))
         case StoreError():
             return wire.Failed("store", _text(error))
         case PalimpsestError():

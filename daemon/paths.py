@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOME = "PALIMPSEST_HOME"
+REPLACED = "replaced-"  # begins the name of a memory that another one took the place of, among the backups
 SOCKET_BYTES = 100  # the kernel takes 104 (macOS) to 108 (Linux), with the ending NUL
 
 
@@ -103,13 +104,16 @@ class Paths:
 def private_folder(folder: Path) -> Path:
     """Creates a folder that only its owner may enter (0700), with its parents; or makes an own one so.
 
-    Raises PermissionError if it belongs to somebody else or is a link: in /tmp anybody could have put it there.
+    It may be a link of one's own to a folder of one's own. Raises PermissionError if it, or where it leads to, belongs
+    to somebody else: in /tmp anybody could have put it there.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name != "nt":
-        stat = folder.lstat()
-        if folder.is_symlink() or stat.st_uid != os.getuid():
-            raise PermissionError(f"{folder} belongs to somebody else or is a link. Remove it and start again.")
+        stat = folder.stat()
+        if {stat.st_uid, folder.lstat().st_uid} != {os.getuid()}:
+            raise PermissionError(
+                f"{folder} belongs to somebody else. Choose a folder of your own with {HOME}, or ask who owns it."
+            )
         if stat.st_mode & 0o077:
             folder.chmod(0o700)
     return folder

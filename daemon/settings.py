@@ -46,6 +46,7 @@ class DaemonSettings:
     )
     readers: int = setting(4, "Questions that are worked on at the same time.")
     in_flight: int = setting(16, "Requests that may be open at the same time; more are told to try again.")
+    disk_check_s: float = setting(30.0, "Seconds between two looks at the memory's file and its disk.")
 
 
 @dataclass(frozen=True, slots=True)

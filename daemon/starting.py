@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import subprocess
 
 
+CANNOT_WRITE = 75  # the exit code where the home of a daemon cannot be written
+NEW_MEMORY = "There was no memory in {}, so a new one begins there."
+
+
 def connect(
     paths: Paths, start: bool = True, wait: float = 20.0, say: Callable[[str], None] = lambda message: None
 ) -> Client:
@@ -32,7 +36,8 @@ def connect(
     except DaemonDownError:
         if not start:
             raise
-        say("Starting the memory in the background.")
+        begins = not paths.memory.exists()
+        say(NEW_MEMORY.format(paths.data) if begins else "Starting the memory in the background.")
         _start(client, wait)
         return client
     if hello.protocol > wire.PROTOCOL:
@@ -52,7 +57,8 @@ def connect(
 
 def _start(client: Client, wait: float) -> None:
     """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
-    process = spawn(client.paths)
+    said = _said_bytes(client.paths)
+    process = _spawn(client.paths)
     deadline = time.monotonic() + wait
     while time.monotonic() < deadline:
         try:
@@ -61,11 +67,24 @@ def _start(client: Client, wait: float) -> None:
         except DaemonDownError:
             code = process.poll()
         if code == ALREADY_RUNNING and not is_held(client.paths.lock):
-            process = spawn(client.paths)  # the other one was just about to end
+            process = _spawn(client.paths)  # the other one was just about to end
         elif code not in (None, ALREADY_RUNNING):
-            raise DaemonDownError(f"The daemon could not start (exit code {code}).\n{_tail(client.paths)}")
+            why = _tail(client.paths, said)
+            raise DaemonDownError(f"The daemon could not start (exit code {code}).\n{why}", code)
         time.sleep(0.02)
-    raise DaemonDownError(f"The daemon has not answered for {wait:.0f} s.\n{_tail(client.paths)}")
+    raise DaemonDownError(f"The daemon has not answered for {wait:.0f} s.\n{_tail(client.paths, said)}")
+
+
+def _spawn(paths: Paths) -> subprocess.Popen[bytes]:
+    try:
+        return spawn(paths)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise DaemonDownError(
+            f"The daemon cannot start: {error.filename or paths.data} cannot be written ({why}). Make it writable, or "
+            "choose another folder with PALIMPSEST_HOME.",
+            CANNOT_WRITE,
+        ) from error
 
 
 def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
@@ -91,10 +110,20 @@ def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> subproc
         os.close(output)
 
 
-def _tail(paths: Paths, lines: int = 12) -> str:
-    """The end of what the daemon last said."""
-    for path in (paths.output, paths.log):
+def _said_bytes(paths: Paths) -> int:
+    """How much earlier daemons have said."""
+    try:
+        return paths.output.stat().st_size
+    except OSError:
+        return 0
+
+
+def _tail(paths: Paths, since: int, lines: int = 12) -> str:
+    """The end of what the daemon last said, without what was there before."""
+    for path, begin in ((paths.output, since), (paths.log, 0)):
         with contextlib.suppress(OSError):
-            if said := path.read_text("utf-8", "replace").strip():
+            whole = path.read_bytes()
+            fresh = whole[begin:] if len(whole) >= begin else whole  # it begins anew when it has grown long
+            if said := fresh.decode("utf-8", "replace").strip():
                 return "\n".join([f"The end of {path}:", *said.splitlines()[-lines:]])
     return f"It left no word in {paths.log}."

@@ -1,10 +1,12 @@
 """What can go wrong, as one tree. Every message says what happened and what to do.
 
 * PalimpsestError
-  + StoreError            also: no SQLite here can load sqlite-vec; the file was written by a newer version
+  + StoreError            also: no SQLite here can load sqlite-vec
     - StoreBusyError      another program holds the file
     - StoreFullError      the disk is full
     - StoreDamagedError   the file is no memory, or is broken
+    - StoreMovedError     another file stands in its place, or none
+    - StoreNewerError     a newer Palimpsest wrote it
   + NotFoundError         nothing has that id or name
   + InvalidInputError     an argument that cannot be meant (empty text, a naive datetime, a vector with NaN)
   + NotAvailableError     this build or this configuration cannot do that; the reason is in the message
@@ -37,6 +39,14 @@ class StoreFullError(StoreError):
 
 class StoreDamagedError(StoreError):
     """The file is not a memory, or it is damaged."""
+
+
+class StoreMovedError(StoreError):
+    """While the memory file was open, it was moved, deleted or replaced by another one."""
+
+
+class StoreNewerError(StoreError):
+    """A newer version wrote the file; it was not touched."""
 
 
 class NotFoundError(PalimpsestError, LookupError):

@@ -3,8 +3,11 @@
 0    done
 1    it went wrong
 2    the command or its input cannot be meant
-3    the daemon is not there, or already is
-4    nothing was found, or the memory does not hold the answer
+3    the daemon is not there, cannot start, or already is
+4    nothing was found, or the memory does not hold the answer; a newer Palimpsest wrote the memory
+74   the memory's file is damaged, or not where it was
+75   its disk is full, or the file cannot be written
+78   config.toml cannot be meant
 130  Ctrl-C; what the daemon does goes on
 """
 
@@ -22,7 +25,9 @@ from memory.errors import PalimpsestError
 
 HOW_TO_READ = "Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes"
 NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
-_EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4}
+_EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4, "moved": 74, "damaged": 74, "full": 75, "store": 75}
+
+_START_CODES = {4, 74, 75, 78}  # of a daemon that could not start, which are told on
 
 
 def to_click_exception(error: Exception, as_json: bool) -> click.ClickException | None:
@@ -31,7 +36,7 @@ def to_click_exception(error: Exception, as_json: bool) -> click.ClickException 
         case DaemonError():
             return Refused(error.failed, as_json)
         case DaemonDownError():
-            return DaemonState(str(error))
+            return DaemonState(str(error), error.code)
         case PalimpsestError():  # config.toml
             return click.ClickException(display_safe(str(error)))
         case PermissionError():
@@ -43,6 +48,11 @@ class DaemonState(click.ClickException):
     """The daemon is not running, or already runs."""
 
     exit_code = 3
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        if code is not None and code in _START_CODES:
+            self.exit_code = code  # type: ignore[misc]  # click declares one code per class
 
     def format_message(self) -> str:
         return display_safe(self.message)

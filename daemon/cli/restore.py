@@ -11,10 +11,8 @@ from daemon.cli import output
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.lock import AlreadyRunningError, hold
-from daemon.paths import private_folder
+from daemon.paths import REPLACED, private_folder
 from daemon.terminal import display_safe, size
-
-KEPT = "replaced-"  # begins the name of what a backup replaced, in the folder of the backups
 
 
 @click.command()
@@ -57,7 +55,7 @@ def _restore(session: Session, backup: Path) -> Path:
     paths = session.paths
     private_folder(paths.data)
     private_folder(paths.backups)
-    kept = paths.backups / f"{KEPT}{datetime.now():%Y%m%d-%H%M%S}.db"
+    kept = paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
     try:
         with hold(paths.lock):
             Memory.restore(backup, paths.memory, kept)
@@ -68,7 +66,7 @@ def _restore(session: Session, backup: Path) -> Path:
 
 def _backups(folder: Path) -> list[Path]:
     """The backups of the folder, the newest first."""
-    found = [file for file in folder.glob("*.db") if not file.name.startswith(KEPT)]
+    found = [file for file in folder.glob("*.db") if not file.name.startswith(REPLACED)]
     return sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)
 
 

@@ -29,9 +29,11 @@ class Session:
     @cached_property
     def client(self) -> Client:
         """The connection, made when it is first needed. Raises DaemonDownError."""
+        from daemon.cli import output
         from daemon.starting import connect
 
-        return connect(self.paths, start=self.start)
+        begins = self.start and not self.paths.memory.exists()
+        return connect(self.paths, start=self.start, say=output.say if begins else lambda message: None)
 
 
 pass_session = click.make_pass_decorator(Session, ensure=True)

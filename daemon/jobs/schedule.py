@@ -1,5 +1,6 @@
 """All that is done again and again, in one APScheduler: what, how often, and when next.
 
+    disk      the memory's file: still there?                   every daemon.disk_check_s
     scan      every watched folder is compared with the disk    about every watch.scan_interval_s
     folders   watched folders are looked at: still there?       every watch.root_check_s
     night     consolidation and training, if they are due       a look every ten minutes

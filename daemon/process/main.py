@@ -3,7 +3,8 @@
 Everything is put together here and nowhere else. What is heavy is imported after the lock is held, so that a daemon
 that finds another one is gone in a tenth of a second.
 
-    exit codes: 0 stopped   1 it could not start   3 another one runs   78 config.toml is wrong
+    exit codes: 0 stopped   1 it could not start   3 another one runs   4 a newer Palimpsest wrote the memory
+    74 the memory is damaged, gone or out of reach   75 its disk is full   78 config.toml is wrong
     130 interrupted while it started
 """
 
@@ -24,14 +25,14 @@ from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import Paths, private_folder
 from daemon.process.logs import configure
 from daemon.settings import Settings, SettingsError, load, new_folder_policy
-from memory.errors import PalimpsestError
+from memory.errors import PalimpsestError, StoreDamagedError, StoreFullError, StoreMovedError, StoreNewerError
 
 if TYPE_CHECKING:
     from daemon.jobs.schedule import Schedule
 
 log = logging.getLogger("daemon")
 
-BAD_SETTINGS = 78
+NEWER_FILE, NO_FILE, FULL_DISK, BAD_SETTINGS = 4, 74, 75, 78
 INTERRUPTED = 130
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
 DRAIN_SECONDS = 10.0  # for the unit that is being written
@@ -53,7 +54,7 @@ def run() -> int:
                 asyncio.run(daemon.serve())
             finally:
                 daemon.stop()
-            return 0
+            return daemon.exit_code
     except SettingsError as error:
         print(error, file=sys.stderr)
         return BAD_SETTINGS
@@ -65,7 +66,19 @@ def run() -> int:
     except (PalimpsestError, OSError) as error:
         log.error("could not start: %s", error)
         print(f"The daemon could not start: {error}", file=sys.stderr)
-        return 1
+        return _exit_code(error)
+
+
+def _exit_code(error: Exception) -> int:
+    match error:
+        case StoreNewerError():
+            return NEWER_FILE
+        case StoreFullError():
+            return FULL_DISK
+        case StoreDamagedError() | StoreMovedError():
+            return NO_FILE
+        case _:
+            return 1
 
 
 class Daemon:
@@ -74,6 +87,7 @@ class Daemon:
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self.paths = paths
         self.settings = settings
+        self.exit_code = 0
         self._stopping = threading.Event()
 
     def start(self) -> None:
@@ -85,6 +99,7 @@ class Daemon:
         from daemon.api.facts import News
         from daemon.api.services import Services
         from daemon.jobs.activity import Activity
+        from daemon.jobs.disk import Disk
         from daemon.jobs.embedder import Embedding, first
         from daemon.jobs.enrichment import Enrichment
         from daemon.jobs.models import Models
@@ -133,6 +148,7 @@ class Daemon:
         self.learning = Learning(self.memory, self.models, self.writer, self.settings.learning, self.activity.publish)
         self.nightly = Nightly(self.memory, self.writer, self.settings.night, self.learning.at_night)
         self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)
+        self.disk = Disk(self.memory, self.paths.backups, self.activity.publish, self._give_up)
         self.schedule = self._schedule()
         self.watcher.run_later = self.schedule.run_later
         self.services = Services(
@@ -167,6 +183,7 @@ class Daemon:
 
         watch, after_s = self.settings.watch, self.settings.night.after_start_s
         schedule = Schedule()
+        schedule.add("disk", self.disk.look, self.settings.daemon.disk_check_s or 30)
         schedule.add("scan", self.watcher.scan_all, watch.scan_interval_s, jitter_s=watch.scan_interval_s / 4)
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
         schedule.add("night", self.nightly.look, LOOK_SECONDS, after_s)
@@ -218,6 +235,11 @@ class Daemon:
             deadline.daemon = True
             deadline.start()
             self._loop.call_soon_threadsafe(self._told.set)
+
+    def _give_up(self) -> None:
+        """There is no memory any more that this daemon could serve."""
+        self.exit_code = NO_FILE
+        self.stop_soon()
 
     def _signalled(self, number: int, frame: FrameType | None) -> None:
         """The first signal is polite, the second firm: whatever was acknowledged is on the disk."""

@@ -45,7 +45,7 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
-    """A periodic job: scan | folders | night | backup | check. `next_at` is when it is looked at next."""
+    """A periodic job: disk | scan | folders | night | backup | check. `next_at` is when it is looked at next."""
 
     name: str
     next_at: datetime

@@ -26,7 +26,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.errors import StoreDamagedError, StoreError
+from memory.errors import StoreDamagedError, StoreError, StoreNewerError
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
 
@@ -60,8 +60,8 @@ STEPS: tuple[Step, ...] = (create_memory, drop_episode_indexes)
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:
     """How many of `steps` the file at `path` has (0: it is empty), read without changing a byte of it.
-    StoreDamagedError if it is no memory, StoreError if it has more, or was made by a Palimpsest from before the first
-    release."""
+    StoreDamagedError if it is no memory, StoreNewerError if it has more, StoreError if it was made by a Palimpsest from
+    before the first release."""
     with driver_errors(path), closing(connect(path, read_only=True)) as conn:
         try:
             application: int = conn.execute("PRAGMA application_id").fetchone()[0]
@@ -85,7 +85,7 @@ def version_of(path: Path, steps: Sequence[Step]) -> int:
             "your files again: pal add."
         )
     if done[: len(steps)] != names[: len(done)] or len(done) > len(steps):
-        raise StoreError(
+        raise StoreNewerError(
             f"{path} was written by a newer Palimpsest (format {len(done)}; this one knows {len(steps)}). "
             "It was not touched. Update Palimpsest, or open the copy that ends in .bak beside it."
         )

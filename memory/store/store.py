@@ -2,7 +2,8 @@
 
 The invariant: everything that changes goes through `writing()`, one unit at a time. A unit is one transaction; after
 any error, the driver's or ours, nothing of it stays. When `writing()` has ended without an error the unit is on the
-disk. `reading()` never waits for a writer and sees one moment of the memory from beginning to end.
+disk. `reading()` never waits for a writer and sees one moment of the memory from beginning to end. Once another file
+stands in the place of the memory, neither gives a connection any more.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from memory.errors import InvalidInputError, StoreBusyError, StoreError
+from memory.errors import InvalidInputError, StoreBusyError, StoreError, StoreMovedError
 from memory.store import schema
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, create_private, driver, driver_errors, translate_error
+from memory.store.place import Place
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,6 +35,8 @@ class Store:
         """Use `Store.open`."""
         self.path = path
         self._writer = writer
+        self._place = Place.of(path)
+        self._moved = False
         self._folder = folder
         self._unit = threading.RLock()  # held while the writing connection is in use
         self._idle: list[Connection] = []
@@ -60,6 +64,7 @@ class Store:
                         writer.execute("PRAGMA page_size = 8192")
                     writer.execute("PRAGMA journal_mode = WAL")
                     schema.upgrade(writer, file, version, schema.STEPS)
+                    writer.execute("SELECT 1 FROM meta").fetchone()  # with the first read it opens its log
                 except BaseException:
                     writer.close()
                     raise
@@ -103,6 +108,7 @@ class Store:
                 yield conn
                 if conn.total_changes != before:
                     conn.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+                self.verify_place()
                 conn.execute("COMMIT")
             except BaseException:
                 if conn.in_transaction:  # a full disk has already ended it
@@ -117,6 +123,7 @@ class Store:
                 raise StoreError(f"{self.path} is closed. Open it again.")
             if self._writer.in_transaction:
                 raise RuntimeError("a unit of writing cannot be opened inside another one")
+            self.verify_place()
             with driver_errors(self.path):
                 yield self._writer
 
@@ -139,6 +146,27 @@ class Store:
         with self.quiet() as conn:
             verified_copy(conn, self.path, to)
         return to.stat().st_size
+
+    def verify_place(self) -> None:
+        """StoreMovedError once the file that is open is not the one that stands at `path`."""
+        self._moved = self._moved or self._place.is_replaced
+        if self._moved:
+            raise StoreMovedError(
+                f"{self.path} was replaced or moved while it was open, so nothing is read from it or written to it any "
+                "more. Open what stands there now: pal daemon restart."
+            )
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the folder of the file was moved or deleted while it was open."""
+        return self._place.is_elsewhere
+
+    def rescue(self, to: Path) -> None:
+        """Of a file that was replaced: all that was written to it goes from its log into it, so that the log does not
+        spoil the other file, and a verified copy to `to`, since its own name may be gone."""
+        with self._unit, driver_errors(self.path):
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            verified_copy(self._writer, self.path, to)
 
     @property
     def generation(self) -> int:
@@ -185,9 +213,16 @@ class Store:
         with self._pool:
             if self._closed:
                 raise StoreError(f"{self.path} is closed. Open it again.")
+            if self._moved:
+                self.verify_place()
             if self._idle:
                 return self._idle.pop()
         conn = connect(self.path)
+        try:
+            self.verify_place()  # else it would be of another file
+        except StoreMovedError:
+            conn.close()
+            raise
         conn.execute("PRAGMA query_only = ON")
         return conn
 

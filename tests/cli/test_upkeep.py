@@ -130,7 +130,7 @@ def test_a_memory_of_a_newer_version_is_left_alone(shell: Shell) -> None:
         )
     file.close()
     said = shell.pal("ask", "where is the key?")
-    assert said.code == 3
+    assert said.code == 4
     assert "newer Palimpsest" in said.err
 
 
@@ -152,5 +152,5 @@ def test_settings_that_cannot_be_meant_are_told_by_the_first_command(shell: Shel
     shell.home.mkdir()
     (shell.home / "config.toml").write_text("[daemon]\nreaders = 'many'\n", "utf-8")
     said = shell.pal("status")
-    assert said.code == 3
+    assert said.code == 78
     assert "config.toml, line 2: daemon.readers must be a whole number" in said.err

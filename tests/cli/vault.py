@@ -14,6 +14,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from daemon.cli import main
+from daemon.starting import NEW_MEMORY
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "examples" / "notes"
@@ -51,7 +52,8 @@ class Shell:
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         here = str(self.folder)
-        return Said(result.exit_code, result.stdout.replace(here, "."), result.stderr.replace(here, "."))
+        told = result.stderr.replace(NEW_MEMORY.format(self.home) + "\n", "")  # by whichever command is the first
+        return Said(result.exit_code, result.stdout.replace(here, "."), told.replace(here, "."))
 
     def process(self, *args: str, code: str = "from daemon.cli import main; main(prog_name='pal')") -> Any:
         """Starts a command as a process: `subprocess.Popen` with its output on pipes.

@@ -16,7 +16,7 @@ from plugins.manager import load
 from tests.daemon.enriching import Make, world
 
 QUICK = Settings(
-    daemon=DaemonSettings(log_level="DEBUG"),
+    daemon=DaemonSettings(log_level="DEBUG", disk_check_s=0.5),
     watch=WatchSettings(debounce_s=0.8, longest_wait_s=5.0, root_check_s=0.5, gone_wait_s=1.5),
 )
 

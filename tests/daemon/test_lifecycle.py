@@ -10,7 +10,9 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -20,6 +22,9 @@ from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold, is_held
 from daemon.paths import Paths
 from daemon.starting import connect
 from daemon.testing import run_daemon
+from tests.daemon.conftest import QUICK
+
+T = TypeVar("T")
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and modes are POSIX")
 
@@ -104,7 +109,8 @@ def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
     before = paths.memory.read_bytes()
     with pytest.raises(DaemonDownError) as caught:
         connect(paths, wait=60)
-    assert "exit code 1" in str(caught.value) and "memory.db" in str(caught.value)
+    assert caught.value.code == 74 and "memory.db" in str(caught.value)
+    assert "config.toml" not in str(caught.value), "what an earlier daemon said is over"
     assert paths.memory.read_bytes() == before
 
 
@@ -112,6 +118,66 @@ def test_without_leave_nothing_is_started(tmp_path: Path) -> None:
     with pytest.raises(DaemonDownError, match="pal daemon start"):
         connect(Paths.in_folder(tmp_path), start=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_home_may_be_a_link_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with run_daemon(tmp_path / "link") as daemon:
+        daemon.client.remember("The ferry leaves at nine.")
+    assert (tmp_path / "real" / "memory.db").is_file()
+
+
+def test_a_home_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DaemonDownError, match=r"cannot be written .*PALIMPSEST_HOME") as caught:
+        connect(Paths.in_folder(tmp_path / "file" / "home"))
+    assert caught.value.code == 75
+
+
+def test_a_memory_that_is_replaced_under_the_daemon(tmp_path: Path) -> None:
+    """Nothing more is acknowledged, what was is kept, and a restart opens what stands there now."""
+    with run_daemon(tmp_path / "other", QUICK) as other:
+        other.client.remember("The gate is green.")
+        other.stop()
+        with run_daemon(tmp_path / "home", QUICK) as daemon:
+            daemon.client.remember("The ferry leaves at nine.")
+            other.paths.memory.rename(daemon.paths.memory)
+            with pytest.raises(DaemonError, match="pal daemon restart") as caught:
+                daemon.client.remember("The pier is closed.")
+            assert caught.value.failed.code == "moved"
+            kept = until(lambda: [*daemon.paths.backups.glob("replaced-*.db")])
+            with pytest.raises(DaemonError, match="was replaced or moved"):
+                daemon.client.status()
+            assert daemon.stop() == 0
+            daemon.start()
+            assert [row.title for row in daemon.client.sources().sources] == ["The gate is green"]
+            assert daemon.client.check().problems == ()
+            daemon.stop()
+            kept[0].rename(daemon.paths.memory)
+            daemon.start()
+            assert [row.title for row in daemon.client.sources().sources] == ["The ferry leaves at nine"]
+
+
+def test_a_daemon_whose_home_is_moved_ends(tmp_path: Path) -> None:
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        assert daemon.process is not None
+        daemon.client.remember("The ferry leaves at nine.")
+        daemon.paths.data.rename(tmp_path / "moved")
+        assert daemon.process.wait(20) == 74
+        said: list[str] = []
+        connect(daemon.paths, wait=60, say=said.append).stop()
+        assert "a new one begins there" in said[0]
+        with run_daemon(tmp_path / "moved") as moved:
+            assert moved.client.status().sources == 1
+
+
+def until(look: Callable[[], T], seconds: float = 20) -> T:
+    deadline = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return seen
 
 
 def test_over_tcp_only_with_the_token(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from memory.errors import StoreBusyError, StoreError
+from memory.errors import StoreBusyError, StoreError, StoreMovedError
 from memory.store import check, sources
 from memory.store.connect import driver
 from memory.store.store import Store
@@ -176,3 +178,45 @@ def test_a_checkpoint_empties_the_log_unless_a_reader_holds_it(store: Store) -> 
             sources.watch_folder(writer, "/mail", 1)
         with pytest.raises(StoreBusyError, match="is being read"):
             store.checkpoint()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a file that is open cannot be moved")
+@pytest.mark.parametrize("what", ["the file", "its log", "its folder"])
+def test_nothing_is_written_to_a_file_that_was_replaced(tmp_path: Path, what: str) -> None:
+    home = tmp_path / "home"
+    path = home / "memory.db"
+    with Store.open(path) as store:
+        with store.writing() as conn:
+            sources.watch_folder(conn, "/notes", 1)
+        with pytest.raises(StoreMovedError, match="pal daemon restart"), store.writing() as conn:
+            sources.watch_folder(conn, "/mail", 1)
+            match what:
+                case "the file":
+                    shutil.copy(path, home / "copy.db")
+                    path.rename(home / "aside.db")
+                    (home / "copy.db").rename(path)
+                case "its log":
+                    path.with_name("memory.db-wal").unlink()
+                case _:
+                    home.rename(tmp_path / "elsewhere")
+        for use in (store.reading, store.writing, store.quiet):
+            with pytest.raises(StoreMovedError), use():
+                pass
+        assert store.is_elsewhere == (what == "its folder")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a file that is open cannot be moved")
+def test_what_was_written_before_a_file_was_replaced_is_kept(tmp_path: Path) -> None:
+    path, kept = tmp_path / "memory.db", tmp_path / "backups" / "kept.db"
+    Store.open(tmp_path / "other.db").close()
+    other = (tmp_path / "other.db").read_bytes()
+    with Store.open(path) as store:
+        with store.writing() as conn:
+            sources.watch_folder(conn, "/notes", 1)
+        (tmp_path / "other.db").rename(path)
+        with pytest.raises(StoreMovedError):
+            store.verify_place()
+        store.rescue(kept)
+    assert path.read_bytes() == other
+    with Store.open(path) as replacing, Store.open(kept) as rescued:
+        assert (paths(replacing), paths(rescued)) == ([], ["/notes"])
