@@ -128,13 +128,14 @@ class Client:
             ref=ref,
         )  # fmt: skip
 
-    def add(self, paths: list[Path] | tuple[Path, ...], policy: str | None = None) -> Stream:
+    def add(self, paths: list[Path] | tuple[Path, ...], policy: str | None = None, again: bool = False) -> Stream:
         """The events of reading files or folders once; the last one is an Added. It goes on if the stream is closed.
 
         `policy`: local (their text stays on this machine) | any (models elsewhere may be given it), for what was read
         there before, too; None leaves that as it is, and what is new gets its watched folder's or the default.
+        `again`: what was forgotten is read, too.
         """
-        return self._stream("POST", "/add", wire.Added, paths=_absolute(*paths), policy=policy)
+        return self._stream("POST", "/add", wire.Added, paths=_absolute(*paths), policy=policy, again=again)
 
     def folders(self) -> tuple[wire.Folder, ...]:
         return self._call("GET", "/folders", wire.FoldersReply).folders

@@ -27,6 +27,10 @@ Policy = Literal["local", "any"]
 Effort = Literal["quick", "normal", "deep"]
 """How much a question may take: `memory.answering.options` says what each allows."""
 
+# Why a file is skipped of which a person said so, and one that holds what such a file held.
+FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
+SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it read all the same: pal add --again"
+
 
 # What goes in ---------------------------------------------------------------------------------
 

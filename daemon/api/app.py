@@ -258,11 +258,10 @@ def _writing_routes(api: Api, services: Services) -> None:
     async def forget(
         source: str | None = None, object: str | None = None, episode: int | None = None, fact: int | None = None
     ) -> wire.Forgotten:
-        watched, backups = services.watcher.covers, services.backups
-        return await services.write(partial(documents.forget, memory, watched, backups, source, object, episode, fact))
+        return await services.write(partial(documents.forget, memory, services.backups, source, object, episode, fact))
 
     @api.post("/add")
-    async def add(paths: tuple[str, ...], policy: str | None = None) -> Response:
+    async def add(paths: tuple[str, ...], policy: str | None = None, again: bool = False) -> Response:
         channel = Channel()
         there = await services.work(partial(documents.find_existing, paths))
 
@@ -272,7 +271,7 @@ def _writing_routes(api: Api, services: Services) -> None:
                 channel.end()
 
         chosen = views.policy(policy)
-        await services.work(lambda: services.adds.add(there, tell, chosen, services.policy()))
+        await services.work(lambda: services.adds.add(there, tell, chosen, services.policy(), again))
         return stream(channel.events())
 
 

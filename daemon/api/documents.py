@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -14,7 +14,6 @@ from daemon import wire
 from daemon.jobs.writer import Writer
 from daemon.paths import private_folder
 from daemon.watch.files import uri_of
-from daemon.watch.ingest import FORGOTTEN
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Copy, Forgotten
 from memory.time.timestamps import from_ms
@@ -27,14 +26,13 @@ FORGET_AT_ONCE = 200  # sources; each such unit costs one reading of the whole g
 
 def forget(
     memory: Memory,
-    watched: Callable[[Path], bool],
     backups: Path,
     source: str | None,
     object: str | None,
     episode: int | None,
     fact: int | None,
 ) -> wire.Forgotten:
-    """Forgets one thing. A file of a watched folder is skipped from then on, or it would come back."""
+    """Forgets one thing. A file of which it was the content is skipped from then on, or it would come back."""
     if source is None:
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
         return replace(memory.forget(None, object, fact, episode), copies=_dated(copies))
@@ -42,11 +40,9 @@ def forget(
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _named(memory, source)
     copies = memory.maintenance.copies_with(backups, uris)
-    total = replace(memory.ingest.forget_sources(uris), copies=_dated(copies))
     file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
-    if file.is_absolute() and file.is_file() and watched(file):
-        memory.sources.note_files((), {uri_of(file): FORGOTTEN}, ())
-    return total
+    stays = uri_of(file) if file.is_absolute() and file.is_file() else None
+    return replace(memory.ingest.forget_sources(uris, stays), copies=_dated(copies))
 
 
 def forget_folder(memory: Memory, writer: Writer, backups: Path, folder: Path) -> wire.Forgotten:

@@ -23,15 +23,24 @@ NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-stri
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...|-", type=click.Path(allow_dash=True))
 @policy_option
+@click.option("--again", is_flag=True, help="Read what was forgotten, too.")
 @click.option("--estimate", is_flag=True, help="Only tell how much it is, and what a model would take to read it.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
-def add(session: Session, paths: tuple[str, ...], policy: str | None, estimate: bool, yes: bool, as_json: bool) -> None:
+def add(
+    session: Session,
+    paths: tuple[str, ...],
+    policy: str | None,
+    again: bool,
+    estimate: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
     """Read files and folders once.
 
-    "-" reads text from standard input. What was read before and has not changed is left as it is.
-    To keep a folder read as it changes: pal watch add.
+    "-" reads text from standard input. What was read before and has not changed is left as it is;
+    so is what was forgotten, unless --again is given. To keep a folder read as it changes: pal watch add.
 
     On a terminal the first folder makes it ask whether text may be given to a language model on the net.
     """
@@ -45,7 +54,7 @@ def add(session: Session, paths: tuple[str, ...], policy: str | None, estimate: 
         text = _stdin()
         _report(session.client.remember(text), as_json)
     if files:
-        added = _read(session, files, policy, as_json)
+        added = _read(session, files, policy, again, as_json)
         if not as_json:
             click.echo(_summary(added))
         if added.skipped and not (added.sources or added.unchanged):
@@ -64,14 +73,14 @@ def _estimate(session: Session, files: list[Path], policy: str | None, as_json: 
         print_estimate(known)
 
 
-def _read(session: Session, files: list[Path], policy: str | None, as_json: bool) -> wire.Added:
+def _read(session: Session, files: list[Path], policy: str | None, again: bool, as_json: bool) -> wire.Added:
     """Reads the files, telling how far it is: a bar on a terminal, events with JSON."""
     show_bar = not as_json and sys.stderr.isatty()
     try:
         with click.progressbar(
             length=0, label="Reading", file=sys.stderr, hidden=not show_bar, item_show_func=lambda item: item
         ) as bar:
-            for event in session.client.add(files, policy):
+            for event in session.client.add(files, policy, again):
                 if as_json:
                     output.print_json(event)
                 match event:
@@ -172,6 +181,8 @@ def forget(
             f"Forgotten: {count(gone.sources, 'note')}, {count(gone.episodes, 'passage')}, "
             f"{count(gone.objects, 'object')}, {count(gone.facts, 'fact')}."
         )
+        if source is not None and Path(source).is_file():
+            output.print_text("The file stays on the disk and is not read again. To have it read: pal add --again")
         print_copies(gone)
 
 

@@ -42,7 +42,7 @@ class Adds:
         begun = self._writer.write(partial(self._memory.jobs.resume, KIND, self._boot, KEPT))
         for job in begun:
             paths = {Path(path): job.payload.get("policies", {}).get(path, "local") for path in job.payload["paths"]}
-            self._submit(job.id, paths, lambda event: None)
+            self._submit(job.id, paths, lambda event: None, job.payload.get("again", False))
         return len(begun)
 
     def add(
@@ -51,11 +51,13 @@ class Adds:
         tell: Callable[[wire.Event], None],
         policy: Policy | None = None,
         default: Policy = "local",
+        again: bool = False,
     ) -> None:
         """Reads files and folders; `tell` gets the events, the last of which is an Added or a Failed.
 
         `policy` is for all that lies there, read before or now. Without one what is new gets that of the watched folder
-        it lies in, or else the `default`. When this returns the job is on the disk.
+        it lies in, or else the `default`. `again`: what was forgotten is read, too. When this returns the job is on the
+        disk.
         """
         known = self._memory.sources
         policies = {path: policy or known.folder_policy(str(path)) or default for path in sorted(set(paths))}
@@ -64,12 +66,13 @@ class Adds:
         def enqueue() -> int:
             if policy:
                 known.set_policy({uri_of(path): chosen for path, chosen in policies.items()})
-            wanted = NewJob(KIND, "\n".join(named), {"paths": [*named], "policies": named})
+            key = "\n".join([*named, *(["again"] if again else [])])
+            wanted = NewJob(KIND, key, {"paths": [*named], "policies": named, "again": again})
             return self._memory.jobs.begin(wanted, self._boot)
 
-        self._submit(self._writer.write(enqueue), policies, tell)
+        self._submit(self._writer.write(enqueue), policies, tell, again)
 
-    def _submit(self, job: int, paths: Mapping[Path, Policy], tell: Callable[[wire.Event], None]) -> None:
+    def _submit(self, job: int, paths: Mapping[Path, Policy], tell: Callable[[wire.Event], None], again: bool) -> None:
         looks = []
         for path, policy in paths.items():
             root = path if path.is_dir() else path.parent
@@ -78,7 +81,7 @@ class Adds:
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
         task = Task(name, tell=tell)
         task.ended = partial(self._ended, job, task)
-        task.steps = self._ingest.take(looks, task, trust=lambda root, gone: gone <= few, asked=True)
+        task.steps = self._ingest.take(looks, task, trust=lambda root, gone: gone <= few, again=again)
         self._ingest.tasks.submit(ADD, task)
 
     def _ended(self, job: int, task: Task, error: BaseException | None) -> None:

@@ -26,7 +26,7 @@ from daemon.watch import files
 from daemon.watch.files import Found, Ignore, uri_of
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
-from memory.nouns import Document, Policy, Receipt, Source
+from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Document, Policy, Receipt, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents
 
@@ -40,8 +40,11 @@ BATCH_BYTES = 4 << 20
 BATCH_SECONDS = 1.0
 WALK_STEP = 1000  # files looked at between two looks for something more urgent
 
-FORGOTTEN = "forgotten on request; `pal add` reads it again"  # the skip of a file that is still on the disk
 STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError, NotAvailableError)  # no document's fault
+
+
+class _ForgottenError(files.Unread):
+    """The file holds what was forgotten."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class _Disk:
     looks: dict[str, Look] = field(default_factory=dict)  # of `files`
     unread: dict[str, str] = field(default_factory=dict)  # and will not be read, for this reason
     blind: list[str] = field(default_factory=list)  # folders that could not be looked into
+    again: bool = False  # what was forgotten is read, too
+    forgotten_moved: bool = False  # a file that was forgotten is not where it was
 
     def has(self, uri: str) -> bool:
         """Whether the file is there, or may be there."""
@@ -78,6 +83,7 @@ class _Batch:
     gone: list[str] = field(default_factory=list)  # sources that their file does not hold any more
     unread: dict[str, str] = field(default_factory=dict)
     readable: list[str] = field(default_factory=list)  # files whose skip is over
+    again: list[str] = field(default_factory=list)  # hashes of what was forgotten and is read again
     files: int = 0
     unchanged: int = 0
     bytes: int = 0
@@ -127,24 +133,23 @@ class Ingest:
         task: Task,
         moved: Mapping[Path, Path] | None = None,
         trust: Callable[[Path, int], bool] = lambda root, gone: True,
-        asked: bool = False,
+        again: bool = False,
     ) -> Iterator[None]:
-        """Reads what is new or changed below `looks`; each `next` is one batch. `asked`: what was forgotten too.
+        """Reads what is new or changed below `looks`; each `next` is one batch. `again`: what was forgotten, too.
 
         `moved` says where a file was before, if that was seen. `trust(root, n)` is asked before `n` sources of a root
         are retired because their files are not there; where it says no they stay.
         """
         self._know_readers()
-        disk = _Disk()
+        disk = _Disk(again=again)
         yield from self._walk(looks, disk, task)
         known, skipped = self._stored(looks, disk)
         lost = self._lost(looks, disk, known, trust)
-        self._follow(disk, known, lost, {uri_of(new): uri_of(old) for new, old in (moved or {}).items()})
+        moves = {uri_of(new): uri_of(old) for new, old in (moved or {}).items()}
+        self._follow(disk, known, lost, moves)
         yield
         yield from self._retire(lost, task)
-        for uri in [] if asked else [uri for uri, reason in skipped.items() if reason == FORGOTTEN]:
-            if disk.files.pop(uri, None):
-                disk.unread[uri] = FORGOTTEN
+        self._leave_forgotten(disk, skipped, moves)
         yield from self._read(disk, known, skipped, task)
         self._progress(task, last=True)
 
@@ -253,6 +258,15 @@ class Ingest:
             if policy == "local":
                 self.memory.sources.set_policy({new: policy})
 
+    def _leave_forgotten(self, disk: _Disk, skipped: Mapping[str, str], moved: Mapping[str, str]) -> None:
+        """What a person forgot is not read, whatever it holds by now, nor under the name that it was given since."""
+        named = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
+        disk.forgotten_moved = any(not disk.has(uri) for uri in named)
+        named |= {new for new, old in moved.items() if old in named and not disk.has(old)}
+        for uri in [] if disk.again else named & disk.files.keys():
+            del disk.files[uri]
+            disk.unread[uri] = FORGOTTEN
+
     def _retire(self, lost: Mapping[str, list[Source]], task: Task) -> Iterator[None]:
         for there in lost.values():
             for source in there:
@@ -271,7 +285,7 @@ class Ingest:
         batch = _Batch(unread=dict(disk.unread), readable=[uri for uri in skipped if not disk.has(uri)])
         batch.files = len(disk.unread)
         for uri, found in disk.files.items():
-            self._take_file(uri, found, known.get(uri, []), disk.looks[uri], batch)
+            self._take_file(uri, found, known.get(uri, []), disk, batch)
             if uri in skipped and uri not in batch.unread:
                 batch.readable.append(uri)
             task.label = uri
@@ -281,32 +295,44 @@ class Ingest:
                 yield
         self._write(batch, known, skipped, task)
 
-    def _take_file(self, uri: str, found: Found, there: list[Source], look: Look, batch: _Batch) -> None:
+    def _take_file(self, uri: str, found: Found, there: list[Source], disk: _Disk, batch: _Batch) -> None:
         """Reads one file into the batch, unless it is the same as it was."""
         batch.files += 1
         path, status = found.path, found.stat
         assert status is not None
-        if there and all((s.size, s.mtime_ns) == (status.st_size, status.st_mtime_ns) for s in there):
+        parts = disk.again and any(s.sha256 and self.memory.sources.is_forgotten(s.sha256) for s in there)
+        if there and not parts and all((s.size, s.mtime_ns) == (status.st_size, status.st_mtime_ns) for s in there):
             batch.unchanged += 1
             return
         try:
             reader = self._plugins.reader_for(path, status.st_size)
-            data, status = files.read(path, reader.max_bytes, look.ignore.root)
+            data, status = files.read(path, reader.max_bytes, disk.looks[uri].ignore.root)
             digest = hashlib.sha256(data).hexdigest()
-            if there and all(source.sha256 == digest for source in there):
+            if there and not parts and all(source.sha256 == digest for source in there):
                 batch.stamps += [(source, status.st_size, status.st_mtime_ns) for source in there]
                 batch.unchanged += 1
                 return
+            self._refuse_forgotten(digest, there, disk, batch)
             read = documents(reader, path, data, status)
         except (Unreadable, files.Unread) as error:
             batch.unread[uri] = str(error)
-            if status.st_size == 0:  # somebody emptied it: what it said is not so any more
+            if status.st_size == 0 or isinstance(error, _ForgottenError):  # what it said is not so any more
                 batch.gone += [source.uri for source in there]
             return
         kept = {source.uri: source.policy for source in there}
-        batch.documents += [replace(document, policy=kept.get(document.uri, look.policy)) for document in read]
+        policy = disk.looks[uri].policy
+        batch.documents += [replace(document, policy=kept.get(document.uri, policy)) for document in read]
         batch.bytes += len(data)
         batch.gone += {source.uri for source in there} - {document.uri for document in read}
+
+    def _refuse_forgotten(self, digest: str, there: list[Source], disk: _Disk, batch: _Batch) -> None:
+        """Raises _ForgottenError for a file that holds what a forgotten one held, unless it is to be read again. One
+        that was read before it was forgotten elsewhere stays."""
+        if any(source.sha256 is None for source in there) or not self.memory.sources.is_forgotten(digest):
+            return
+        if not disk.again:
+            raise _ForgottenError(FORGOTTEN if disk.forgotten_moved else SAME_AS_FORGOTTEN)
+        batch.again.append(digest)
 
     def _write(self, batch: _Batch, known: Mapping[str, list[Source]], skipped: Mapping[str, str], task: Task) -> None:
         """Writes a batch, and then tells of it."""
@@ -353,6 +379,8 @@ class Ingest:
     ) -> list[tuple[Document, Receipt]]:
         """What the writer thread does for a batch. Documents that cannot be kept become its `unread`."""
         written: list[tuple[Document, Receipt]] = []
+        if batch.again:
+            self.memory.sources.read_again(batch.again)
         try:
             written = list(zip(batch.documents, self.memory.remember_many(prepared or batch.documents), strict=True))
         except STORE_TROUBLE:

@@ -157,10 +157,6 @@ class Watcher:
     def folders(self) -> tuple[wire.Folder, ...]:
         return tuple(self._folder(root) for root in sorted(self._roots.values(), key=lambda root: root.path))
 
-    def covers(self, path: Path) -> bool:
-        """Whether a file lies in a watched folder."""
-        return any(path.is_relative_to(root) for root in list(self._roots))
-
     def scan_all(self) -> None:
         """Compares every folder with the disk."""
         for root in list(self._roots.values()):

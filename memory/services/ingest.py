@@ -9,7 +9,7 @@ from memory.errors import NotFoundError, StoreBusyError
 from memory.facts.assertion import FactAsserter
 from memory.facts.attributes import is_about_owner
 from memory.ingest.ingest import Ingestion, PreparedBatch, compare_versions, prepare, texts_to_embed
-from memory.nouns import Document, Forgotten, Receipt
+from memory.nouns import FORGOTTEN, Document, Forgotten, Receipt
 from memory.services.state import State
 from memory.store import episodes, sources, vectors
 from memory.store import forget as forgetting
@@ -102,10 +102,14 @@ class Ingest:
             assert episode is not None
             return forgetting.episode(conn, episode, now_ms())
 
-    def forget_sources(self, uris: Sequence[str]) -> Forgotten:
-        """Removes these sources for good, all of them or, with a NotFoundError, none."""
+    def forget_sources(self, uris: Sequence[str], file: str | None = None) -> Forgotten:
+        """Removes these sources for good, all of them or, with a NotFoundError, none. Files with the same content are
+        not read again, nor is that `file` (a uri), whatever it holds later."""
         with self._forgetting() as conn:
-            return sum((forgetting.source(conn, uri, now_ms()) for uri in uris), Forgotten())
+            gone = sum((forgetting.source(conn, uri, now_ms()) for uri in uris), Forgotten())
+            if file is not None:
+                sources.skip(conn, file, FORGOTTEN, now_ms())
+            return gone
 
     def _see_edges(self, asserter: FactAsserter) -> None:
         """What a fact handed on to its successor is seen."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memory.nouns import Episode, ListedSource, Policy, Source
-from memory.store import episodes, sources
+from memory.store import episodes, forgotten, sources
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store, read_by, write_by
 from memory.time.timestamps import now_ms
@@ -25,6 +25,8 @@ class Sources:
     chat_names = read_by(sources.chat_names)
     set_reader_versions = write_by(sources.read_anew)
     unwatch_folder = write_by(sources.unwatch_folder)
+    is_forgotten = read_by(forgotten.is_marked)
+    read_again = write_by(forgotten.unmark)
 
     def search(self, query: str, limit: int) -> tuple[list[ListedSource], int]:
         """Live sources that have `query` in uri or title, the newest first; and how many there are of them."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from memory.errors import NotFoundError
 from memory.nouns import Forgotten
 from memory.stages import TIME_EPISODE, ScopeNote
-from memory.store import edge_memory, fact_vectors, graph, revisions, text, vectors
+from memory.store import edge_memory, fact_vectors, forgotten, graph, revisions, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, LIVE, id_list, select_ids
 
@@ -19,12 +19,15 @@ FORGOTTEN_ANSWER = "[forgotten]"  # what stands in a chat where an answer quoted
 
 
 def source(conn: Connection, uri: str, now: int) -> Forgotten:
-    """A source with all it ever held, earlier versions too, and the jobs about it. NotFoundError."""
+    """A source with all it ever held, earlier versions too, and the jobs about it; a file with the same content is not
+    read again. NotFoundError."""
     sources = select_ids(conn, "SELECT id FROM source WHERE uri = ?", uri)
     if not sources:
         raise NotFoundError(f"There is no source {uri}.")
     listed = id_list(sources)
     gone = _episodes(conn, select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", listed), now)
+    held = f"SELECT DISTINCT sha256 FROM source WHERE id IN {LISTED} AND sha256 IS NOT NULL"
+    forgotten.mark(conn, [digest for (digest,) in conn.execute(held, (listed,)).fetchall()], now)
     conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (listed,))
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
     within = "SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#')"  # questions limited to it

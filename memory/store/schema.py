@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import StoreDamagedError, StoreError, StoreNewerError
+from memory.nouns import FORGOTTEN
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
 
@@ -55,7 +56,14 @@ def drop_episode_indexes(conn: Connection) -> None:
         conn.execute(f"DROP TABLE {table}")
 
 
-STEPS: tuple[Step, ...] = (create_memory, drop_episode_indexes)
+def keep_marks_of_forgotten(conn: Connection) -> None:
+    """What is not read again (`memory.store.forgotten`); the reason of the files that were marked by their path."""
+    conn.execute("CREATE TABLE forgotten(mark TEXT PRIMARY KEY, t INTEGER NOT NULL) STRICT, WITHOUT ROWID")
+    before = "forgotten on request; `pal add` reads it again"
+    conn.execute("UPDATE skip SET reason = ? WHERE reason = ?", (FORGOTTEN, before))
+
+
+STEPS: tuple[Step, ...] = (create_memory, drop_episode_indexes, keep_marks_of_forgotten)
 
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:

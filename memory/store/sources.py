@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Document, ListedSource, Policy, Source
+from memory.nouns import FORGOTTEN, Document, ListedSource, Policy, Source
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, SOURCE_COLUMNS, insert_row, is_live, select_ids, source_from_row, to_json
 from memory.text.words import to_nfc
@@ -169,9 +169,10 @@ def watch_folder(
 
 
 def unwatch_folder(conn: Connection, path: str, uri: str) -> None:
-    """Stops watching, and nothing below its `uri` is skipped any more. What was read from it stays."""
+    """Stops watching, and nothing below its `uri` is skipped any more but for what was forgotten. What was read from it
+    stays."""
     conn.execute("DELETE FROM folder WHERE path = ?", (path,))
-    conn.execute("DELETE FROM skip WHERE substr(uri, 1, length(?1)) = ?1", (uri + "/",))
+    conn.execute("DELETE FROM skip WHERE substr(uri, 1, length(?1)) = ?1 AND reason <> ?2", (uri + "/", FORGOTTEN))
 
 
 def list_folders(conn: Connection) -> list[WatchedFolder]:

@@ -87,9 +87,9 @@ def listening(client: Client) -> Iterator[Listener]:
         listener.close()
 
 
-def added(client: Client, *paths: Path) -> tuple[wire.Added, list[wire.Event]]:
+def added(client: Client, *paths: Path, again: bool = False) -> tuple[wire.Added, list[wire.Event]]:
     """Adds files or folders; what it came to, and all events."""
-    events = list(client.add(paths))
+    events = list(client.add(paths, again=again))
     assert isinstance(events[-1], wire.Added)
     return events[-1], events
 

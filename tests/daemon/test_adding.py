@@ -220,7 +220,8 @@ def test_forgotten_in_a_watched_folder_stays_forgotten(client: Client, notes: Pa
         (notes / "other.md").write_text("The globe is from 1950.")
         listener.until_changed(notes / "other.md", "added")
     assert str(file) not in uris(client)
-    assert added(client, file)[0].sources == 1  # unless somebody asks for it
+    assert added(client, file)[0].skipped == 1
+    assert added(client, file, again=True)[0].sources == 1  # unless somebody asks for it
     assert skips(client, notes) == {}
     client.unwatch(notes)
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 
 from memory.errors import NotFoundError
 from memory.nouns import Answer, Citation, Forgotten, Scope, Step, Trace, Visit
-from memory.store import check, conversations, episodes, forget, graph, jobs, sources, text, traces
+from memory.store import check, conversations, episodes, forget, forgotten, graph, jobs, sources, text, traces
 from memory.store.store import Store
 from memory.trace import Plan
 from tests.memory.store.building import HashEmbedder, about, remember
@@ -85,6 +87,20 @@ def test_its_earlier_versions_and_retired_sources_go_too(store: Store) -> None:
     store.checkpoint()
     assert residue(store, *WORDS, "Ana") == []
     assert check.check(store).problems == ()
+
+
+def test_of_a_forgotten_file_only_a_keyed_hash_stays(store: Store) -> None:
+    digest = sha256(SECRET.encode()).hexdigest()
+    with store.writing() as conn:
+        remember(conn, "a.md", SECRET)
+        conn.execute("UPDATE source SET sha256 = ?", (digest,))
+        assert not forgotten.is_marked(conn, digest)
+        forget.source(conn, "a.md", 3000)
+        assert forgotten.is_marked(conn, digest) and not forgotten.is_marked(conn, digest[::-1])
+    store.checkpoint()
+    assert residue(store, digest) == []
+    store.write(forgotten.unmark, [digest])
+    assert not store.read(forgotten.is_marked, digest)
 
 
 def test_a_forgotten_episode_leaves_its_source_and_what_others_mention(store: Store) -> None:

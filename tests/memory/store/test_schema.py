@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import StoreDamagedError, StoreError
-from memory.store import check, schema
+from memory.nouns import FORGOTTEN
+from memory.store import check, forgotten, schema, sources
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
 from tests.memory.store.building import remember
@@ -61,6 +62,21 @@ def test_an_older_file_is_copied_and_then_migrated(older: Path, monkeypatch: pyt
     monkeypatch.setattr(schema, "STEPS", (schema.create_memory,))
     with Store.open(copy) as before, before.reading() as conn:
         assert conn.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]
+
+
+def test_what_was_forgotten_before_there_were_marks_is_told_by_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = schema.STEPS[: schema.STEPS.index(schema.keep_marks_of_forgotten)]
+    with monkeypatch.context() as then:
+        then.setattr(schema, "STEPS", before)
+        with Store.open(tmp_path / "memory.db") as store, store.writing() as conn:
+            sources.skip(conn, "/diary.md", "forgotten on request; `pal add` reads it again", 1)
+            sources.skip(conn, "/photo.jpg", "there is no reader for it", 1)
+    with Store.open(tmp_path / "memory.db") as store, store.reading() as conn:
+        reasons = {skip.uri: skip.reason for skip in sources.list_skipped(conn)}
+        assert reasons == {"/diary.md": FORGOTTEN, "/photo.jpg": "there is no reader for it"}
+        assert not forgotten.is_marked(conn, "00" * 32)
 
 
 def test_a_step_that_breaks_off_leaves_the_version_before_it(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
