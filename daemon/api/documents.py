@@ -93,9 +93,9 @@ def backup(memory: Memory, writer: Writer, folder: Path, path: str | None) -> wi
             raise InvalidInputError(f"{to} is no absolute path. Send one: the daemon stands in another folder.")
         if not to.parent.is_dir():
             raise NotFoundError(f"There is no folder {to.parent}. Create it, or choose another one.")
-    memory.backup(to)
-    if to.parent != folder:
+    if to.parent != folder:  # before it is made: a daemon that is killed in it leaves most of a copy there
         writer.write(partial(memory.maintenance.note_copy, to))
+    memory.backup(to)
     return wire.BackedUp(str(to), to.stat().st_size)
 
 

@@ -131,6 +131,8 @@ class Daemon:
             find_strategy=plugins.strategies(self.settings.traversers),
             ranker=plugins.ranker(self.settings.learning.ranker, self.settings.rankers),
         )
+        if left := self.memory.maintenance.discard_unfinished(self.paths.backups):
+            log.info("removed what was left of %d unfinished copies", left)
         self.activity = Activity()
         self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)

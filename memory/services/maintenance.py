@@ -277,6 +277,11 @@ class Maintenance:
     last_run = read_by(metrics.last_run)
     note_copy = write_by(backups.note_copy)
 
+    def discard_unfinished(self, folder: Path) -> int:
+        """Removes what processes that were killed left of copies, in the backup `folder`, beside the memory and where
+        else copies were put: each is the whole memory. Nobody else may be making one."""
+        return self._store.read(backups.discard_unfinished, self._store.path, folder)
+
     def diagnose(self, limit: int = diagnose.TRACES) -> Diagnosis:
         """How well the graph served the newest `limit` questions that were asked, and what mends what failed."""
         with self._state.reading() as (conn, serving):

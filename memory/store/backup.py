@@ -87,10 +87,28 @@ def note_copy(conn: Connection, path: Path) -> None:
 
 
 def known_copies(conn: Connection, memory: Path, backups: Path) -> list[Path]:
-    """All copies of the memory file `memory` that are there now, by path."""
+    """All copies of the memory file `memory` that are there now, by path; unfinished ones, too."""
     found = {Path(path) for path in _noted(conn)}
     found |= {*backups.glob("*.db"), *memory.parent.glob(f"{memory.name}.*.bak")}
+    found |= find_unfinished(conn, memory, backups)
     return sorted(path for path in found if path.is_file())
+
+
+def find_unfinished(conn: Connection, memory: Path, backups: Path) -> set[Path]:
+    """What is left of copies, or of putting one in place, whose process was killed; or is still making them."""
+    found = {*backups.glob(".*.db.*.part*"), *memory.parent.glob(f".{memory.name}.*.part*")}
+    found |= {*memory.parent.glob(f".{memory.name}.restored*")}
+    for noted in map(Path, _noted(conn)):
+        found |= {*noted.parent.glob(f".{noted.name}.*.part*")}
+    return found
+
+
+def discard_unfinished(conn: Connection, memory: Path, backups: Path) -> int:
+    """Removes what is left of copies whose process was killed; how many files. Nobody else may be making one."""
+    left = find_unfinished(conn, memory, backups)
+    for path in left:
+        path.unlink(missing_ok=True)
+    return len(left)
 
 
 def copies_with(copies: Iterable[Path], query: str, values: tuple[Any, ...]) -> list[Path]:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from memory.errors import InvalidInputError, StoreError
-from memory.store import check, text
+from memory.store import backup, check, text
 from memory.store.store import Store
 from tests.memory.store.building import HashEmbedder, nearest, remember
 
@@ -52,6 +54,46 @@ def test_a_backup_that_fails_leaves_nothing(store: Store, tmp_path: Path) -> Non
     with pytest.raises(StoreError):
         store.backup(tmp_path / "out" / "copy.db")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from memory.store import backup
+from memory.store.store import Store
+
+store, to = Store.open(sys.argv[1]), Path(sys.argv[2])
+store.write(backup.note_copy, to)
+
+def die_when_written():
+    if any(part.stat().st_size for part in to.parent.glob(f".{to.name}.*.part")):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+with store.quiet() as conn:
+    conn.set_progress_handler(die_when_written, 100)
+    backup.verified_copy(conn, store.path, to)
+"""
+
+
+def test_what_a_killed_backup_leaves_is_named_and_swept(store: Store, tmp_path: Path) -> None:
+    """It holds what is forgotten until then, in the backup folder, beside the memory, or where a person put it."""
+    with store.writing() as conn:
+        for n in range(50):
+            remember(conn, f"note {n}", f"The vaultword{n} is Ana's. " * 50)
+    backups = tmp_path / "backups"
+    wanted = [backups / "memory-1.db", tmp_path / "memory.db.before-v9.bak", tmp_path / "elsewhere" / "mine.db"]
+    for to in wanted:
+        subprocess.run([sys.executable, "-c", KILLED, str(store.path), str(to)], check=False)
+        assert not to.exists()
+        [part] = to.parent.glob(f".{to.name}.*.part")
+        assert b"vaultword" in part.read_bytes()
+    with store.reading() as conn:
+        query = backup.find_rows(conn, ["note 1"])
+        copies = backup.known_copies(conn, store.path, backups)
+        assert len(copies) == 3 and backup.copies_with(copies, *query) == copies, "an unfinished copy may hold it"
+        assert backup.discard_unfinished(conn, store.path, backups) == 3
+        assert backup.known_copies(conn, store.path, backups) == []
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and not file.name.startswith("memory.db")]
 
 
 def test_backups_under_load_are_whole(store: Store, tmp_path: Path) -> None:
