@@ -145,6 +145,14 @@ class Client:
         that is watched already changes its own."""
         return self._call("POST", "/folders", wire.Folder, path=_absolute(path)[0], policy=policy)
 
+    def gone(self, path: Path) -> wire.GoneReply:
+        """The files of a watched folder that are gone and of which you decide."""
+        return self._call("GET", _with("/folders/gone", path=_absolute(path)[0]), wire.GoneReply)
+
+    def decide_gone(self, path: Path, *, keep: bool) -> wire.Folder:
+        """Keeps what the files of a watched folder that are gone said, or drops it."""
+        return self._call("POST", "/folders/gone", wire.Folder, path=_absolute(path)[0], keep=keep)
+
     def unwatch(self, path: Path, forget: bool = False) -> wire.Forgotten:
         """Stops watching a folder; with `forget` what was read from it is forgotten too."""
         return self._call("POST", "/folders/remove", wire.Forgotten, SLOW, path=_absolute(path)[0], forget=forget)
@@ -301,7 +309,7 @@ def _absolute(*paths: Path) -> tuple[str, ...]:
     return tuple(str(path.expanduser().absolute()) for path in paths)
 
 
-def _with(path: str, **query: object) -> str:
+def _with(path: str, /, **query: object) -> str:
     from urllib.parse import urlencode
 
     given = {key: wire.encode(value) for key, value in query.items() if value is not None}

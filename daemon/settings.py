@@ -59,11 +59,12 @@ class WatchSettings:
         3600.0, "Seconds between two full scans of the folders, about; they find what events missed."
     )
     root_check_s: float = setting(30.0, "Seconds between two looks whether a watched folder is still there.")
-    gone_wait_s: float = setting(60.0, "Seconds before it is believed that many files at once are gone.")
+    gone_wait_s: float = setting(60.0, "Seconds after which many files that are gone are looked for once more.")
     gone_files: int = setting(
-        20, "More files than this gone at once, and more than the share below: wait and look again."
+        20, "More files than this gone, and more than the share below: they stay until you say what becomes of them."
     )
     gone_share: float = setting(0.2, "The share of a folder's files that makes a loss suspicious.")
+    gone_window_s: float = setting(86_400.0, "Seconds within which files that go one after the other are added up.")
     ignore: tuple[str, ...] = setting(
         IGNORE, "What is never read, in .gitignore syntax; later lines win, ! takes back."
     )

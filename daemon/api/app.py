@@ -287,6 +287,15 @@ def _folder_routes(api: Api, services: Services) -> None:
         chosen = views.policy(policy)
         return await services.work(lambda: watcher.add(Path(path), chosen, services.policy()))
 
+    @api.get("/folders/gone")
+    async def gone(path: str) -> wire.GoneReply:
+        files = watcher.gone(Path(path))
+        return wire.GoneReply(path, files[:MOST_ROWS], len(files))
+
+    @api.post("/folders/gone")
+    async def decide(path: str, keep: bool) -> wire.Folder:
+        return await services.work(partial(watcher.decide, Path(path), keep))
+
     @api.post("/folders/remove")
     async def unwatch(path: str, forget: bool = False) -> wire.Forgotten:
         def call() -> wire.Forgotten:

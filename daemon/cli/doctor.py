@@ -70,6 +70,8 @@ def _problems(client: Client) -> Iterator[str]:
         if folder.state == "missing":
             why = folder.detail or "it is not there"
             yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
+        elif folder.gone or folder.state == "polling":
+            yield f"{folder.path}: {folder.detail}"
     if (told := client.status().night) and told.state == "failed":
         yield "What is done at night broke off; the daemon's log says where. To do it now: pal consolidate, pal train"
     upkeep = client.status().upkeep

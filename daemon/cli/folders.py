@@ -15,6 +15,7 @@ from daemon.cli.session import Session, pass_session
 from daemon.cli.writing import print_copies
 from daemon.terminal import count
 
+GONE_SHOWN = 20
 LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
 
 
@@ -89,6 +90,47 @@ def watch_list(session: Session, as_json: bool) -> None:
         print_folders(folders)
     else:
         output.say("No folder is watched. Watch one: pal watch add ~/notes")
+
+
+@watch.command("gone")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--keep", "answer", flag_value="keep", help="Keep what they said, although they are gone.")
+@click.option("--drop", "answer", flag_value="drop", help="Drop what they said: it is not found any more.")
+@json_option
+@pass_session
+def watch_gone(session: Session, folder: Path | None, answer: str | None, as_json: bool) -> None:
+    """List the files of FOLDER that are gone, or say what becomes of them.
+
+    Many files that vanish stay in the memory until you say so: their drive may be out, or something
+    may have gone wrong. A file that is dropped comes back when it is there again.
+    """
+    asking = [Path(row.path) for row in session.client.folders() if row.gone]
+    chosen = [folder] if folder else asking
+    if answer and len(chosen) > 1:
+        raise click.UsageError("Files of several folders are gone: name one. They are: pal watch gone")
+    for path in chosen:
+        reply = session.client.gone(path)
+        row = session.client.decide_gone(path, keep=answer == "keep") if answer and reply.total else None
+        if as_json:
+            output.print_json(reply)
+        elif row is not None:
+            said = "What they said is kept." if answer == "keep" else "What they said is dropped."
+            output.print_text(f"{row.path}: {count(reply.total, 'file')} gone. {said}")
+        elif reply.total:
+            _print_gone(reply)
+    if not as_json and not (asking if folder is None else reply.total):
+        output.say("No files are gone that you were to decide about.")
+
+
+def _print_gone(reply: wire.GoneReply) -> None:
+    for file in reply.files[:GONE_SHOWN]:
+        output.print_text(file)
+    if reply.total > GONE_SHOWN:
+        output.say(f"and {reply.total - GONE_SHOWN:,} more.")
+    verb = "is" if reply.total == 1 else "are"
+    output.say(f"{count(reply.total, 'file')} {verb} gone. To keep or to drop what they said:")
+    for answer in ("keep", "drop"):
+        output.say(f'  pal watch gone "{reply.path}" --{answer}')
 
 
 def print_folders(folders: tuple[wire.Folder, ...]) -> None:

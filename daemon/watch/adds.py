@@ -16,8 +16,9 @@ from pathlib import Path
 from daemon import wire
 from daemon.failures import failure
 from daemon.jobs.tasks import ADD, Task
+from daemon.watch.disk import Look, Trusting
 from daemon.watch.files import uri_of
-from daemon.watch.ingest import Ingest, Look
+from daemon.watch.ingest import Ingest
 from memory.nouns import Policy
 from memory.services.jobs import NewJob
 
@@ -77,11 +78,11 @@ class Adds:
         for path, policy in paths.items():
             root = path if path.is_dir() else path.parent
             looks.append(Look(path, self._ingest.ignore_rules(root), path, policy))
-        few = self._ingest.settings.gone_files
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
         task = Task(name, tell=tell)
         task.ended = partial(self._ended, job, task)
-        task.steps = self._ingest.take(looks, task, trust=lambda root, gone: gone <= few, again=again)
+        judge = Trusting(self._ingest.settings.gone_files)
+        task.steps = self._ingest.take(looks, task, judge=judge, again=again)
         self._ingest.tasks.submit(ADD, task)
 
     def _ended(self, job: int, task: Task, error: BaseException | None) -> None:

@@ -67,10 +67,11 @@ class Ignore:
         return any(self.covers(folder, True) for folder in folders) or self.covers(path, path.is_dir())
 
 
-def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
+def walk(start: Path, ignore: Ignore, folders: list[Path] | None = None) -> Iterator[Found]:
     """Everything below `start` (a folder, or one file) that is not ignored, by name, folders after their files.
 
-    `start` lies below the root of `ignore`, or is it. It may itself be ignored: whoever names a file wants it.
+    `start` lies below the root of `ignore`, or is it. It may itself be ignored: whoever names a file wants it. The
+    folders that were looked into are added to `folders`.
     """
     try:
         first = _status(start, ignore.root)
@@ -91,6 +92,8 @@ def walk(start: Path, ignore: Ignore) -> Iterator[Found]:
         except OSError as error:
             yield Found(folder, unread=_reason(error), folder=True)
             continue
+        if folders is not None:
+            folders.append(folder)
         yield from found
         waiting += reversed(below)
 

@@ -11,7 +11,7 @@ import logging
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -23,6 +23,7 @@ from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
 from daemon.watch import files
+from daemon.watch.disk import KEPT, Disk, Judge, Look, Sources, Trusting, believe
 from daemon.watch.files import Found, Ignore, uri_of
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
@@ -45,33 +46,6 @@ STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError, NotAvailable
 
 class _ForgottenError(files.Unread):
     """The file holds what was forgotten."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """Where to look: a folder or a file, what to leave out, and the root it belongs to. What is new there gets
-    `policy`; what is known keeps its own."""
-
-    path: Path
-    ignore: Ignore
-    root: Path
-    policy: Policy = "local"
-
-
-@dataclass
-class _Disk:
-    """What was found there, by uri."""
-
-    files: dict[str, Found] = field(default_factory=dict)
-    looks: dict[str, Look] = field(default_factory=dict)  # of `files`
-    unread: dict[str, str] = field(default_factory=dict)  # and will not be read, for this reason
-    blind: list[str] = field(default_factory=list)  # folders that could not be looked into
-    again: bool = False  # what was forgotten is read, too
-    forgotten_moved: bool = False  # a file that was forgotten is not where it was
-
-    def has(self, uri: str) -> bool:
-        """Whether the file is there, or may be there."""
-        return uri in self.files or uri in self.unread or any(uri.startswith(folder + "/") for folder in self.blind)
 
 
 @dataclass
@@ -120,6 +94,7 @@ class Ingest:
         self.publish = publish
         self.settings = settings
         self.own = own
+        self.is_away: Callable[[Path], bool] = lambda path: False  # whether it lies in a folder that is not there
         self._plugins = plugins
         self._knows_readers = False
 
@@ -132,23 +107,26 @@ class Ingest:
         looks: Sequence[Look],
         task: Task,
         moved: Mapping[Path, Path] | None = None,
-        trust: Callable[[Path, int], bool] = lambda root, gone: True,
+        judge: Judge | None = None,
         again: bool = False,
+        folders: list[Path] | None = None,
     ) -> Iterator[None]:
         """Reads what is new or changed below `looks`; each `next` is one batch. `again`: what was forgotten, too.
 
-        `moved` says where a file was before, if that was seen. `trust(root, n)` is asked before `n` sources of a root
-        are retired because their files are not there; where it says no they stay.
+        `moved` says where a file was before, if that was seen. The `judge` says whether what is there is to be
+        believed; without one all is. The folders that were looked into are added to `folders`.
         """
+        judge = judge or Trusting()
         self._know_readers()
-        disk = _Disk(again=again)
-        yield from self._walk(looks, disk, task)
+        disk = Disk(again=again)
+        yield from self._walk(looks, disk, task, folders)
         known, skipped = self._stored(looks, disk)
-        lost = self._lost(looks, disk, known, trust)
+        gone = disk.find_gone(known, skipped)
+        looks = disk.accept(looks, known, gone, skipped, judge)
         moves = {uri_of(new): uri_of(old) for new, old in (moved or {}).items()}
-        self._follow(disk, known, lost, moves)
+        self._follow(disk, known, gone, moves)
         yield
-        yield from self._retire(lost, task)
+        yield from self._retire(believe(looks, gone, judge), task)
         self._leave_forgotten(disk, skipped, moves)
         yield from self._read(disk, known, skipped, task)
         self._progress(task, last=True)
@@ -162,9 +140,9 @@ class Ingest:
     def _note_readers(self) -> None:
         self.memory.sources.set_reader_versions(self._plugins.versions)
 
-    def _walk(self, looks: Sequence[Look], disk: _Disk, task: Task) -> Iterator[None]:
+    def _walk(self, looks: Sequence[Look], disk: Disk, task: Task, folders: list[Path] | None = None) -> Iterator[None]:
         for look in looks:
-            for found in files.walk(look.path, look.ignore):
+            for found in files.walk(look.path, look.ignore, folders):
                 uri = uri_of(found.path)
                 if found.unread is None:
                     disk.files[uri], disk.looks[uri] = found, look
@@ -177,7 +155,7 @@ class Ingest:
                     self._progress(task)
                     yield
 
-    def _stored(self, looks: Sequence[Look], disk: _Disk) -> tuple[dict[str, list[Source]], dict[str, str]]:
+    def _stored(self, looks: Sequence[Look], disk: Disk) -> tuple[Sources, dict[str, str]]:
         """By the uri of their file: the live sources below `looks`, and the reasons of the files that were skipped."""
         prefixes = [uri_of(look.path) for look in looks]
         found: dict[int, Source] = {}
@@ -190,13 +168,13 @@ class Ingest:
                 here = [*([one] if one else []), *sources.list_under(prefix + "/"), *parts]
                 found |= {source.id: source for source in here if source.kind in ("file", "chat")}
             skipped = {skip.uri: skip.reason for skip in sources.list_skipped()}
-        known: dict[str, list[Source]] = defaultdict(list)
+        known: Sources = defaultdict(list)
         for source in found.values():
             known[self._file_of(source.uri, disk)].append(source)
         below = tuple(prefix + "/" for prefix in prefixes)
         return known, {uri: why for uri, why in skipped.items() if uri in prefixes or uri.startswith(below)}
 
-    def _file_of(self, uri: str, disk: _Disk) -> str:
+    def _file_of(self, uri: str, disk: Disk) -> str:
         """The file a source is in: its uri without the part behind "#", if that is no part of the file's name."""
         ends = [i for i, char in enumerate(uri) if char == "#"]
         for name in [uri, *(uri[:end] for end in reversed(ends))]:
@@ -204,33 +182,21 @@ class Ingest:
                 return name
         return uri if not ends or self._plugins.reads(Path(uri)) else uri[: ends[-1]]
 
-    def _lost(
-        self,
-        looks: Sequence[Look],
-        disk: _Disk,
-        known: Mapping[str, list[Source]],
-        trust: Callable[[Path, int], bool],
-    ) -> dict[str, list[Source]]:
-        """The sources, by file, whose file is gone for sure."""
-        by_root: dict[Path, list[str]] = defaultdict(list)
-        for uri in known:
-            if not disk.has(uri):
-                root = next(look.root for look in looks if uri == uri_of(look.path) or _below(uri, uri_of(look.path)))
-                by_root[root].append(uri)
-        return {uri: known[uri] for root, uris in by_root.items() if trust(root, len(uris)) for uri in uris}
-
-    def _follow(
-        self, disk: _Disk, known: dict[str, list[Source]], lost: dict[str, list[Source]], moved: Mapping[str, str]
-    ) -> None:
-        """Gives the sources of files that moved their new uri; they leave `lost` and enter `known`."""
-        pairs = {new: old for new, old in moved.items() if old in lost and new in disk.files and new not in known}
+    def _follow(self, disk: Disk, known: Sources, gone: Sources, moved: Mapping[str, str]) -> None:
+        """Gives the sources of files that moved their new uri; they leave `gone` and enter `known`."""
+        new = {
+            uri: found for uri, found in disk.files.items() if uri not in known and found.stat and found.stat.st_size
+        }
+        lost = self._left_behind(disk, known, new.values()) | gone
+        pairs = {uri: moved[uri] for uri in new if moved.get(uri) in lost}
         content: dict[tuple[int | None, str | None], list[str]] = defaultdict(list)
         for uri, there in lost.items():
             if uri not in pairs.values():
                 content[there[0].size, there[0].sha256].append(uri)
         sizes = {size for size, _ in content}
-        for uri, found in disk.files.items():
-            if uri in known or uri in pairs or found.stat is None or found.stat.st_size not in sizes:
+        for uri, found in new.items():
+            assert found.stat is not None
+            if uri in pairs or found.stat.st_size not in sizes:
                 continue
             try:
                 data, status = files.read(found.path, found.stat.st_size, disk.looks[uri].ignore.root)
@@ -241,15 +207,27 @@ class Ingest:
                 old = next((uri for uri in same if uri.endswith("/" + name)), same[0])
                 same.remove(old)
                 pairs[uri] = old
-        for new, old in pairs.items():
-            renamed = {source.uri: new + source.uri[len(old) :] for source in lost[old]}
+        for uri, old in pairs.items():
+            renamed = {source.uri: uri + source.uri[len(old) :] for source in lost[old]}
             try:
-                self.writer.submit(partial(self._move, renamed, disk.looks[new].policy)).result()
+                self.writer.submit(partial(self._move, renamed, disk.looks[uri].policy)).result()
             except PalimpsestError as error:
                 log.warning("a moved file was not followed: %s", error)
                 continue
-            known[new] = [replace(source, uri=renamed[source.uri]) for source in lost.pop(old)]
-            self.publish(wire.SourceChanged(new, "moved"))
+            known[uri] = [replace(source, uri=renamed[source.uri]) for source in lost[old]]
+            gone.pop(old, None)
+            self.publish(wire.SourceChanged(uri, "moved"))
+
+    def _left_behind(self, disk: Disk, known: Sources, new: Collection[Found]) -> Sources:
+        """The sources of files that were read elsewhere, are not there any more, and are as large as a new one."""
+        sizes = {found.stat.st_size for found in new if found.stat}
+        left: Sources = defaultdict(list)
+        for source in self.memory.sources.list_of_size(sizes) if sizes else ():
+            uri = self._file_of(source.uri, disk)
+            path = Path(uri)
+            if uri not in known and path.is_absolute() and not path.exists() and not self.is_away(path):
+                left[uri].append(source)
+        return left
 
     def _move(self, renamed: Mapping[str, str], policy: Policy) -> None:
         """Into a folder whose text stays on this machine, its own text stays, too."""
@@ -258,7 +236,7 @@ class Ingest:
             if policy == "local":
                 self.memory.sources.set_policy({new: policy})
 
-    def _leave_forgotten(self, disk: _Disk, skipped: Mapping[str, str], moved: Mapping[str, str]) -> None:
+    def _leave_forgotten(self, disk: Disk, skipped: Mapping[str, str], moved: Mapping[str, str]) -> None:
         """What a person forgot is not read, whatever it holds by now, nor under the name that it was given since."""
         named = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
         disk.forgotten_moved = any(not disk.has(uri) for uri in named)
@@ -267,7 +245,7 @@ class Ingest:
             del disk.files[uri]
             disk.unread[uri] = FORGOTTEN
 
-    def _retire(self, lost: Mapping[str, list[Source]], task: Task) -> Iterator[None]:
+    def _retire(self, lost: Sources, task: Task) -> Iterator[None]:
         for there in lost.values():
             for source in there:
                 self.writer.submit(partial(self.memory.ingest.retire, source.uri)).result()
@@ -277,12 +255,12 @@ class Ingest:
 
     def _read(
         self,
-        disk: _Disk,
-        known: Mapping[str, list[Source]],
+        disk: Disk,
+        known: Sources,
         skipped: Mapping[str, str],
         task: Task,
     ) -> Iterator[None]:
-        batch = _Batch(unread=dict(disk.unread), readable=[uri for uri in skipped if not disk.has(uri)])
+        batch = _Batch(unread=dict(disk.unread), readable=self._over(disk, known, skipped))
         batch.files = len(disk.unread)
         for uri, found in disk.files.items():
             self._take_file(uri, found, known.get(uri, []), disk, batch)
@@ -295,7 +273,12 @@ class Ingest:
                 yield
         self._write(batch, known, skipped, task)
 
-    def _take_file(self, uri: str, found: Found, there: list[Source], disk: _Disk, batch: _Batch) -> None:
+    def _over(self, disk: Disk, known: Sources, skipped: Mapping[str, str]) -> list[str]:
+        """The skips of files that are not there any more."""
+        absent = (uri for uri in skipped if not disk.has(uri))
+        return [uri for uri in absent if skipped[uri] != KEPT or uri not in known]
+
+    def _take_file(self, uri: str, found: Found, there: list[Source], disk: Disk, batch: _Batch) -> None:
         """Reads one file into the batch, unless it is the same as it was."""
         batch.files += 1
         path, status = found.path, found.stat
@@ -316,7 +299,7 @@ class Ingest:
             read = documents(reader, path, data, status)
         except (Unreadable, files.Unread) as error:
             batch.unread[uri] = str(error)
-            if status.st_size == 0 or isinstance(error, _ForgottenError):  # what it said is not so any more
+            if isinstance(error, _ForgottenError):  # what it said is not so any more
                 batch.gone += [source.uri for source in there]
             return
         kept = {source.uri: source.policy for source in there}
@@ -325,7 +308,7 @@ class Ingest:
         batch.bytes += len(data)
         batch.gone += {source.uri for source in there} - {document.uri for document in read}
 
-    def _refuse_forgotten(self, digest: str, there: list[Source], disk: _Disk, batch: _Batch) -> None:
+    def _refuse_forgotten(self, digest: str, there: list[Source], disk: Disk, batch: _Batch) -> None:
         """Raises _ForgottenError for a file that holds what a forgotten one held, unless it is to be read again. One
         that was read before it was forgotten elsewhere stays."""
         if any(source.sha256 is None for source in there) or not self.memory.sources.is_forgotten(digest):
@@ -334,7 +317,7 @@ class Ingest:
             raise _ForgottenError(FORGOTTEN if disk.forgotten_moved else SAME_AS_FORGOTTEN)
         batch.again.append(digest)
 
-    def _write(self, batch: _Batch, known: Mapping[str, list[Source]], skipped: Mapping[str, str], task: Task) -> None:
+    def _write(self, batch: _Batch, known: Sources, skipped: Mapping[str, str], task: Task) -> None:
         """Writes a batch, and then tells of it."""
         prepared = self._prepared(batch)
         written = self.writer.submit(lambda: self._unit(batch, prepared, skipped)).result()
@@ -408,7 +391,3 @@ class Ingest:
             )
             log.error("not kept: %s\n%s", document.uri, "".join(traceback.format_tb(error.__traceback__)))
             batch.unread[document.uri] = reason
-
-
-def _below(uri: str, folder: str) -> bool:
-    return uri.startswith((folder + "/", folder + "#"))

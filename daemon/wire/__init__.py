@@ -20,6 +20,8 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     POST   /recall                                    -> RecallReply
     GET    /folders                                   -> FoldersReply
     POST   /folders, /folders/remove                  -> Folder, Forgotten
+    GET    /folders/gone?path=                        -> GoneReply
+    POST   /folders/gone                              -> Folder
     POST   /remember, /forget, /add                   -> Receipt, Forgotten, ingestion stream
     POST   /estimate                                  -> Estimate
     GET    /sources?query=&limit=                     -> SourcesReply
@@ -116,7 +118,7 @@ MODULES = {
     "questions": "Answered Passage Found RecallReply",
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
-    "documents": "Added Progress Skipped SourceChanged SourcesReply Folder FoldersReply Estimate",
+    "documents": "Added Progress Skipped SourceChanged SourcesReply Folder GoneReply FoldersReply Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",

@@ -57,13 +57,23 @@ class SourcesReply:
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`. `policy` of what
-    is new in it: local | any."""
+    is new in it: local | any. `gone` files are not there any more, and a person decides what becomes of them."""
 
     path: str
     state: str
     sources: int = 0
     detail: str = ""
     policy: str = "local"
+    gone: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GoneReply:
+    """Some of the files of a watched folder that are gone and of which a person decides; `total` is how many."""
+
+    path: str
+    files: tuple[str, ...]
+    total: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 and the chats and mails among them. A source that has gone keeps its row until it is forgotten."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
@@ -51,6 +51,34 @@ def list_under(conn: Connection, prefix: str) -> list[Source]:
         (prefix, len(prefix), prefix),
     )
     return [source_from_row(row) for row in rows]
+
+
+def count_under(conn: Connection, folder: str) -> int:
+    """How many live sources lie below a folder, whose uri ends with "/"."""
+    query = "SELECT count(*) FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL"
+    return int(conn.execute(query, _below(folder)).fetchone()[0])
+
+
+def count_retired(conn: Connection, folder: str, since: int) -> int:
+    """How many files below a folder, whose uri ends with "/", had their sources retired after a time."""
+    file = "iif(instr(uri, '#'), substr(uri, 1, instr(uri, '#') - 1), uri)"
+    query = f"SELECT count(DISTINCT {file}) FROM source WHERE uri > ? AND uri < ? AND t_deleted > ?"
+    return int(conn.execute(query, (*_below(folder), since)).fetchone()[0])
+
+
+def list_of_size(conn: Connection, sizes: Iterable[int]) -> list[Source]:
+    """The live sources of files of one of these sizes in bytes, by uri."""
+    rows = conn.execute(
+        f"SELECT {SOURCE_COLUMNS} FROM source WHERE t_deleted IS NULL AND sha256 IS NOT NULL"
+        f" AND kind IN ('file', 'chat') AND size IN {LISTED} ORDER BY uri",
+        (to_json(sorted(sizes)),),
+    )
+    return [source_from_row(row) for row in rows]
+
+
+def _below(folder: str) -> tuple[str, str]:
+    """Between what all uris in a folder are."""
+    return folder, folder[:-1] + chr(ord("/") + 1)
 
 
 def upsert(conn: Connection, document: Document, title: str, now: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from datetime import UTC, datetime
@@ -93,5 +94,17 @@ def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
     assert said.code == 1
     assert 'To let it go: pal watch rm "./notes"' in said.out
     assert len(shell.pal("doctor", "--json").json["problems"]) == 1
+    folder.mkdir()
+    shell.pal("watch", "add", "notes")  # it is the right one, and empty
+    while not (total := shell.pal("watch", "gone", "--json").out):
+        assert time.monotonic() < deadline
+    total = json.loads(total)["total"]
+    said = shell.pal("watch", "gone", "notes")
+    assert "./notes/Bosun.md\n" in said.out and '  pal watch gone "./notes" --drop\n' in said.err
+    assert (
+        f'{total} files are gone. Keep what they said, or drop it? pal watch gone "./notes"' in shell.pal("doctor").out
+    )
+    assert "What they said is kept." in shell.pal("watch", "gone", "--keep").out
+    assert shell.pal("watch", "gone").err == "No files are gone that you were to decide about.\n"
     shell.pal("watch", "rm", "notes")
     assert shell.pal("doctor").code == 0

@@ -78,6 +78,27 @@ def test_what_has_gone_is_retired_and_what_moved_stays_itself(client: Client, no
     assert uris(client, str(notes)) == [str(notes / "new" / "heron.md")]
 
 
+def test_a_folder_that_is_renamed_and_added_again_is_there_once(client: Client, notes: Path, tmp_path: Path) -> None:
+    chats = [
+        {"title": title, "messages": [{"role": "user", "content": f"{title} is loud."}]} for title in ("Ebb", "Tide")
+    ]
+    (notes / "chats.json").write_text(json.dumps(chats))
+    for number in range(30):
+        (notes / f"{number}.md").write_text(f"The bell buoy {number} rings.")
+    (notes / "twin.md").write_text("The bell buoy 1 rings.")
+    added(client, notes)
+    before = client.recall("Which bell buoy 7 rings?").hits[0].passage
+    notes.rename(tmp_path / "renamed")
+    done, _ = added(client, tmp_path / "renamed")
+    assert (done.sources, done.unchanged) == (0, 32)
+    after = client.recall("Which bell buoy 7 rings?").hits[0].passage
+    assert after.uri == str(tmp_path / "renamed" / "7.md") and after.episode_id == before.episode_id
+    assert uris(client, str(notes)) == [] and len(uris(client, str(tmp_path / "renamed"))) == 33
+    shutil.copytree(tmp_path / "renamed", notes)  # a copy is not a move
+    assert added(client, notes)[0].unchanged == 0
+    shutil.rmtree(tmp_path / "renamed")
+
+
 def test_a_file_of_many_chats_loses_only_what_was_taken_out(client: Client, notes: Path) -> None:
     def chat(title: str, text: str) -> dict[str, object]:
         return {"title": title, "messages": [{"role": "user", "content": text, "time": "2024-05-01T10:00:00Z"}]}

@@ -61,8 +61,9 @@ class StatusBar(Horizontal):
             parts.insert(0, Content(f"reading {self._progress.done:,}/{self._progress.total:,} {label}".rstrip()))
         elif self._status.queue:
             parts.insert(0, Content(f"{self._status.queue:,} to read"))
-        missing = next((folder for folder in self._status.folders if folder.state == "missing"), None)
-        if missing is None:
+        warned = next((folder for folder in self._status.folders if folder.state == "missing" or folder.gone), None)
+        if warned is None:
             return Content.assemble(("● ", "$success"), Content("  ").join(parts))
-        warning = f"! {display_safe(short_path(missing.path), line=True)} is missing"
+        what = f"has lost {count(warned.gone, 'file')}" if warned.gone else "is missing"
+        warning = f"! {display_safe(short_path(warned.path), line=True)} {what}"
         return Content("  ").join([Content.styled(warning, "$text-warning"), *parts])

@@ -1,0 +1,85 @@
+"""What is known of a watched folder: which folder of which volume it is, how it stands, what a person was asked."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from daemon.watch.files import Ignore
+from memory.nouns import Policy
+
+if TYPE_CHECKING:
+    from watchdog.observers.api import ObservedWatch
+
+VOLUMES = Path("/dev/disk/by-uuid")
+
+
+class Identity(NamedTuple):
+    """What a folder is, whatever its name. Device numbers will not do: two drives that take turns at one place have the
+    same, and one drive has another tomorrow. `born` is 0 where the system does not tell it."""
+
+    inode: int
+    volume: str
+    born: int
+
+
+@dataclass
+class Root:
+    """A watched folder."""
+
+    path: Path
+    ignore: Ignore
+    policy: Policy  # of what is new in it
+    known_as: Identity | None  # what it was when it was last believed
+    held: bool = False  # a person was asked about files that are gone, and has not answered
+    settled: int = 0  # when a person last answered, ms UTC
+    gone: tuple[str, ...] = ()  # files that are not there and not let go, by uri
+    dropped: frozenset[str] = frozenset()  # those of them that a person lets go
+    watch: ObservedWatch | None = None
+    watched_as: Identity | None = None  # what the events come from
+    state: str = "scanning"  # scanning | watching | missing
+    detail: str = ""
+    unheard: str = ""  # why no events of it, or not all, can be had
+    scans: int = 0  # that are under way
+    scanned: float = 0.0  # when the last one began
+    doubted: float | None = None  # when many files were first not there
+
+    @classmethod
+    def from_options(cls, path: Path, ignore: Ignore, policy: Policy, options: Mapping[str, Any]) -> Root:
+        """As `options` kept it. An identity in another form is none: the folder is known by its files then."""
+        identity = options.get("identity") or ()
+        known_as = Identity(*identity) if len(identity) == len(Identity._fields) else None
+        return cls(path, ignore, policy, known_as, options.get("held", False), options.get("settled", 0))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What outlives the process."""
+        return {"identity": self.known_as, "held": self.held, "settled": self.settled}
+
+
+def identify(path: Path) -> Identity | None:
+    """What stands at `path`; None if there is no folder, or none that may be looked into."""
+    try:
+        status = path.lstat()
+        if not stat.S_ISDIR(status.st_mode):
+            return None
+        os.scandir(path).close()
+        return Identity(status.st_ino, _volume(path, status.st_dev), int(getattr(status, "st_birthtime", 0)))
+    except OSError:
+        return None
+
+
+def _volume(path: Path, device: int) -> str:
+    """The name that a volume keeps wherever it is mounted, as well as the system tells it."""
+    with suppress(OSError):
+        for link in VOLUMES.iterdir():
+            with suppress(OSError):
+                if link.stat().st_rdev == device:
+                    return link.name
+    named = os.statvfs(path).f_fsid if hasattr(os, "statvfs") else 0
+    return f"{named:x}" if named else f"device {device}"
