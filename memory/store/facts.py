@@ -108,7 +108,7 @@ _OF_OBJECTS = f"""(
 
 # Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, title, its first line and line
 # map, its text and time, the span, modality, origin; of a relation also the names of its subject and object, and its
-# predicate.
+# predicate. It is quoted from where it was told when it began: a later telling beside that day would read as of it.
 _THESES = """
 SELECT t.node_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from)), t.valid_from, t.valid_to,
        n.t_created, n.t_expired, t.superseded_by, e.node_id, s.uri, s.title, e.line_from, e.line_map, e.text,
@@ -127,7 +127,7 @@ JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
  AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node evidence ON evidence.id = p.episode_id
                        JOIN episode said ON said.node_id = evidence.id
                       WHERE p.item_kind = 'edge' AND p.item_id = r.id AND {evidence}
-                      ORDER BY evidence.t_expired IS NOT NULL, p.episode_id LIMIT 1)
+                      ORDER BY evidence.t_expired IS NOT NULL, said.event_from IS NOT r.valid_from, p.episode_id LIMIT 1)
 JOIN episode e ON e.node_id = v.episode_id JOIN source s ON s.id = e.source_id
 WHERE r.kind = 'rel' AND {chosen} AND {seen}
 """

@@ -396,3 +396,10 @@ def test_no_look_at_facts_reads_all_edges(fresh: Memory, look: Callable[[Connect
         plans = [row[3] for query in said for row in conn.execute(f"EXPLAIN QUERY PLAN {query}")]
     assert any(index in plan for plan in plans), plans
     assert not [plan for plan in plans if re.match(r"SCAN (edge|e|r|p|v|w|provenance|revision)\b", plan)], plans
+
+
+def test_a_fact_is_quoted_from_where_it_began(fresh: Memory) -> None:
+    tell(fresh, "2025-03-01", "I still live in Bonn.", (OWNER, "lives in", "Bonn"))
+    tell(fresh, "2022-03-01", "I moved to Bonn.", (OWNER, "lives in", "Bonn"))
+    (fact,) = [one for one in fresh.facts("me") if one.kind == "relation"]
+    assert (str(fact.valid_from)[:10], fact.quote) == ("2022-03-01", "I moved to Bonn."), "what was read first is later"
