@@ -127,7 +127,8 @@ JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
  AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node evidence ON evidence.id = p.episode_id
                        JOIN episode said ON said.node_id = evidence.id
                       WHERE p.item_kind = 'edge' AND p.item_id = r.id AND {evidence}
-                      ORDER BY evidence.t_expired IS NOT NULL, said.event_from IS NOT r.valid_from, p.episode_id LIMIT 1)
+                      ORDER BY evidence.t_expired IS NOT NULL, said.event_from IS NOT r.valid_from, p.episode_id
+                      LIMIT 1)
 JOIN episode e ON e.node_id = v.episode_id JOIN source s ON s.id = e.source_id
 WHERE r.kind = 'rel' AND {chosen} AND {seen}
 """
