@@ -5,6 +5,7 @@
     - StoreBusyError      another program holds the file
     - StoreFullError      the disk is full
     - StoreDamagedError   the file is no memory, or is broken
+    - StoreReadOnlyError  it was opened to be read only
     - StoreMovedError     another file stands in its place, or none
     - StoreNewerError     a newer Palimpsest wrote it
   + NotFoundError         nothing has that id or name
@@ -43,6 +44,10 @@ class StoreDamagedError(StoreError):
 
 class StoreMovedError(StoreError):
     """While the memory file was open, it was moved, deleted or replaced by another one."""
+
+
+class StoreReadOnlyError(StoreError):
+    """The memory file was opened to be read only."""
 
 
 class StoreNewerError(StoreError):

@@ -107,6 +107,7 @@ class Memory:
         quick: Embedder | None = None,
         find_strategy: FindStrategy = find_core_strategy,
         ranker: EdgeRanker | None = None,
+        read_only: bool = False,
     ) -> Memory:
         """Opens or creates the memory at `path`; ":memory:" is one that is gone when it is closed.
 
@@ -123,9 +124,14 @@ class Memory:
         `find_strategy` gives what walks the graph by its name (default: the library's own, `spread` and `none`);
         `ranker` learns from questions which edges they need. Both come from plugins.
 
+        `read_only` changes no byte of the file, which nobody else may have open: questions are answered and not kept,
+        whatever writes raises StoreReadOnlyError. Nothing there is no empty memory then, but a StoreError.
+
+        What is damaged of graph, vectors and what was learnt is left out of questions: `damage` tells of it.
+
         Raises StoreError and its kinds, InvalidInputError for a strategy that is not there.
         """
-        store = Store.open(path)
+        store = Store.open_read_only(Path(path)) if read_only else Store.open(path)
         try:
             state = State(store, settings or MemorySettings(), embedder, quick, find_strategy, ranker)
         except BaseException:
@@ -134,9 +140,9 @@ class Memory:
         return cls(state, _chooses(llm), _chooses(driver))
 
     @staticmethod
-    def embedder_of(path: Path | str) -> str | None:
+    def embedder_of(path: Path | str, read_only: bool = False) -> str | None:
         """The name of the embedder whose vectors the memory at `path` has, all of them; None if there is none."""
-        with Store.open(path) as store, store.reading() as conn:
+        with Store.open_read_only(Path(path)) if read_only else Store.open(path) as store, store.reading() as conn:
             active = vectors.active(conn)
         return active.name if active else None
 
@@ -146,6 +152,11 @@ class Memory:
         may have that open."""
         for copy in path.parent.glob(f"{PAST}*"):
             shutil.rmtree(copy, ignore_errors=True)
+
+    @property
+    def damage(self) -> dict[str, str]:
+        """What could not be read of the file, and questions are answered without -> why."""
+        return dict(self.state.damage)
 
     @property
     def embedder(self) -> Embedder:

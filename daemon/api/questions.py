@@ -20,7 +20,7 @@ from daemon import views, wire
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
-from memory.errors import ModelCancelledError, NotFoundError
+from memory.errors import ModelCancelledError, NotFoundError, StoreError
 from memory.nouns import Answer, AskEvent, Citation, Preview, Scope, Token
 from memory.protocols import ChooseLLM
 from memory.services.conversations import MessageState
@@ -72,7 +72,10 @@ def begin(
         strategy=strategy,
     )
     if conversation is not None:
-        writer.write(partial(memory.conversations.add_question, conversation, question))
+        try:
+            writer.write(partial(memory.conversations.add_question, conversation, question))
+        except StoreError as error:  # an answer never depends on writing
+            log.warning("a question was not kept in chat session %d: %s", conversation, type(error).__name__)
     return partial(_work, memory, writer, events, channel, conversation, began, is_loading)
 
 

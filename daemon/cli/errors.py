@@ -20,8 +20,9 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.client import DaemonDownError, DaemonError
+from daemon.failures import failure
 from daemon.terminal import display_safe
-from memory.errors import PalimpsestError
+from memory.errors import InvalidInputError, NotFoundError, PalimpsestError, StoreError
 
 HOW_TO_READ = "Read a folder once: pal add ~/notes. Keep it read: pal watch add ~/notes"
 NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
@@ -37,6 +38,8 @@ def to_click_exception(error: Exception, as_json: bool) -> click.ClickException 
             return Refused(error.failed, as_json)
         case DaemonDownError():
             return DaemonState(str(error), error.code)
+        case StoreError() | NotFoundError() | InvalidInputError():  # where the daemon did not do it
+            return Refused(failure(error), as_json)
         case PalimpsestError():  # config.toml
             return click.ClickException(display_safe(str(error)))
         case PermissionError():

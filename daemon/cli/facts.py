@@ -43,7 +43,7 @@ def facts(
 
     First the facts that were read out of your notes, then the other sentences that speak of it.
     """
-    reply = session.client.facts(name, as_of=as_of, history=history, known_on=known_on)
+    reply = session.reader.facts(name, as_of=as_of, history=history, known_on=known_on)
     if as_json:
         output.print_json(reply)
     else:
@@ -83,7 +83,7 @@ def history(session: Session, name: str, as_json: bool) -> None:
 
     Each value with the time it held, the line it stands in, and who replaced it: a rule, a model or you.
     """
-    reply = session.client.history(name)
+    reply = session.reader.history(name)
     if as_json:
         output.print_json(reply)
     for strand in () if as_json else reply.strands:

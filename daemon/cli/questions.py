@@ -15,7 +15,7 @@ from daemon.cli import output, times
 from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, NothingFound
 from daemon.cli.options import as_of_option, json_option, scope_options, strategy_option
 from daemon.cli.session import Session, pass_session
-from daemon.client import DaemonDownError, Stream
+from daemon.client import DaemonDownError
 from daemon.terminal import display_safe
 
 OUT_OF_REACH = "Nothing that was read lies in that time and place."
@@ -55,17 +55,17 @@ def ask(
     one a line.
     """
     text = _text(question)
-    events = session.client.ask(
+    events = session.reader.ask(
         text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy
     )
     answered = print_answer(events, as_json, in_full)
     if answered.no_answer:
-        if not as_json and session.client.status().episodes == 0:
+        if not as_json and session.reader.status().episodes == 0:
             output.say(HOW_TO_READ)
         sys.exit(NothingFound.exit_code)
 
 
-def print_answer(events: Stream, as_json: bool, in_full: bool = False) -> wire.Answered:
+def print_answer(events: Iterable[wire.Event], as_json: bool, in_full: bool = False) -> wire.Answered:
     """Prints the answer as it comes, and its sources, `in_full` or without what is folded; with JSON every event."""
     answered = _printed(events, as_json, in_full)
     if not as_json:
@@ -77,7 +77,7 @@ def print_answer(events: Stream, as_json: bool, in_full: bool = False) -> wire.A
     return answered
 
 
-def _printed(events: Stream, as_json: bool, in_full: bool) -> wire.Answered:
+def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool) -> wire.Answered:
     last = ""
     cited: list[wire.Citation] = []
     for event in _show_previews(events) if sys.stdout.isatty() and not as_json else events:
@@ -183,7 +183,7 @@ def recall(
 ) -> None:
     """Show the passages that speak of QUESTION, best first."""
     text = _text(question)
-    reply = session.client.recall(text, k, as_of=as_of, within=within, strategy=strategy)
+    reply = session.reader.recall(text, k, as_of=as_of, within=within, strategy=strategy)
     if as_json:
         output.print_json(reply)
     else:
@@ -217,7 +217,7 @@ def _text(words: tuple[str, ...]) -> str:
 
 def explain_nothing(session: Session, sentence: str) -> str:
     """Why nothing was found: `sentence`, unless nothing has been read."""
-    if session.client.status().episodes == 0:
+    if session.reader.status().episodes == 0:
         return NOTHING_READ
     return sentence
 

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from daemon.client import Client
+    from daemon.cli.offline import Offline
+    from daemon.client import Client, DaemonDownError
     from daemon.paths import Paths
+
+# of a daemon that does not run: it was not to be started; a newer version wrote the memory; config.toml is wrong
+WITHOUT_OFFLINE = {None, 4, 78}
 
 
 @dataclass
@@ -34,6 +38,33 @@ class Session:
 
         begins = self.start and not self.paths.memory.exists()
         return connect(self.paths, start=self.start, say=output.say if begins else lambda message: None)
+
+    @cached_property
+    def reader(self) -> Client | Offline:
+        """What answers where nothing is written: the daemon or, if it cannot start, this process, and then that is
+        said. Raises DaemonDownError."""
+        from daemon.client import DaemonDownError
+
+        try:
+            return self.client
+        except DaemonDownError as error:
+            if error.code in WITHOUT_OFFLINE:
+                raise
+            return self._read_offline(error)
+
+    def _read_offline(self, error: DaemonDownError) -> Offline:
+        from daemon.cli import output
+        from daemon.cli.offline import Offline
+        from memory.errors import StoreError
+
+        try:
+            offline = Offline(self.paths)
+        except StoreError as trouble:
+            raise type(error)(str(trouble), error.code) from error
+        click.get_current_context().call_on_close(offline.close)
+        why = str(error).splitlines()[-1].removeprefix("The daemon could not start: ")
+        output.say(f"The daemon cannot start, so this is read without it, and nothing is kept. {why}")
+        return offline
 
 
 pass_session = click.make_pass_decorator(Session, ensure=True)

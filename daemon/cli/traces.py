@@ -97,7 +97,8 @@ def _again(session: Session, id: int, as_json: bool) -> None:
         return
     same = answered.text == before.text
     than = "the same answer as" if same else "another answer than"
-    output.say(f"This is trace {answered.trace_id}: {than} trace {id}.")
+    this = f"This is trace {answered.trace_id}" if answered.trace_id else "This was not kept"
+    output.say(f"{this}: {than} trace {id}.")
     if answered.no_answer:
         click.get_current_context().exit(NothingFound.exit_code)
 

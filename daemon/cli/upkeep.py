@@ -30,9 +30,9 @@ from daemon.terminal import count, size
 def status(session: Session, sources: bool, skipped: bool, failed: bool, match: str, limit: int, as_json: bool) -> None:
     """Show what the memory holds and what it is doing."""
     if sources:
-        _print_sources(session.client.sources(match, limit), as_json)
+        _print_sources(session.reader.sources(match, limit), as_json)
         return
-    now = session.client.status()
+    now = session.reader.status()
     if as_json:
         output.print_json(now)
     elif skipped:
@@ -122,7 +122,7 @@ def backup(session: Session, to: Path | None, as_json: bool) -> None:
         raise click.BadParameter(f"{str(to)!r} is a folder. Give the copy a name in it.", param_hint="TO")
     if to is not None and not to.absolute().parent.is_dir():
         raise click.BadParameter(f"There is no folder {str(to.absolute().parent)!r}.", param_hint="TO")
-    done = session.client.backup(to)
+    done = session.reader.backup(to)
     if as_json:
         output.print_json(done)
     else:
@@ -137,7 +137,7 @@ def check(session: Session, as_json: bool) -> None:
 
     Exits with 1 if something is wrong.
     """
-    reply = session.client.check()
+    reply = session.reader.check()
     if as_json:
         output.print_json(reply)
     else:

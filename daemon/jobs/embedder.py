@@ -36,10 +36,10 @@ TELL_SECONDS = 0.2  # between two events about how far it is
 T = TypeVar("T")
 
 
-def first(path: Path, plugins: Plugins, name: str) -> Embedder:
+def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> Embedder:
     """What to open the memory at `path` with: the embedder whose vectors it has, if that is installed, so that
     questions have vectors from the beginning; else the one called `name`. NotFoundError, NotAvailableError."""
-    identity = Memory.embedder_of(path)
+    identity = Memory.embedder_of(path, read_only)
     there = plugins.embedder_of(identity) if identity else None
     return there or plugins.embedder(name)
 

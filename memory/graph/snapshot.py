@@ -87,19 +87,26 @@ def with_vectors(conn: Connection, graph: Graph, embedder_id: int, dimension: in
     return Snapshot(graph, None if quantized else exact, limit, quantized)
 
 
+def without_vectors(graph: Graph, dimension: int, limit: int) -> Snapshot:
+    """The graph, with vectors that are like no question's."""
+    n = len(graph.episode_ids)
+    if n > limit:
+        return Snapshot(graph, None, limit, QuantizedVectors.zeros(n, dimension))
+    return Snapshot(graph, np.zeros((n, dimension), np.float32), limit)
+
+
+def load_passages(conn: Connection) -> Graph:
+    """The graph without objects and edges: what full text needs where the rest cannot be read."""
+    columns = _episode_columns(conn)
+    nothing = sparse.csr_matrix((len(columns["alive"]), 0), dtype=np.float32)
+    return replace(Graph.empty(), **columns, counts=_roomy(nothing.copy()), titled=_roomy(nothing))
+
+
 def load_graph(conn: Connection) -> Graph:
     """The graph of what is stored: rows, columns and edges by id."""
-    rows = episodes.live(conn)
-    object_ids, is_date = stored.live_objects(conn)
-    columns = {
-        "episode_ids": rows.id, "source_ids": rows.source_id, "seqs": rows.seq, "event_from": rows.event_from,
-        "is_chat": rows.is_chat, "words": rows.words, "alive": np.ones(len(rows.id), np.bool_),
-        "object_ids": object_ids, "is_date": is_date,
-    }  # fmt: skip
-    roomy: dict[str, Any] = {name: with_room(column) for name, column in columns.items()}
-    nodes = replace(Graph.empty(), **roomy)
-    # What is not needed any more goes at once: of a million episodes all of it is 2 GB.
-    del rows, object_ids, is_date, columns
+    columns = _episode_columns(conn)  # nothing is held twice: of a million episodes all of it is 2 GB
+    columns["object_ids"], columns["is_date"] = map(with_room, stored.live_objects(conn))
+    nodes = replace(Graph.empty(), **columns)
     edges = stored.live_edges(conn)
     counts, titled, mention_ids = _mentions(edges, nodes.row_of, nodes.column_of)
     return replace(
@@ -110,6 +117,15 @@ def load_graph(conn: Connection) -> Graph:
         theses=_theses(conn, edges, nodes.row_of, nodes.column_of),
         links=_links(conn, edges),
     )
+
+
+def _episode_columns(conn: Connection) -> dict[str, Any]:
+    rows = episodes.live(conn)
+    columns = {
+        "episode_ids": rows.id, "source_ids": rows.source_id, "seqs": rows.seq, "event_from": rows.event_from,
+        "is_chat": rows.is_chat, "words": rows.words, "alive": np.ones(len(rows.id), np.bool_),
+    }  # fmt: skip
+    return {name: with_room(column) for name, column in columns.items()}
 
 
 def _mentions(

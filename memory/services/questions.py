@@ -1,6 +1,7 @@
 """Questions: passages and answers with their traces, what a person says of them, and why an answer is what it is."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,7 +11,7 @@ from memory.answering.owner import name_family
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import ENOUGH, is_due
 from memory.edge_memory.reinforce import reinforce_edges
-from memory.errors import InvalidInputError
+from memory.errors import InvalidInputError, StoreError
 from memory.insight.whynot import explain_absence
 from memory.nouns import Answer, AskEvent, Scope, Trace, Visit
 from memory.protocols import ChooseLLM
@@ -30,6 +31,7 @@ from memory.trace import OPINIONS, Plan, Used, Why, WhyNot
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # what may be said of an answer
 FIRST_QUESTIONS = 25  # after which edges are first compared
 MAX_QUESTIONS_COMPARED = 2_000  # while somebody waits; with more it is left to the night
+NOT_KEPT = "This question was not kept."
 MAX_LOST = 3  # passages that `why_not` tells of
 
 
@@ -205,12 +207,17 @@ class Questions:
         outcome = yield from self._answer_from(state, found, models, options, of_parts)
         trace, said = outcome.found.recall.trace.with_steps(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
-        trace_id = self.keep(trace, said, plan, outcome, parent)
+        try:
+            trace_id = self.keep(trace, said, plan, outcome, parent)
+        except StoreError as error:  # an answer never depends on writing
+            yield replace(said, note=" ".join(filter(None, [said.note, f"{NOT_KEPT} {error}"])))
+            return
         if trace_id is None:
             yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
             return
         yield replace(said, trace_id=trace_id)
-        self.compare_edges()
+        with suppress(StoreError):  # the night does it, too
+            self.compare_edges()
 
     def _answer_from(
         self,

@@ -13,23 +13,24 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from email.utils import getaddresses
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate
+from typing import TYPE_CHECKING, Concatenate, TypeVar
 
 import numpy as np
 
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import EdgeMemory, load_edge_memory
+from memory.errors import StoreDamagedError
 from memory.facts.attributes import names_told, title_spellings
 from memory.graph.arrays import Graph
 from memory.graph.change import GraphChange
-from memory.graph.snapshot import load_graph, with_vectors
+from memory.graph.snapshot import load_graph, load_passages, with_vectors, without_vectors
 from memory.protocols import Embedder, Vectors
 from memory.ranking import EdgeRanker, Serving
 from memory.retrieval.state import QuestionState
 from memory.retrieval.traversers import FindStrategy
 from memory.settings import MemorySettings
 from memory.store import episodes, fact_vectors, graph, past, sources, vectors
-from memory.store.connect import Connection
+from memory.store.connect import Connection, driver
 from memory.store.past import Versions
 from memory.store.store import P, R, Store
 from memory.text.languages import word_set
@@ -38,6 +39,8 @@ from memory.time.timestamps import now_ms, to_ms
 
 if TYPE_CHECKING:
     from memory.facts.assertion import FactAsserter
+
+T = TypeVar("T")
 
 MIN_MAILS = 2  # to tell whose mailbox it is
 _ADDRESS_WORD = re.compile(r"[^\W\d_][\w’'-]*")
@@ -69,11 +72,11 @@ class State:
         self._sentence_embedder = sentence_embedder
         self.write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
         self.edge_lock = threading.RLock()  # from changing edge memory until questions see it
-        embedder_id = store.write(vectors.register, embedder)
-        with store.writing() as conn:
-            if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
-                vectors.activate(conn, embedder_id)
-            is_new = fact_vectors.open_index(conn, sentence_embedder or embedder)
+        self.damage: dict[str, str] = {}  # what could not be read, and is answered without -> why
+        if store.is_read_only:
+            embedder_id, is_new = store.read(vectors.find_embedder, embedder), False
+        else:
+            embedder_id, is_new = self._register(embedder)
         self.past = past or Past(self)
         self.serving = self.load(embedder, embedder_id)
         self.name_owner()
@@ -81,6 +84,14 @@ class State:
         self.reload_edge_memory()
         if is_new:
             self.complete_fact_vectors()
+
+    def _register(self, embedder: Embedder) -> tuple[int, bool]:
+        """The embedder's id, and whether the vectors of facts are to be made."""
+        embedder_id = self.store.write(vectors.register, embedder)
+        with self.store.writing() as conn:
+            if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
+                vectors.activate(conn, embedder_id)
+            return embedder_id, fact_vectors.open_index(conn, self._sentence_embedder or embedder)
 
     def of_store(self, store: Store) -> State:
         """The state of another store, with the settings, strategies and embedders of this one."""
@@ -108,14 +119,32 @@ class State:
 
     def load(self, embedder: Embedder, embedder_id: int, graph: Graph | None = None) -> Serving:
         """What there is to answer with, read from the file: vectors, trained ranker and, if none is given, the
-        graph."""
-        limit = self.settings.recall.vectors_in_memory
+        graph. What is damaged of it is left out: questions are answered by full text, then."""
+        limit, dimension = self.settings.recall.vectors_in_memory, embedder.dimension
         with self.store.reading() as conn:
-            known = load_graph(conn) if graph is None else graph
-            snapshot = with_vectors(conn, known, embedder_id, embedder.dimension, limit)
-            usable = _coverage(conn, embedder_id) >= USABLE_SHARE
-            scorer = self.ranker.load(conn, embedder) if self.ranker is not None else None
-            return Serving(embedder, embedder_id, snapshot, usable, self.told_names(), scorer)
+            known = graph
+            if known is None:
+                known = self._undamaged("graph", lambda: load_graph(conn), lambda: load_passages(conn))
+            snapshot = self._undamaged(
+                "vectors",
+                lambda: with_vectors(conn, known, embedder_id, dimension, limit),
+                lambda: without_vectors(known, dimension, limit),
+            )
+            usable = "vectors" not in self.damage and _coverage(conn, embedder_id) >= USABLE_SHARE
+            ranker = self.ranker
+            scorer = self._undamaged("ranker", lambda: ranker.load(conn, embedder), lambda: None) if ranker else None
+            names = self._undamaged("names", self.told_names, lambda: ())
+            return Serving(embedder, embedder_id, snapshot, usable, names, scorer)
+
+    def _undamaged(self, what: str, read: Callable[[], T], otherwise: Callable[[], T]) -> T:
+        """What is read or, where the file is damaged there, something in its place; `damage` tells."""
+        try:
+            found = read()
+        except (driver().Error, StoreDamagedError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            self.damage[what] = str(error) if isinstance(error, StoreDamagedError) else type(error).__name__
+            return otherwise()
+        self.damage.pop(what, None)
+        return found
 
     def load_vectors(self, embedder: Embedder, embedder_id: int) -> None:
         """Questions use from now on the vectors of this embedder that are stored, which are all of them."""
@@ -140,7 +169,7 @@ class State:
         """The owner's object has the names that the owner has now: what is told under them is told of the owner."""
         self.serving = replace(self.serving, owner=self.told_names())
         names = {norm(name): name for name in self.settings.person.names or self.serving.owner if norm(name)}
-        if tuple(names.values()) != self.store.read(graph.owner_names):
+        if not self.store.is_read_only and tuple(names.values()) != self.store.read(graph.owner_names):
             with self.store.writing() as conn:
                 object, made = graph.name_owner(conn, names, now_ms())
             self.show([GraphChange(objects=[(object, False)])] if made else [])
@@ -192,8 +221,13 @@ class State:
         """Questions see from now on the edge memory that is stored."""
         with self.edge_lock:
             serving = self.serving
-            known = self.store.read(load_edge_memory, serving.embedder_id, serving.embedder.dimension)
-            self.edge_memory = serving.embedder_id, known
+            id, dimension = serving.embedder_id, serving.embedder.dimension
+            known = self._undamaged(
+                "edge memory",
+                lambda: self.store.read(load_edge_memory, id, dimension),
+                lambda: EdgeMemory.empty(dimension),
+            )
+            self.edge_memory = id, known
 
     def edge_memory_of(self, embedder_id: int) -> EdgeMemory | None:
         """Edge memory of that embedder, if it is the one in use."""

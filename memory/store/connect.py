@@ -1,4 +1,5 @@
-"""Connections to a memory file, and the one place where the driver's errors become ours.
+"""Connections to a memory file, whether it is still what was opened, and the one place where the driver's errors become
+ours.
 
 Every connection comes from `connect`: foreign keys on, deleted text overwritten, each commit on the disk before it is
 acknowledged, sqlite-vec loaded and the door for further extensions shut again. Transactions are ours: the driver never
@@ -11,6 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,6 +22,7 @@ import sqlite_vec
 from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFullError
 
 Connection: TypeAlias = sqlite3.Connection
+Inode: TypeAlias = tuple[int, int]
 
 OLDEST_SQLITE = (3, 42, 0)  # FTS5's secure-delete, without which forgotten words stay in the index
 
@@ -116,3 +119,36 @@ def translate_error(error: Exception, path: Path) -> StoreError:
     if code.startswith("IOERR"):
         return StoreError(f"The disk reported an error at {path}. Check the disk before you go on: {error}")
     return StoreError(f"The memory file {path} refused a step, which was undone: {error}")
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """What stood at these paths when a memory was opened. A file that is renamed, replaced or deleted stays open, and
+    what is written to it then is found by nobody; its inode, that of its log and that of its folder tell."""
+
+    folder: tuple[Path, Inode | None]
+    files: tuple[tuple[Path, Inode | None], ...]  # the memory and its log
+
+    @classmethod
+    def look_up(cls, path: Path) -> "FilePlace":
+        """Of the memory at `path`, which is open."""
+        log = path.with_name(path.name + "-wal")
+        return cls((path.parent, _inode(path.parent)), tuple((file, _inode(file)) for file in (path, log)))
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether something else stands there now, or nothing. 7 us."""
+        return self.is_elsewhere or any(_inode(file) != was for file, was in self.files)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is the folder that was moved or deleted."""
+        return _inode(self.folder[0]) != self.folder[1]
+
+
+def _inode(path: Path) -> Inode | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -16,11 +16,18 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from memory.errors import InvalidInputError, StoreBusyError, StoreError, StoreMovedError
+from memory.errors import InvalidInputError, StoreBusyError, StoreError, StoreMovedError, StoreReadOnlyError
 from memory.store import schema
 from memory.store.backup import verified_copy
-from memory.store.connect import Connection, connect, create_private, driver, driver_errors, translate_error
-from memory.store.place import Place
+from memory.store.connect import (
+    Connection,
+    FilePlace,
+    connect,
+    create_private,
+    driver,
+    driver_errors,
+    translate_error,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,11 +38,18 @@ IDLE_READERS = 8  # kept open for the next question; each holds up to 16 MB of p
 class Store:
     """One open memory file. Safe to share between threads."""
 
-    def __init__(self, path: Path, writer: Connection, folder: tempfile.TemporaryDirectory[str] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        writer: Connection,
+        folder: tempfile.TemporaryDirectory[str] | None = None,
+        is_read_only: bool = False,
+    ) -> None:
         """Use `Store.open`."""
         self.path = path
+        self.is_read_only = is_read_only
         self._writer = writer
-        self._place = Place.of(path)
+        self._place = FilePlace.look_up(path)
         self._moved = False
         self._folder = folder
         self._unit = threading.RLock()  # held while the writing connection is in use
@@ -76,6 +90,18 @@ class Store:
             raise
         return cls(file, writer, folder)
 
+    @classmethod
+    def open_read_only(cls, path: Path) -> Store:
+        """Opens a memory of which not a byte is changed: `writing()` raises StoreReadOnlyError. For when it cannot be
+        written, and nobody else has it open. Raises what `open` raises; StoreError for an older file, too."""
+        driver()
+        if not path.is_file():
+            raise StoreError(f"There is no memory {path}.")
+        if schema.version_of(path, schema.STEPS) < len(schema.STEPS):
+            raise StoreError(f"{path} is of an older Palimpsest. It is brought up to date when it can be written.")
+        with driver_errors(path):
+            return cls(path, connect(path, read_only=True), is_read_only=True)
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection that cannot write, in one read transaction: a consistent snapshot. Within `reading()` the same
@@ -102,6 +128,8 @@ class Store:
         """The writing connection in one transaction: all of the block is kept, or on any exception nothing. The lock is
         held for the whole block, so no model is called and nothing is waited for inside it."""
         with self.quiet() as conn:
+            if self.is_read_only:
+                raise StoreReadOnlyError(f"{self.path} can only be read now, so nothing was kept.")
             conn.execute("BEGIN IMMEDIATE")
             before = conn.total_changes
             try:
@@ -195,7 +223,8 @@ class Store:
                 conn.close()
             try:
                 self._writer.execute("PRAGMA busy_timeout = 0")  # a reader still in use empties the log when it closes
-                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                if not self.is_read_only:
+                    self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             except driver().Error as error:
                 raise translate_error(error, self.path) from error
             finally:
@@ -217,7 +246,7 @@ class Store:
                 self.verify_place()
             if self._idle:
                 return self._idle.pop()
-        conn = connect(self.path)
+        conn = connect(self.path, read_only=self.is_read_only)
         try:
             self.verify_place()  # else it would be of another file
         except StoreMovedError:

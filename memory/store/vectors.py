@@ -27,6 +27,13 @@ class KnownEmbedder(NamedTuple):
     dimension: int
 
 
+def find_embedder(conn: Connection, embedder: Embedder) -> int:
+    """The embedder's id here, 0 if it has no vectors."""
+    query = "SELECT id FROM embedder WHERE name = ? AND dimension = ?"
+    row = conn.execute(query, (embedder.name, embedder.dimension)).fetchone()
+    return int(row[0]) if row else 0
+
+
 def register(conn: Connection, embedder: Embedder) -> int:
     """The embedder's id here; the first one is the active one. InvalidInputError if the name is known with another
     dimension or other prefixes: those vectors do not mix."""
@@ -111,7 +118,9 @@ def delete_many(conn: Connection, ids: Sequence[SupportsInt]) -> None:
 
 
 def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[tuple[Ids, Vectors]]:
-    """Every vector of an embedder, `size` at a time -> ids (s,) rising, matrix (s, dimension)."""
+    """Every vector of an embedder (0: none), `size` at a time -> ids (s,) rising, matrix (s, dimension)."""
+    if not embedder_id:
+        return
     dimension = _dimension(conn, embedder_id)
     cursor = conn.execute(
         "SELECT item_id, data FROM vec WHERE embedder_id = ? AND item_kind = 'episode' AND data IS NOT NULL"

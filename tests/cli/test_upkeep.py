@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import re
 import signal
 import sqlite3
 import time
+from pathlib import Path
 
 import pytest
 
 from memory.store import check
 from tests.cli.vault import NOTES, Shell
+
+PAGE_BYTES = 8192
 
 
 def test_status_tells_what_is_there(vault: Shell) -> None:
@@ -146,6 +150,38 @@ def test_a_memory_that_another_program_holds(shell: Shell) -> None:
     finally:
         other.close()
     assert shell.pal("remember", "The gate is green.").code == 0
+
+
+def garble(memory: Path, table: str) -> None:
+    """Writes noise over the first page of a table."""
+    file = sqlite3.connect(memory)
+    (page,) = file.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    file.close()
+    with memory.open("r+b") as stream:
+        stream.seek((page - 1) * PAGE_BYTES)
+        stream.write(random.Random(1).randbytes(PAGE_BYTES))
+
+
+def test_a_damaged_memory_is_read_without_the_daemon(shell: Shell) -> None:
+    shell.pal("remember", "Ana Weber lives in Graz. The spare key is under the pot.")
+    shell.pal("daemon", "stop")
+    memory = shell.home / "memory.db"
+    garble(memory, "sqlite_autoindex_folder_1")
+    said = shell.pal("ask", "where is the spare key?")
+    assert said.code == 0 and "under the pot" in said.out
+    assert said.err.startswith("The daemon cannot start, so this is read without it, and nothing is kept. ")
+    assert "is damaged or is no memory" in said.err.splitlines()[0]
+    assert "under the pot" in shell.pal("recall", "spare key").out
+    assert shell.pal("facts", "Ana Weber").code == 0 and shell.pal("facts", "Nobody").code == 4
+    assert shell.pal("status", "--json").json["sources"] == 1
+    checked = shell.pal("check")
+    assert checked.code == 1 and "The file is damaged" in checked.out and "pal restore" in checked.out
+    for refused in (["remember", "The gate is green."], ["backup"]):
+        said = shell.pal(*refused)
+        assert (said.code, said.err.count("Traceback")) == (74, 0)
+    garble(memory, "episode")
+    said = shell.pal("ask", "where is the spare key?")
+    assert said.code == 74 and "Restore a backup" in said.err
 
 
 def test_settings_that_cannot_be_meant_are_told_by_the_first_command(shell: Shell) -> None:

@@ -1,0 +1,109 @@
+"""A file that cannot be written, or is damaged in places: questions are answered all the same."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from memory import Memory
+from memory.errors import StoreDamagedError, StoreError, StoreReadOnlyError
+from memory.nouns import Answer, Document
+from memory.protocols import Embedder
+from memory.store.connect import driver
+
+KEY = "The spare key hangs behind the clock in the hall."
+
+
+@pytest.fixture
+def path(tmp_path: Path, static: Embedder) -> Path:
+    """A closed memory of some notes."""
+    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
+        memory.remember(KEY, source="key")
+        memory.remember_many([
+            Document(f"crate {n}", f"Crate {n} came from Harbour {n % 7}. Ana Weber signed for it.") for n in range(40)
+        ])  # fmt: skip
+        *_, _ = memory.ask("Where is the spare key?")
+    return tmp_path / "memory.db"
+
+
+def answer(memory: Memory, question: str = "Where is the spare key?") -> Answer:
+    *_, last = memory.ask(question)
+    assert isinstance(last, Answer)
+    return last
+
+
+@contextmanager
+def edited(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(path)) as conn, conn:
+        yield conn
+
+
+def test_a_question_is_answered_while_another_program_holds_the_file(path: Path, static: Embedder) -> None:
+    with Memory.open(path, embedder=static) as memory, closing(driver().connect(path, isolation_level=None)) as other:
+        memory.store._writer.execute("PRAGMA busy_timeout = 50")
+        other.execute("BEGIN IMMEDIATE")
+        said = answer(memory)
+        assert "behind the clock" in said.text and said.trace_id is None
+        assert said.note.startswith("This question was not kept. Another program holds ")
+        other.execute("ROLLBACK")
+        assert answer(memory).trace_id is not None
+
+
+def test_a_memory_can_be_asked_without_changing_a_byte(path: Path, static: Embedder) -> None:
+    before = hashlib.sha256(path.read_bytes()).digest()
+    with Memory.open(path, embedder=static, read_only=True) as memory:
+        said = answer(memory)
+        assert "behind the clock" in said.text and "not kept" in said.note
+        assert memory.recall("crate 9 harbour").hits and memory.facts("Ana Weber")
+        assert memory.check().problems == ()
+        with pytest.raises(StoreReadOnlyError, match="only be read"):
+            memory.remember("The ferry leaves at noon.")
+    assert hashlib.sha256(path.read_bytes()).digest() == before
+    assert [file.name for file in path.parent.iterdir()] == ["memory.db"]
+    with pytest.raises(StoreError, match="no memory"):
+        Memory.open(path.with_name("other.db"), embedder=static, read_only=True)
+
+
+def test_the_log_of_a_crash_is_read_too(path: Path, static: Embedder) -> None:
+    crashed = path.with_name("crashed.db")
+    with Memory.open(path, embedder=static) as memory:
+        memory.remember("The ferry leaves at noon.", source="ferry")
+        for log in ("", "-wal"):
+            crashed.with_name(crashed.name + log).write_bytes(path.with_name(path.name + log).read_bytes())
+    with Memory.open(crashed, embedder=static, read_only=True) as memory:
+        assert "noon" in answer(memory, "When does the ferry leave?").text
+
+
+@pytest.mark.parametrize("what, damage", [
+    ("vectors", "UPDATE vec SET data = x'0102' WHERE id % 3 = 0"),
+    ("graph", "PRAGMA ignore_check_constraints = ON; UPDATE edge SET kind = 'nothing' WHERE id % 5 = 0"),
+])  # fmt: skip
+def test_what_is_damaged_is_done_without(path: Path, static: Embedder, what: str, damage: str) -> None:
+    with edited(path) as conn:
+        conn.executescript(damage)
+    for read_only in (True, False):
+        with Memory.open(path, embedder=static, read_only=read_only) as memory:
+            assert [*memory.damage] == [what]
+            assert "behind the clock" in answer(memory).text
+            assert memory.recall("crate 9").hits
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_garbled_file_is_told_in_a_sentence(path: Path, static: Embedder, seed: int) -> None:
+    rng = random.Random(seed)
+    data = bytearray(path.read_bytes())
+    for page in rng.sample(range(4, len(data) // 8192), 12):
+        data[page * 8192 : (page + 1) * 8192] = rng.randbytes(8192)
+    path.write_bytes(data)
+    try:
+        with Memory.open(path, embedder=static, read_only=True) as memory:
+            assert memory.check().problems
+            assert answer(memory).text
+    except StoreDamagedError as error:
+        assert "Restore a backup" in str(error)
