@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -23,32 +22,19 @@ from plugins.llms.settings import OllamaSettings
 from plugins.llms.thoughts import find_json, holds_object, without_thoughts
 
 PORT = 11434
-FRESH_SECONDS = 60.0  # for which its word about a model is believed
 SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
 INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: pal models pull qwen3:4b"
 
 
-class OllamaModel:
+class OllamaModel(transport.ServedModel[frozenset[str]]):
     """One model of a server, which need not be there yet."""
 
     def __init__(self, model: str, settings: OllamaSettings | None = None) -> None:
-        self._settings = settings or OllamaSettings()
-        self._model = model
-        self._url, self._here = locate(self._settings)
-        self._known: tuple[float, ModelInfo, frozenset[str]] | None = None
+        self._settings = own = settings or OllamaSettings()
+        super().__init__(model, locate(own), (own.first_token_s, own.next_token_s, own.total_s))
         self._must_think = False  # for JSON, since it ignored the form that it should have
-        self.limits = (self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
-        self._connection = transport.Connection(self._url, self.limits)
-
-    def is_local(self) -> bool:
-        """See `plugins.llms.Backend`. A server that is elsewhere is not asked."""
-        return self._here and self.info().is_local
-
-    def info(self) -> ModelInfo:
-        """As its server said within the last minute. ModelUnavailableError."""
-        return self._described()[0]
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         """See `plugins.llms.Backend`."""
@@ -60,10 +46,6 @@ class OllamaModel:
                 yield item
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise tell_gone(self._url) from error
-
-    def close(self) -> None:
-        """See `plugins.llms.Backend`."""
-        self._connection.close()
 
     def _body(self, request: LlmRequest) -> dict[str, Any]:
         """The request as the API takes it. A prompt that is too long, and a reply that comes to the end of the context,
@@ -117,17 +99,14 @@ class OllamaModel:
             self._must_think = True
         return replace(reply, text=text)
 
-    def _described(self) -> tuple[ModelInfo, frozenset[str]]:
-        """What its server says of it, and what it is able to do."""
-        known = self._known
-        if known is None or time.monotonic() - known[0] > FRESH_SECONDS:
-            listed = {row["name"]: row for row in _rows(_ask(self._url, "/api/tags"))}
-            row = listed.get(self._model) or listed.get(f"{self._model}:latest")
-            if row is None:
-                raise self._missing()
-            shown = _ask(self._url, "/api/show", {"model": self._model})
-            known = self._known = (time.monotonic(), _info(row, shown, self._here, self._settings), _abilities(shown))
-        return known[1:]
+    def _describe(self) -> tuple[ModelInfo, frozenset[str]]:
+        """Also what it is able to do."""
+        listed = {row["name"]: row for row in _rows(_ask(self._url, "/api/tags"))}
+        row = listed.get(self._model) or listed.get(f"{self._model}:latest")
+        if row is None:
+            raise self._missing()
+        shown = _ask(self._url, "/api/show", {"model": self._model})
+        return _info(row, shown, self._here, self._settings), _abilities(shown)
 
     def _thinking(self, request: LlmRequest) -> bool | str:
         """What to say about thinking to a model that can."""

@@ -6,7 +6,6 @@ What the protocol does not say, how long a context is, is read where these serve
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,7 +21,6 @@ from plugins.llms.settings import OpenAISettings
 from plugins.llms.thoughts import find_json, without_thoughts
 
 PORT = 8080  # llama.cpp's; 1234 is LM Studio's, 8000 is vLLM's
-FRESH_SECONDS = 60.0  # for which the server's word about a model is believed
 LOADING_SECONDS = 10.0  # before a server that loads its model is asked again
 THOUGHT_TOKENS = 2048  # on top of what may be said
 ABSENT = (
@@ -32,24 +30,12 @@ TEMPLATED = ("llamacpp", "vllm")  # as a server calls itself that passes argumen
 CUT = ("context length", "context size", "context window")  # what a server complains of where a prompt is too long
 
 
-class OpenAIModel:
+class OpenAIModel(transport.ServedModel[bool]):
     """One model of the server, which need not be there yet."""
 
     def __init__(self, model: str, settings: OpenAISettings | None = None) -> None:
-        self._settings = settings or OpenAISettings()
-        self._model = model
-        self._url, self._here = locate(self._settings)
-        self._known: tuple[float, ModelInfo, bool] | None = None
-        self.limits = (self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
-        self._connection = transport.Connection(self._url, self.limits)
-
-    def is_local(self) -> bool:
-        """See `plugins.llms.Backend`. A server that is elsewhere is not asked."""
-        return self._here and self.info().is_local
-
-    def info(self) -> ModelInfo:
-        """As its server said within the last minute. ModelUnavailableError."""
-        return self._described()[0]
+        self._settings = own = settings or OpenAISettings()
+        super().__init__(model, locate(own), (own.first_token_s, own.next_token_s, own.total_s))
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         """See `plugins.llms.Backend`."""
@@ -62,20 +48,13 @@ class OpenAIModel:
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise _gone(self._url) from error
 
-    def close(self) -> None:
-        """See `plugins.llms.Backend`."""
-        self._connection.close()
-
-    def _described(self) -> tuple[ModelInfo, bool]:
-        """What its server says of it, and whether it takes arguments for the template."""
-        known = self._known
-        if known is None or time.monotonic() - known[0] > FRESH_SECONDS:
-            row = next((row for row in _rows(self._settings, self._url, self._here) if row["id"] == self._model), None)
-            if row is None:
-                raise _missing(self._model)
-            info = _info(row, self._settings, self._url, self._here)
-            known = self._known = (time.monotonic(), info, self._here or row.get("owned_by") in TEMPLATED)
-        return known[1:]
+    def _describe(self) -> tuple[ModelInfo, bool]:
+        """Also whether it takes arguments for the template."""
+        row = next((row for row in _rows(self._settings, self._url, self._here) if row["id"] == self._model), None)
+        if row is None:
+            raise _missing(self._model)
+        info = _info(row, self._settings, self._url, self._here)
+        return info, self._here or row.get("owned_by") in TEMPLATED
 
     def _body(self, request: LlmRequest) -> dict[str, Any]:
         """The request as the protocol has it."""

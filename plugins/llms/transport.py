@@ -7,19 +7,25 @@ import ipaddress
 import os
 import stat
 import threading
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 
 from memory.errors import ModelUnavailableError
+from plugins.llms import ModelInfo
 from plugins.llms.call import client_arguments, is_encrypted
 
 CONNECT_SECONDS = 2.0
 ASK_SECONDS = 5.0  # for what a server knows without a model
+FRESH_SECONDS = 60.0  # for which its word about a model is believed
+
+More = TypeVar("More")
 
 
 class Connection:
@@ -51,6 +57,40 @@ class Connection:
                 arguments = client_arguments(httpx, self._url, self._limits, CONNECT_SECONDS)
                 self._client = httpx.Client(trust_env=False, **arguments)
             return self._client
+
+
+class ServedModel(ABC, Generic[More]):
+    """One model of a server, which need not be there yet: what `plugins.llms.Backend` wants of it but what it says.
+    `More` is what else a family wants to know of a model."""
+
+    def __init__(self, model: str, at: tuple[str, bool], limits: tuple[float, float, float]) -> None:
+        """`at`: the server's URL, and whether that is this machine."""
+        self._model = model
+        self._url, self._here = at
+        self._known: tuple[float, tuple[ModelInfo, More]] | None = None
+        self.limits = limits
+        self._connection = Connection(self._url, limits)
+
+    def is_local(self) -> bool:
+        """See `plugins.llms.Backend`. A server that is elsewhere is not asked."""
+        return self._here and self.info().is_local
+
+    def info(self) -> ModelInfo:
+        """As its server said within the last minute. ModelUnavailableError."""
+        return self._described()[0]
+
+    def close(self) -> None:
+        """See `plugins.llms.Backend`."""
+        self._connection.close()
+
+    def _described(self) -> tuple[ModelInfo, More]:
+        if self._known is None or time.monotonic() - self._known[0] > FRESH_SECONDS:
+            self._known = (time.monotonic(), self._describe())
+        return self._known[1]
+
+    @abstractmethod
+    def _describe(self) -> tuple[ModelInfo, More]:
+        """What its server says of it now. ModelUnavailableError."""
 
 
 def ask(
