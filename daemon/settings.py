@@ -58,6 +58,9 @@ class WatchSettings:
     scan_interval_s: float = setting(
         3600.0, "Seconds between two full scans of the folders, about; they find what events missed."
     )
+    poll_s: float = setting(
+        60.0, "Seconds between two scans of a folder of which the system gives no events, as on a network drive."
+    )
     root_check_s: float = setting(30.0, "Seconds between two looks whether a watched folder is still there.")
     gone_wait_s: float = setting(60.0, "Seconds after which many files that are gone are looked for once more.")
     gone_files: int = setting(

@@ -16,9 +16,9 @@ from pathlib import Path
 from daemon import wire
 from daemon.failures import failure
 from daemon.jobs.tasks import ADD, Task
-from daemon.watch.disk import Look, Trusting
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
+from daemon.watch.survey import Look, Trusting
 from memory.nouns import Policy
 from memory.services.jobs import NewJob
 

@@ -26,14 +26,10 @@ class Events:
         self._log.emit = self._notice_overflow  # type: ignore[method-assign]
 
     def start(self) -> None:
-        """Begins; if the system has no more of it to give, `watch` says so."""
-        from watchdog.observers import Observer
-
+        """Begins. If the system has no more of it to give, `watch` tries again."""
         logging.getLogger("watchdog").addHandler(self._log)
-        observer = Observer()
         try:
-            observer.start()
-            self._observer = observer
+            self._observer = _begin()
         except OSError as error:
             log.warning("the system gives no events: %s", error)
 
@@ -60,7 +56,7 @@ class Events:
         handler = events.FileSystemEventHandler()
         handler.on_any_event = note  # type: ignore[assignment, method-assign]
         if self._observer is None:
-            raise OSError("it can watch no more folders")
+            self._observer = _begin()
         return self._observer.schedule(handler, str(path), recursive=True, event_filter=wanted)
 
     def unwatch(self, watch: ObservedWatch) -> None:
@@ -86,3 +82,11 @@ class Events:
         """watchdog tells that to its log, and to nobody else."""
         if "overflow" in record.getMessage():
             self._overflowed()
+
+
+def _begin() -> BaseObserver:
+    from watchdog.observers import Observer
+
+    observer = Observer()
+    observer.start()
+    return observer

@@ -23,8 +23,8 @@ from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
 from daemon.watch import files
-from daemon.watch.disk import KEPT, Disk, Judge, Look, Sources, Trusting, believe
 from daemon.watch.files import Found, Ignore, uri_of
+from daemon.watch.survey import KEPT, Judge, Look, Sources, Survey, Trusting, believe
 from memory import Memory
 from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Document, Policy, Receipt, Source
@@ -118,7 +118,7 @@ class Ingest:
         """
         judge = judge or Trusting()
         self._know_readers()
-        disk = Disk(again=again)
+        disk = Survey(again=again)
         yield from self._walk(looks, disk, task, folders)
         known, skipped = self._stored(looks, disk)
         gone = disk.find_gone(known, skipped)
@@ -140,7 +140,9 @@ class Ingest:
     def _note_readers(self) -> None:
         self.memory.sources.set_reader_versions(self._plugins.versions)
 
-    def _walk(self, looks: Sequence[Look], disk: Disk, task: Task, folders: list[Path] | None = None) -> Iterator[None]:
+    def _walk(
+        self, looks: Sequence[Look], disk: Survey, task: Task, folders: list[Path] | None = None
+    ) -> Iterator[None]:
         for look in looks:
             for found in files.walk(look.path, look.ignore, folders):
                 uri = uri_of(found.path)
@@ -155,7 +157,7 @@ class Ingest:
                     self._progress(task)
                     yield
 
-    def _stored(self, looks: Sequence[Look], disk: Disk) -> tuple[Sources, dict[str, str]]:
+    def _stored(self, looks: Sequence[Look], disk: Survey) -> tuple[Sources, dict[str, str]]:
         """By the uri of their file: the live sources below `looks`, and the reasons of the files that were skipped."""
         prefixes = [uri_of(look.path) for look in looks]
         found: dict[int, Source] = {}
@@ -174,7 +176,7 @@ class Ingest:
         below = tuple(prefix + "/" for prefix in prefixes)
         return known, {uri: why for uri, why in skipped.items() if uri in prefixes or uri.startswith(below)}
 
-    def _file_of(self, uri: str, disk: Disk) -> str:
+    def _file_of(self, uri: str, disk: Survey) -> str:
         """The file a source is in: its uri without the part behind "#", if that is no part of the file's name."""
         ends = [i for i, char in enumerate(uri) if char == "#"]
         for name in [uri, *(uri[:end] for end in reversed(ends))]:
@@ -182,7 +184,7 @@ class Ingest:
                 return name
         return uri if not ends or self._plugins.reads(Path(uri)) else uri[: ends[-1]]
 
-    def _follow(self, disk: Disk, known: Sources, gone: Sources, moved: Mapping[str, str]) -> None:
+    def _follow(self, disk: Survey, known: Sources, gone: Sources, moved: Mapping[str, str]) -> None:
         """Gives the sources of files that moved their new uri; they leave `gone` and enter `known`."""
         new = {
             uri: found for uri, found in disk.files.items() if uri not in known and found.stat and found.stat.st_size
@@ -218,7 +220,7 @@ class Ingest:
             gone.pop(old, None)
             self.publish(wire.SourceChanged(uri, "moved"))
 
-    def _left_behind(self, disk: Disk, known: Sources, new: Collection[Found]) -> Sources:
+    def _left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
         """The sources of files that were read elsewhere, are not there any more, and are as large as a new one."""
         sizes = {found.stat.st_size for found in new if found.stat}
         left: Sources = defaultdict(list)
@@ -236,7 +238,7 @@ class Ingest:
             if policy == "local":
                 self.memory.sources.set_policy({new: policy})
 
-    def _leave_forgotten(self, disk: Disk, skipped: Mapping[str, str], moved: Mapping[str, str]) -> None:
+    def _leave_forgotten(self, disk: Survey, skipped: Mapping[str, str], moved: Mapping[str, str]) -> None:
         """What a person forgot is not read, whatever it holds by now, nor under the name that it was given since."""
         named = {uri for uri, reason in skipped.items() if reason == FORGOTTEN}
         disk.forgotten_moved = any(not disk.has(uri) for uri in named)
@@ -255,7 +257,7 @@ class Ingest:
 
     def _read(
         self,
-        disk: Disk,
+        disk: Survey,
         known: Sources,
         skipped: Mapping[str, str],
         task: Task,
@@ -273,12 +275,12 @@ class Ingest:
                 yield
         self._write(batch, known, skipped, task)
 
-    def _over(self, disk: Disk, known: Sources, skipped: Mapping[str, str]) -> list[str]:
+    def _over(self, disk: Survey, known: Sources, skipped: Mapping[str, str]) -> list[str]:
         """The skips of files that are not there any more."""
         absent = (uri for uri in skipped if not disk.has(uri))
         return [uri for uri in absent if skipped[uri] != KEPT or uri not in known]
 
-    def _take_file(self, uri: str, found: Found, there: list[Source], disk: Disk, batch: _Batch) -> None:
+    def _take_file(self, uri: str, found: Found, there: list[Source], disk: Survey, batch: _Batch) -> None:
         """Reads one file into the batch, unless it is the same as it was."""
         batch.files += 1
         path, status = found.path, found.stat
@@ -308,7 +310,7 @@ class Ingest:
         batch.bytes += len(data)
         batch.gone += {source.uri for source in there} - {document.uri for document in read}
 
-    def _refuse_forgotten(self, digest: str, there: list[Source], disk: Disk, batch: _Batch) -> None:
+    def _refuse_forgotten(self, digest: str, there: list[Source], disk: Survey, batch: _Batch) -> None:
         """Raises _ForgottenError for a file that holds what a forgotten one held, unless it is to be read again. One
         that was read before it was forgotten elsewhere stays."""
         if any(source.sha256 is None for source in there) or not self.memory.sources.is_forgotten(digest):

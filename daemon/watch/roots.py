@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from watchdog.observers.api import ObservedWatch
 
 VOLUMES = Path("/dev/disk/by-uuid")
+MOUNTS = Path("/proc/self/mountinfo")
+NETWORK = frozenset(
+    "9p afpfs afs beegfs ceph cifs coda davfs gfs2 glusterfs gpfs lustre ncpfs nfs nfs3 nfs4 ocfs2 orangefs smb2 smb3"
+    " smbfs vboxsf virtiofs webdav".split()
+)  # and all that is fuse.NAME, but for a few that are on this machine
+LOCAL_FUSE = frozenset("fuse.encfs fuse.gocryptfs fuse.cryfs fuse.ntfs fuse.ntfs-3g fuse.mergerfs fuse.bindfs".split())
 
 
 class Identity(NamedTuple):
@@ -45,8 +52,10 @@ class Root:
     state: str = "scanning"  # scanning | watching | missing
     detail: str = ""
     unheard: str = ""  # why no events of it, or not all, can be had
+    network: str = ""  # the kind of the network drive that it lies on
     scans: int = 0  # that are under way
     scanned: float = 0.0  # when the last one began
+    scan_s: float = 0.0  # how long it took
     doubted: float | None = None  # when many files were first not there
 
     @classmethod
@@ -83,3 +92,25 @@ def _volume(path: Path, device: int) -> str:
                     return link.name
     named = os.statvfs(path).f_fsid if hasattr(os, "statvfs") else 0
     return f"{named:x}" if named else f"device {device}"
+
+
+def network_of(path: Path, mounts: str | None = None) -> str:
+    """The kind of the network drive that the folder lies on, "" if it lies on none or nobody can tell. What others
+    change there the system tells nobody. `mounts` is as Linux writes it."""
+    if mounts is None:
+        try:
+            mounts = MOUNTS.read_text("utf-8", "surrogateescape")
+        except OSError:
+            return ""
+    kinds: dict[int, str] = {}  # by the length of the place; what is mounted over another comes later
+    for line in mounts.splitlines():
+        left, _, right = line.partition(" - ")
+        fields, kind = left.split(), right.partition(" ")[0]
+        if len(fields) > 4 and path.is_relative_to(place := re.sub(r"\\(\d{3})", _octal, fields[4])):
+            kinds[len(place)] = kind
+    kind = kinds[max(kinds)] if kinds else ""
+    return kind if kind in NETWORK or (kind.startswith("fuse.") and kind not in LOCAL_FUSE) else ""
+
+
+def _octal(found: re.Match[str]) -> str:
+    return chr(int(found[1], 8))

@@ -24,13 +24,14 @@ from typing import TYPE_CHECKING
 from daemon import wire
 from daemon.failures import ConflictError
 from daemon.jobs.tasks import CHANGE, SCAN, Task
+from daemon.terminal import count
 from daemon.watch.changes import Changes, Ready
-from daemon.watch.disk import KEPT, Look
 from daemon.watch.events import Events
 from daemon.watch.files import FOLDER_RULES, uri_of
 from daemon.watch.ingest import Ingest
 from daemon.watch.losses import AWAY, Losses
-from daemon.watch.roots import Root, identify
+from daemon.watch.roots import Root, identify, network_of
+from daemon.watch.survey import KEPT, Look
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 60.0
+POLL_SHARE = 0.05  # of the time may go into scans of a folder of which no events come
 MANY = 512  # changed paths of one folder after which it is scanned instead
 SETTLE_SECONDS = 2.0  # in which events of a folder that is new are asked for
 
@@ -185,11 +186,13 @@ class Watcher:
         root.watched_as = identify(root.path)
         if root.watched_as is None:
             return
+        root.network = network_of(root.path)
         try:
             root.watch = self._events.watch(root.path, partial(self._note, root))
-            root.unheard = ""
         except OSError as error:
             self._poll(root, f"the system gives no events ({error.strerror or error})")
+        if root.network:
+            self._poll(root, f"it is on a network drive ({root.network}), of which events tell half")
 
     def _unwatch(self, root: Root) -> None:
         if root.watch is not None:
@@ -197,11 +200,18 @@ class Watcher:
             root.watch = None
 
     def _poll(self, root: Root, why: str) -> None:
-        """The scans alone find what changes: every minute."""
+        """The scans alone find what changes."""
         if not root.unheard:
             log.warning("folder %s: %s", root.path, why)
-            self._ingest.publish(wire.Notice("warning", f"{root.path}: {why}; it is scanned every minute."))
+            self._ingest.publish(wire.Notice("warning", f"{root.path}: {why}; {self._how_often(root)}."))
         root.unheard = why
+
+    def _how_often(self, root: Root) -> str:
+        return f"it is scanned every {self._poll_s(root):,.0f} s instead"
+
+    def _poll_s(self, root: Root) -> float:
+        settings = self._ingest.settings
+        return max(settings.poll_s, min(root.scan_s / POLL_SHARE, settings.scan_interval_s))
 
     def _scan(self, root: Root) -> None:
         if identify(root.path) is None:
@@ -220,6 +230,8 @@ class Watcher:
 
         def ended(error: BaseException | None) -> None:
             if scanned is not None:
+                if not task.sources:  # else most of the time went into reading
+                    scanned.scan_s = time.monotonic() - task.began
                 self._scanned(scanned, folders, error)
 
         task = Task(name, ended=ended)
@@ -237,16 +249,19 @@ class Watcher:
         if error is None and identity and identity != root.known_as and root.doubted is None:
             root.known_as = identity
             self._save(root)
-        if error is None and root.watch is not None and self._events.count_unheard(root.watch, folders):
-            self.run_later(SETTLE_SECONDS, self._hear, root, folders)
+        if error is None and root.watch is not None and not root.network:
+            if self._events.count_unheard(root.watch, folders):
+                self.run_later(SETTLE_SECONDS, self._hear, root, folders)
+            else:
+                root.unheard = ""
 
     def _hear(self, root: Root, folders: Sequence[Path]) -> None:
-        """Looks whether there are events of these folders of it."""
+        """Looks whether the system tells of these folders of it by now."""
         if root.watch is not None and (unheard := self._events.count_unheard(root.watch, folders)):
+            share = f"{unheard:,} of its {count(len(folders), 'folder')}"
             self._poll(
                 root,
-                f"the system gives no events of {unheard:,} of its {len(folders):,} folders (see "
-                "fs.inotify.max_user_watches)",
+                f"the system gives no events of {share}, since it watches no more (raise fs.inotify.max_user_watches)",
             )
 
     def accept(self, root: Path, there: int, gone: int, whole: bool) -> bool:
@@ -268,9 +283,10 @@ class Watcher:
                 root.watched_as = None
                 self._losses.miss(root, AWAY)
                 continue
-            late = not root.scans and time.monotonic() - root.scanned > POLL_SECONDS
+            late = not root.scans and time.monotonic() - root.scanned > self._poll_s(root)
             if identity != root.watched_as or (root.unheard and late):
-                self._watch(root)
+                if identity != root.watched_as or not root.network:
+                    self._watch(root)  # there may be more watches now
                 self._scan(root)
 
     def _save(self, root: Root) -> None:
@@ -288,7 +304,7 @@ class Watcher:
         state, detail = root.state, root.detail
         if root.unheard and state != "missing":
             state = "polling"
-            detail = "; ".join(filter(None, (f"{root.unheard}; it is scanned every minute", detail)))
+            detail = "; ".join(filter(None, (f"{root.unheard}; {self._how_often(root)}", detail)))
         return wire.Folder(str(root.path), state, count, detail, root.policy, len(root.gone) if root.held else 0)
 
     def _look_at(self, root: Root, path: Path) -> Look:

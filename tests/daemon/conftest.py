@@ -17,7 +17,7 @@ from tests.daemon.enriching import Make, world
 
 QUICK = Settings(
     daemon=DaemonSettings(log_level="DEBUG", disk_check_s=0.5),
-    watch=WatchSettings(debounce_s=0.8, longest_wait_s=5.0, root_check_s=0.5, gone_wait_s=1.5),
+    watch=WatchSettings(debounce_s=0.8, longest_wait_s=5.0, root_check_s=0.5, poll_s=1.0, gone_wait_s=1.5),
 )
 
 

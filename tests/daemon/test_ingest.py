@@ -11,9 +11,9 @@ from daemon import wire
 from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
-from daemon.watch.disk import Look
 from daemon.watch.files import Ignore
 from daemon.watch.ingest import Ingest
+from daemon.watch.survey import Look
 from memory import Memory
 from memory.errors import StoreFullError
 from memory.ingest.ingest import PreparedBatch

@@ -308,16 +308,30 @@ def test_a_folder_in_whose_place_another_one_stands(client: Client, folder: Path
     wait_for(client, folder, lambda found: found.sources == 2)
 
 
+def run_in_namespace(what: str, flags: list[str], probe: list[str | Path], place: Path) -> list[str]:
+    """What tests.daemon.namespaces prints; skips the test where `probe` cannot be done in such a namespace."""
+    namespace = ["unshare", *flags]
+    try:
+        subprocess.run([*namespace, *probe], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("the system allows no such namespace")
+    run = [*namespace, sys.executable, "-m", "tests.daemon.namespaces", what, place]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=90)
+    return [*done.stdout.splitlines(), *done.stderr.splitlines()]
+
+
 def test_another_drive_at_the_same_place_takes_nothing_with_it(tmp_path: Path) -> None:
     """Both have the same inode at their top, and often the same device number."""
-    namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
-    try:
-        subprocess.run([*namespace, "mount", "-t", "tmpfs", "drive", tmp_path], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("nothing can be mounted here")
-    run = [*namespace, sys.executable, "-m", "tests.daemon.drives", tmp_path]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=60)
-    assert done.stdout.splitlines() == ["out: 12", "another one: missing 12", "back: 12"], done.stderr
+    flags = ["--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
+    said = run_in_namespace("drives", flags, ["mount", "-t", "tmpfs", "drive", tmp_path], tmp_path)
+    assert said == ["out: 12", "another one: missing 12", "back: 12"]
+
+
+def test_more_folders_than_the_system_watches(tmp_path: Path) -> None:
+    flags, probe = ["--user", "--map-root-user"], ["sh", "-c", "echo 10 > /proc/sys/user/max_inotify_watches"]
+    said = run_in_namespace("limit", flags, [*probe], tmp_path)
+    assert said[0].startswith("limit: the system gives no events of 11 of its 21 folders")
+    assert said[1:] == ["seen: 20", "more: "]
 
 
 def test_a_folder_that_was_made_anew_with_some_of_its_files(client: Client, folder: Path, listener: Listener) -> None:

@@ -57,7 +57,7 @@ class Trusting:
 
 
 @dataclass
-class Disk:
+class Survey:
     """What was found there, by uri."""
 
     files: dict[str, Found] = field(default_factory=dict)

@@ -1,5 +1,7 @@
-"""Two drives that take turns at one place: run as `unshare --mount python -m tests.daemon.drives FOLDER`, with `--user
---map-root-user` too if nobody is root. Prints what became of the notes of the first.
+"""What only a namespace of its own can show: run as `unshare ... python -m tests.daemon.namespaces WHAT FOLDER`.
+
+drives: two that take turns at one place (`--mount`). limit: more folders than the system watches (`--user`). Each prints
+what became of the notes.
 """
 
 import subprocess
@@ -39,7 +41,7 @@ def write_notes(folder: Path) -> None:
         (folder / f"{number}.md").write_text(f"Crate {number} is full of tiles.")
 
 
-def main(place: Path) -> None:
+def take_turns(place: Path) -> None:
     stick = place / "stick"
     stick.mkdir()
     mount(stick)
@@ -62,5 +64,20 @@ def main(place: Path) -> None:
         print("back:", wait(client, lambda folder: folder.state == "watching").sources)
 
 
+def reach_limit(place: Path) -> None:
+    Path("/proc/sys/user/max_inotify_watches").write_text("10")
+    for number in range(20):
+        (place / "notes" / f"{number}").mkdir(parents=True)
+    with run_daemon(place / "home", QUICK) as running:
+        running.client.watch(place / "notes")
+        degraded = wait(running.client, lambda folder: folder.state == "polling")
+        print("limit:", degraded.detail.partition(";")[0])
+        for number in range(20):
+            (place / "notes" / f"{number}" / "late.md").write_text(f"Bollard {number} is loose.")
+        print("seen:", wait(running.client, lambda folder: folder.sources == 20).sources)
+        Path("/proc/sys/user/max_inotify_watches").write_text("1000")
+        print("more:", wait(running.client, lambda folder: folder.state == "watching").detail)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    {"drives": take_turns, "limit": reach_limit}[sys.argv[1]](Path(sys.argv[2]))
