@@ -1,7 +1,7 @@
 """What only a namespace of its own can show: run as `unshare ... python -m tests.daemon.namespaces WHAT FOLDER`.
 
-drives: two that take turns at one place (`--mount`). limit: more folders than the system watches (`--user`). Each prints
-what became of the notes.
+drives: two that take turns at one place (`--mount`). limit: more folders than the system watches (`--user`).
+Each prints what became of the notes.
 """
 
 import subprocess
