@@ -347,13 +347,14 @@ class Copy:
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """How many of each are gone. `copies` are those that still hold it, or cannot be read: to delete them is the
-    person's part."""
+    person's part. `pending`: why its words are not off the disk yet, "" if they are."""
 
     sources: int = 0
     episodes: int = 0
     objects: int = 0
     facts: int = 0
     copies: tuple[Copy, ...] = ()
+    pending: str = ""
 
     def __add__(self, other: Forgotten) -> Forgotten:
         return Forgotten(*(getattr(self, item.name) + getattr(other, item.name) for item in fields(self)))

@@ -29,6 +29,8 @@ def status_report(status: wire.Status) -> str:
     ]
     if status.busy or status.queue:
         lines.append(f"Now: {status.busy or 'reading'}" + (f", {status.queue:,} to read" if status.queue else ""))
+    if status.erasing:
+        lines.append("What was forgotten is still being erased; `pal status` tells how far")
     for folder in status.folders:
         state = _STATES.get(folder.state, folder.state)
         detail = f": {folder.detail}" if folder.detail else ""

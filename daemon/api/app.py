@@ -258,7 +258,8 @@ def _writing_routes(api: Api, services: Services) -> None:
     async def forget(
         source: str | None = None, object: str | None = None, episode: int | None = None, fact: int | None = None
     ) -> wire.Forgotten:
-        return await services.write(partial(documents.forget, memory, services.backups, source, object, episode, fact))
+        unit = partial(documents.forget, memory, services.backups, source, object, episode, fact)
+        return services.erasing.watch(await services.write(unit))
 
     @api.post("/add")
     async def add(paths: tuple[str, ...], policy: str | None = None, again: bool = False) -> Response:
@@ -299,10 +300,10 @@ def _folder_routes(api: Api, services: Services) -> None:
     @api.post("/folders/remove")
     async def unwatch(path: str, forget: bool = False) -> wire.Forgotten:
         def call() -> wire.Forgotten:
-            folder = watcher.remove(Path(path))
-            if not forget:
-                return wire.Forgotten()
-            return documents.forget_folder(services.memory, services.writer, services.backups, folder)
+            if forget:
+                return documents.forget_folder(services.memory, watcher, services.erasing, services.backups, Path(path))
+            watcher.remove(Path(path))
+            return wire.Forgotten()
 
         return await services.work(call)
 
@@ -380,6 +381,7 @@ def _status(services: Services) -> wire.Status:
         night=services.nightly.state(),
         upkeep=services.upkeep.state(),
         jobs=services.schedule.state(),
+        erasing=services.erasing.state(),
     )
 
 

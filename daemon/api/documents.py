@@ -19,9 +19,9 @@ from memory.nouns import Copy, Forgotten
 from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
+    from daemon.jobs.erasing import Erasing
+    from daemon.watch.watcher import Watcher
     from memory import Memory
-
-FORGET_AT_ONCE = 200  # sources; each such unit costs one reading of the whole graph
 
 
 def forget(
@@ -42,19 +42,26 @@ def forget(
     copies = memory.maintenance.copies_with(backups, uris)
     file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
     stays = uri_of(file) if file.is_absolute() and file.is_file() else None
-    return replace(memory.ingest.forget_sources(uris, stays), copies=_dated(copies))
+    try:
+        return replace(memory.ingest.forget_sources(uris, stays), copies=_dated(copies))
+    except NotFoundError:
+        if memory.ingest.unwiped_since() is None:
+            raise
+        return Forgotten(pending=memory.ingest.wipe(0.0))  # it may be what was asked for a moment ago
 
 
-def forget_folder(memory: Memory, writer: Writer, backups: Path, folder: Path) -> wire.Forgotten:
-    """Forgets all that was read from a folder, some sources at a time: others may write in between."""
-    uris = [source.uri for source in memory.sources.list_under(uri_of(folder) + "/")]
+def forget_folder(memory: Memory, watcher: Watcher, erasing: Erasing, backups: Path, folder: Path) -> wire.Forgotten:
+    """Stops watching a folder and forgets all that was read from it, also what had gone from it. Of one that is not
+    watched any more what is left is forgotten."""
+    uri = uri_of(watcher.stored_path(folder))
+    uris = memory.sources.list_uris(uri + "/")
     copies = memory.maintenance.copies_with(backups, uris) if uris else []
-    total = Forgotten()
-    for start in range(0, len(uris), FORGET_AT_ONCE):
-        some = uris[start : start + FORGET_AT_ONCE]
-        gone = writer.write(partial(memory.ingest.forget_sources, some))
-        total += gone
-    return replace(total, copies=_dated(copies))
+    try:
+        watcher.remove(folder, erasing.job)
+    except NotFoundError:
+        if not uris and not erasing.is_unfinished(uri):
+            raise
+    return replace(erasing.forget_folder(uri).result(), copies=_dated(copies))
 
 
 def _dated(copies: Iterable[Path]) -> tuple[Copy, ...]:

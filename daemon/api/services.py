@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from daemon.jobs.activity import Activity
 from daemon.jobs.embedder import Embedding
 from daemon.jobs.enrichment import Enrichment
+from daemon.jobs.erasing import Erasing
 from daemon.jobs.models import Models
 from daemon.jobs.night import Nightly
 from daemon.jobs.schedule import Schedule
@@ -42,6 +43,7 @@ class Services:
     writer: Writer
     tasks: Tasks
     adds: Adds
+    erasing: Erasing
     watcher: Watcher
     embedding: Embedding
     models: Models

@@ -77,6 +77,8 @@ def _problems(client: Client) -> Iterator[str]:
     upkeep = client.status().upkeep
     if upkeep and upkeep.backup_problem:
         yield f"The scheduled backup failed: {upkeep.backup_problem} To make one now: pal backup"
+    if (erasing := client.status().erasing) and erasing.reason:
+        yield f"What was forgotten is not off the disk yet: {erasing.reason}. It is tried again until it is."
     embedder = client.embedder()
     if embedder.problem:
         yield f"{embedder.problem} Then try again: pal embedder {embedder.name}"

@@ -63,7 +63,7 @@ def _watch(session: Session, folder: Path, as_json: bool = False, policy: str | 
 
 @watch.command("rm")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--forget", is_flag=True, help="Also forget what was read from it.")
+@click.option("--forget", is_flag=True, help="Also forget what was read from it, ever.")
 @json_option
 @pass_session
 def watch_rm(session: Session, folder: Path, forget: bool, as_json: bool) -> None:

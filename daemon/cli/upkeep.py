@@ -78,6 +78,8 @@ def _print_status(now: wire.Status) -> None:
         if now.enrichment.failed_total:
             failed = count(now.enrichment.failed_total, "job")
             rows.append(("Failed", f"{failed} of models; why: pal status --failed, again: pal retry"))
+    if now.erasing:
+        rows.append(("Erasing", _describe_erasing(now.erasing)))
     if now.skipped_total:
         rows.append(("Skipped", f"{count(now.skipped_total, 'file')}; why: pal status --skipped"))
     if now.review:
@@ -94,6 +96,16 @@ def _print_status(now: wire.Status) -> None:
         print_folders(now.folders)
     elif not now.sources:
         output.say(f"\n{NOTHING_READ}")
+
+
+def _describe_erasing(now: wire.Erasing) -> str:
+    parts = []
+    if now.folders:
+        parts.append(f"{count(now.left, 'note')} left of {', '.join(now.folders)}")
+    if now.unwiped_since:
+        why = f": {now.reason}" if now.reason else ""
+        parts.append(f"what was forgotten at {_clock_time(now.unwiped_since)} is not off the disk yet{why}")
+    return "; ".join(parts)
 
 
 def _clock_time(at: datetime) -> str:

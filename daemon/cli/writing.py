@@ -177,17 +177,22 @@ def forget(
     if as_json:
         output.print_json(gone)
     else:
-        click.echo(
-            f"Forgotten: {count(gone.sources, 'note')}, {count(gone.episodes, 'passage')}, "
-            f"{count(gone.objects, 'object')}, {count(gone.facts, 'fact')}."
-        )
+        if gone == wire.Forgotten(pending=gone.pending) and gone.pending:
+            click.echo("It is not in the memory any more, or never was.")
+        else:
+            click.echo(
+                f"Forgotten: {count(gone.sources, 'note')}, {count(gone.episodes, 'passage')}, "
+                f"{count(gone.objects, 'object')}, {count(gone.facts, 'fact')}."
+            )
         if source is not None and Path(source).is_file():
             output.print_text("The file stays on the disk and is not read again. To have it read: pal add --again")
         print_copies(gone)
 
 
 def print_copies(gone: wire.Forgotten) -> None:
-    """Names the copies of the memory that still hold what is forgotten."""
+    """Says what of it is still on the disk, and names the copies of the memory that still hold what is forgotten."""
+    if gone.pending:
+        click.echo(f"Not yet off the disk: {gone.pending}. It is tried again until it is; pal status tells.")
     if gone.copies:
         output.print_text("Still in these copies of the memory, which are yours to delete:")
         output.print_table((f"  {copy.path}", f"{copy.at.astimezone():%Y-%m-%d %H:%M}") for copy in gone.copies)

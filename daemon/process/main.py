@@ -102,6 +102,7 @@ class Daemon:
         from daemon.jobs.disk import Disk
         from daemon.jobs.embedder import Embedding, first
         from daemon.jobs.enrichment import Enrichment
+        from daemon.jobs.erasing import Erasing
         from daemon.jobs.models import Models
         from daemon.jobs.night import Nightly
         from daemon.jobs.tasks import Tasks
@@ -141,6 +142,7 @@ class Daemon:
         )
         self.adds = Adds(ingest)
         self.watcher = Watcher(ingest)
+        self.erasing = Erasing(self.memory, self.writer, self.tasks)
         self.embedding = Embedding(
             self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish
         )
@@ -152,13 +154,14 @@ class Daemon:
         self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)
         self.disk = Disk(self.memory, self.paths.backups, self.activity.publish, self._give_up)
         self.schedule = self._schedule()
-        self.watcher.run_later = self.schedule.run_later
+        self.watcher.run_later = self.erasing.run_later = self.schedule.run_later
         self.services = Services(
             settings=self.settings,
             memory=self.memory,
             writer=self.writer,
             tasks=self.tasks,
             adds=self.adds,
+            erasing=self.erasing,
             watcher=self.watcher,
             embedding=self.embedding,
             models=self.models,
@@ -222,6 +225,7 @@ class Daemon:
                 return
             self.schedule.start()
             self.adds.resume()
+            self.erasing.resume()
             self.watcher.start()
             self.embedding.resume()
             self.enrichment.start()  # behind `adds.resume`, which frees what an earlier daemon had leased

@@ -16,7 +16,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +34,7 @@ from daemon.watch.roots import Root, identify, network_of
 from daemon.watch.survey import KEPT, Look
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy
+from memory.services.jobs import NewJob
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -134,10 +135,12 @@ class Watcher:
             self._scan(root)
         return self._folder(root)
 
-    def remove(self, path: Path) -> Path:
-        """Stops watching; returns the folder's path as it was stored. NotFoundError if it was not watched."""
+    def remove(self, path: Path, then: Callable[[str], NewJob | None] = lambda folder: None) -> Path:
+        """Stops watching; returns the folder's path as it was stored. `then` gives a job to be queued with that, for
+        the folder's uri. NotFoundError if it was not watched."""
         root = self._roots.pop(self._find(path).path)
-        self._writer.write(partial(self._memory.sources.unwatch_folder, str(root.path), uri_of(root.path)))
+        uri = uri_of(root.path)
+        self._writer.write(partial(self._memory.sources.unwatch_folder, str(root.path), uri, then(uri)))
         self._unwatch(root)
         return root.path
 
@@ -164,6 +167,10 @@ class Watcher:
         if root is None:
             raise NotFoundError(f"{path} is not watched. See what is: pal watch list.")
         return root
+
+    def stored_path(self, path: Path) -> Path:
+        """The path of a folder as it is or would be stored: with links followed, unless it has gone."""
+        return path if path in self._roots else path.resolve()
 
     def folders(self) -> tuple[wire.Folder, ...]:
         return tuple(self._folder(root) for root in sorted(self._roots.values(), key=lambda root: root.path))
@@ -235,8 +242,15 @@ class Watcher:
                 self._scanned(scanned, folders, error)
 
         task = Task(name, ended=ended)
-        task.steps = self._ingest.take(looks, task, moved, self, folders=folders)
+        task.steps = self._take(self._ingest.take(looks, task, moved, self, folders=folders), scanned)
         self._ingest.tasks.submit(urgency, task)
+
+    def _take(self, steps: Iterator[None], scanned: Root | None) -> Iterator[None]:
+        """Ends the scan of a folder that is not watched any more: it may be being forgotten."""
+        for _ in steps:
+            yield
+            if scanned is not None and self._roots.get(scanned.path) is not scanned:
+                return
 
     def _scanned(self, root: Root, folders: Sequence[Path], error: BaseException | None) -> None:
         root.scans -= 1

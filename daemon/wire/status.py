@@ -44,6 +44,17 @@ class Upkeep:
 
 
 @dataclass(frozen=True, slots=True)
+class Erasing:
+    """What is still to be erased: `folders` that are being forgotten, with the sources that are `left` of them; and
+    since when words that are forgotten are still on the disk (None: none are), and why."""
+
+    folders: tuple[str, ...] = ()
+    left: int = 0
+    unwiped_since: datetime | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ScheduledJob:
     """A periodic job: disk | scan | folders | night | backup | check. `next_at` is when it is looked at next."""
 
@@ -79,6 +90,7 @@ class Status:
     night: Night | None = None
     upkeep: Upkeep | None = None
     jobs: tuple[ScheduledJob, ...] = ()
+    erasing: Erasing | None = None  # None: nothing is to be erased
 
 
 @dataclass(frozen=True, slots=True)

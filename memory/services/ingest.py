@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from memory.errors import NotFoundError, StoreBusyError
+from memory.errors import (
+    NotFoundError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreMovedError,
+)
 from memory.facts.assertion import FactAsserter
 from memory.facts.attributes import is_about_owner
 from memory.ingest.ingest import Ingestion, PreparedBatch, compare_versions, prepare, texts_to_embed
@@ -14,10 +21,14 @@ from memory.services.state import State
 from memory.store import episodes, sources, vectors
 from memory.store import forget as forgetting
 from memory.store.connect import Connection
+from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.time.timestamps import now_ms
 
-CHECKPOINT_SECONDS = 10.0  # that forgetting waits for questions that are being answered
+WIPE_SECONDS = 3.0  # that forgetting waits for questions that are being answered
+READ = "the memory is being read, by a question or another program, so it is still in the log"
+FULL = "the disk is full, so it could not be overwritten; make room"
+REFUSED = "the disk reported an error, so it could not be overwritten; check the disk"
 
 
 class Ingest:
@@ -26,6 +37,9 @@ class Ingest:
     def __init__(self, state: State) -> None:
         self._state = state
         self._store = state.store
+        self.unwiped_because = ""  # why the words of what is forgotten were still on the disk when it was last tried
+
+    unwiped_since = read_by(forgetting.unwiped_since)
 
     def prepare(self, documents: Iterable[Document]) -> PreparedBatch:
         """Chunks and embeds documents, which takes the time; nothing is written, and nobody waits. Raises
@@ -96,20 +110,46 @@ class Ingest:
         """Removes one object (by name), fact or episode (by id) for good."""
         with self._forgetting() as conn:
             if object is not None:
-                return forgetting.object(conn, norm(object), now_ms())
-            if fact is not None:
-                return forgetting.fact(conn, fact, now_ms())
-            assert episode is not None
-            return forgetting.episode(conn, episode, now_ms())
+                gone = forgetting.object(conn, norm(object), now_ms())
+            elif fact is not None:
+                gone = forgetting.fact(conn, fact, now_ms())
+            else:
+                assert episode is not None
+                gone = forgetting.episode(conn, episode, now_ms())
+        return replace(gone, pending=self.wipe())
 
-    def forget_sources(self, uris: Sequence[str], file: str | None = None) -> Forgotten:
+    def forget_sources(self, uris: Sequence[str], file: str | None = None, wipe: bool = True) -> Forgotten:
         """Removes these sources for good, all of them or, with a NotFoundError, none. Files with the same content are
-        not read again, nor is that `file` (a uri), whatever it holds later."""
+        not read again, nor is that `file` (a uri), whatever it holds later. Without `wipe` their words stay in the log
+        until it is called."""
         with self._forgetting() as conn:
             gone = sum((forgetting.source(conn, uri, now_ms()) for uri in uris), Forgotten())
             if file is not None:
                 sources.skip(conn, file, FORGOTTEN, now_ms())
-            return gone
+        return replace(gone, pending=self.wipe()) if wipe else gone
+
+    def wipe(self, seconds: float = WIPE_SECONDS) -> str:
+        """Empties the log, so that what was forgotten is off the disk; "" then, else why it could not be done within
+        so many seconds. Until it is done the memory notes that (`unwiped_since`)."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                with self._state.write_lock:
+                    self._store.checkpoint()
+                    self._store.write(forgetting.note_wiped)
+                self.unwiped_because = ""
+                return ""
+            except StoreBusyError:
+                self.unwiped_because = READ
+            except StoreFullError:
+                self.unwiped_because = FULL
+            except (StoreDamagedError, StoreMovedError):
+                raise
+            except StoreError:
+                self.unwiped_because = REFUSED
+            if time.monotonic() > deadline:
+                return self.unwiped_because
+            time.sleep(0.02)
 
     def _see_edges(self, asserter: FactAsserter) -> None:
         """What a fact handed on to its successor is seen."""
@@ -118,23 +158,16 @@ class Ingest:
 
     @contextmanager
     def _forgetting(self) -> Iterator[Connection]:
-        """A unit of forgetting; after it the snapshot is loaded anew and the old words are off the disk."""
+        """A unit of forgetting; after it the snapshot is loaded anew, and `wipe` takes the old words off the disk."""
         state = self._state
         with state.write_lock:
             with self._store.writing() as conn:
                 yield conn
                 state.complete_edge_memory(conn)
+                forgetting.note_unwiped(conn, now_ms())
             state.past.drop()
             state.serving = state.load(state.serving.embedder, state.serving.embedder_id)
             state.reload_edge_memory()
-        deadline = time.monotonic() + CHECKPOINT_SECONDS
-        while True:
-            try:
-                return self._store.checkpoint()  # until then the old words are still in the file
-            except StoreBusyError:  # a question is being answered
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.02)
 
 
 def _tells_owner(reader: str, title: str) -> bool:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memory.nouns import Episode, ListedSource, Policy, Source
-from memory.store import episodes, forgotten, sources
+from memory.services.jobs import NewJob
+from memory.store import episodes, forgotten, jobs, sources
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store, read_by, write_by
 from memory.time.timestamps import now_ms
@@ -18,16 +19,17 @@ class Sources:
 
     get = read_by(sources.get)
     list_under = read_by(sources.list_under)
+    list_uris = read_by(sources.list_uris)
     count = read_by(sources.count)
     count_under = read_by(sources.count_under)
     count_retired = read_by(sources.count_retired)
     list_of_size = read_by(sources.list_of_size)
+    count_all = read_by(sources.count_all)
     list_skipped = read_by(sources.list_skipped)
     watched_folders = read_by(sources.list_folders)
     folder_policy = read_by(sources.folder_policy)
     chat_names = read_by(sources.chat_names)
     set_reader_versions = write_by(sources.read_anew)
-    unwatch_folder = write_by(sources.unwatch_folder)
     is_forgotten = read_by(forgotten.is_marked)
     read_again = write_by(forgotten.unmark)
 
@@ -54,6 +56,13 @@ class Sources:
                 sources.skip(conn, uri, reason, now_ms())
             for source, size, mtime_ns in stamps:
                 sources.stamp(conn, source.id, size, mtime_ns)
+
+    def unwatch_folder(self, path: str, uri: str, then: NewJob | None = None) -> None:
+        """Stops watching a folder, and queues what is to be done with what was read from it, in one transaction."""
+        with self._store.writing() as conn:
+            sources.unwatch_folder(conn, path, uri)
+            if then is not None:
+                jobs.enqueue(conn, *then[:3], now_ms(), priority=then.priority)
 
     def watch_folder(self, path: str, policy: Policy, options: Mapping[str, Any]) -> None:
         """Notes that a folder is watched, or how."""

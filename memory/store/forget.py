@@ -16,6 +16,22 @@ from memory.store.rows import FIRST_EDGE, LISTED, LIVE, id_list, select_ids
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # what stands in a chat where an answer quoted what is gone
+UNWIPED = "unwiped"  # in the table meta: since when, ms UTC, something forgotten may still be in the log
+
+
+def note_unwiped(conn: Connection, now: int) -> None:
+    """Notes that what is forgotten in this unit is still in the log, until `note_wiped`."""
+    conn.execute("INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (UNWIPED, now))
+
+
+def note_wiped(conn: Connection) -> None:
+    conn.execute("DELETE FROM meta WHERE key = ?", (UNWIPED,))
+
+
+def unwiped_since(conn: Connection) -> int | None:
+    """Since when, ms UTC, something that is forgotten may still be in the log; None if nothing is."""
+    row = conn.execute("SELECT value FROM meta WHERE key = ?", (UNWIPED,)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def source(conn: Connection, uri: str, now: int) -> Forgotten:

@@ -53,6 +53,17 @@ def list_under(conn: Connection, prefix: str) -> list[Source]:
     return [source_from_row(row) for row in rows]
 
 
+def list_uris(conn: Connection, folder: str, limit: int = -1) -> list[str]:
+    """The uris below a folder, whose own ends with "/", also of sources that have gone; all of them, or `limit`."""
+    query = "SELECT DISTINCT uri FROM source WHERE uri > ? AND uri < ? ORDER BY uri LIMIT ?"
+    return [uri for (uri,) in conn.execute(query, (*_below(folder), limit))]
+
+
+def count_all(conn: Connection, folder: str) -> int:
+    """How many sources lie below a folder, whose uri ends with "/", also of those that have gone."""
+    return int(conn.execute("SELECT count(*) FROM source WHERE uri > ? AND uri < ?", _below(folder)).fetchone()[0])
+
+
 def count_under(conn: Connection, folder: str) -> int:
     """How many live sources lie below a folder, whose uri ends with "/"."""
     query = "SELECT count(*) FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL"

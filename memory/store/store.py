@@ -205,9 +205,14 @@ class Store:
 
     def checkpoint(self) -> None:
         """Moves the write-ahead log into the file and empties it: what was deleted is then gone from the disk.
-        StoreBusyError if a reader still holds an older snapshot."""
+        StoreBusyError, at once, if a reader still holds an older snapshot."""
         with self.quiet() as conn:
-            blocked, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            (wait_ms,) = conn.execute("PRAGMA busy_timeout").fetchone()
+            conn.execute("PRAGMA busy_timeout = 0")
+            try:
+                blocked, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                conn.execute(f"PRAGMA busy_timeout = {wait_ms}")
         if blocked:
             raise StoreBusyError(f"{self.path} is being read, so deleted text is still in its log. Try again.")
 

@@ -1,16 +1,23 @@
-"""What was forgotten does not come back by itself."""
+"""What was forgotten does not come back by itself, and is erased to the end, whatever comes between."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from daemon.client import Client
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.testing import RunningDaemon, run_daemon
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN
-from tests.daemon.conftest import Listener, added, listening, uris
+from memory.store import sources
+from memory.store.store import Store
+from tests.daemon.conftest import QUICK, Listener, added, listening, uris
 
 
 def diary(folder: Path, year: int) -> str:
@@ -97,3 +104,87 @@ def test_it_is_read_again_for_whoever_says_so(client: Client, folder: Path) -> N
     with listening(client) as listener:
         look(listener, folder / "later.md")
     assert str(folder / "copy.md") in uris(client)
+
+
+READER = """
+import sys
+from pathlib import Path
+from memory.store.connect import connect
+
+conn = connect(Path(sys.argv[1]))
+conn.execute("BEGIN")
+print(conn.execute("SELECT count(*) FROM episode").fetchone(), flush=True)
+sys.stdin.read()
+"""
+
+
+def held(daemon: RunningDaemon, words: bytes) -> bool:
+    """Whether these words still stand in any file of the memory."""
+    return any(words in file.read_bytes() for file in daemon.paths.data.glob("memory.db*"))
+
+
+def until(wanted: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not wanted():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.usefixtures("cold_daemon")
+def test_forgetting_a_folder_goes_on_after_kill_9(tmp_path: Path) -> None:
+    notes, files = tmp_path / "notes", 450
+    notes.mkdir()
+    for n in range(files):
+        (notes / f"{n}.md").write_text(f"Crate {n} holds the wexelglass number {n}.")
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        daemon.client.watch(notes)
+        until(lambda: daemon.client.status().sources == files)
+        (notes / "0.md").unlink()  # what had gone before is forgotten, too
+        until(lambda: daemon.client.status().sources == files - 1)
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(daemon.client.unwatch, notes, forget=True)
+            until(lambda: daemon.client.status().sources < files - 1)
+            daemon.kill()
+            with pytest.raises(DaemonDownError):
+                asked.result()
+        with Store.open(daemon.paths.memory) as store, store.reading() as conn:
+            left = sources.count_all(conn, f"{notes}/")
+            assert 0 < left < files and sources.list_folders(conn) == []
+        daemon.start()
+        until(lambda: daemon.client.status().erasing is None)
+        assert daemon.client.status().sources == 0 and not held(daemon, b"wexelglass")
+
+
+def test_a_folder_that_is_being_read_is_forgotten_whole(client: Client, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for n in range(600):
+        (notes / f"{n}.md").write_text(f"Crate {n} of {tmp_path.name}.")
+    client.watch(notes)
+    until(lambda: bool(uris(client, str(notes))))
+    assert client.unwatch(notes, forget=True).sources < 600
+    until(lambda: not client.status().queue and not client.status().busy)
+    assert uris(client, str(notes)) == []
+
+
+def test_forgetting_beside_a_reader_is_pending_until_the_bytes_are_gone(tmp_path: Path) -> None:
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        client = daemon.client
+        client.remember("The vaultword7788 is mine.", source="vault")
+        reader = [sys.executable, "-c", READER, str(daemon.paths.memory)]
+        with subprocess.Popen(reader, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            assert other.stdout and other.stdout.readline()
+            gone = client.forget(source="vault")
+            assert gone.sources == 1 and "log" in gone.pending
+            assert client.forget(source="vault").pending, "asked again it is no unknown source"
+            assert (told := client.status().erasing) and told.unwiped_since and told.reason == gone.pending
+            assert held(daemon, b"vaultword7788")
+            assert daemon.stop() == 0
+            daemon.start()
+            assert client.status().erasing and held(daemon, b"vaultword7788"), "it is known after a restart"
+            other.communicate()
+        until(lambda: client.status().erasing is None)
+        assert not held(daemon, b"vaultword7788")
+        with pytest.raises(DaemonError) as missing:
+            client.forget(source="vault")
+        assert missing.value.failed.code == "not_found"

@@ -106,6 +106,23 @@ def test_a_passage_is_gone_with_all_that_was_learnt_of_it(memory: Memory, what: 
     assert memory.recall("Where does Marta live?").hits
 
 
+def test_what_is_erased_is_not_called_undone_where_the_disk_refuses_to_overwrite_it(memory: Memory) -> None:
+    resource = pytest.importorskip("resource")
+    for n in range(40):
+        memory.remember(f"The vaultword{n} is Ana's. " * 200, source=f"note:{n}")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    memory.ingest.forget_sources(["note:7"], wipe=False)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 10, before[1]))  # no file may grow: the log cannot be emptied
+    try:
+        assert "disk" in memory.ingest.wipe(0.0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert memory.ingest.unwiped_since() and residue(memory, "vaultword7 ") == ["vaultword7 "]
+    assert memory.sources.get("note:7") is None, "it is gone all the same"
+    assert memory.ingest.wipe() == "" and memory.ingest.unwiped_since() is None
+    assert residue(memory, "vaultword7 ") == []
+
+
 def test_an_object_takes_its_relations_and_what_they_replaced_holds_again(memory: Memory) -> None:
     told_in_secret(memory)
     memory.forget(object="Qqqzwickl")

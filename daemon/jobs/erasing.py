@@ -1,0 +1,143 @@
+"""Erasing that takes longer than a request: all of a folder, and bytes that cannot be overwritten yet.
+
+A folder is a durable job, some sources a step, so that a daemon that was killed goes on with it when it starts again.
+What is forgotten is off the disk when the write-ahead log is empty; another program that reads the memory, or a full
+disk, keeps it from that. The memory notes it, and it is tried again until it is so. Neither is ever given up.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from functools import partial
+from typing import TYPE_CHECKING
+
+from daemon import wire
+from daemon.jobs.tasks import ADD, Task, Tasks
+from daemon.jobs.writer import Writer
+from memory.errors import PalimpsestError
+from memory.nouns import Forgotten
+from memory.services.jobs import NewJob
+from memory.time.timestamps import from_ms
+
+if TYPE_CHECKING:
+    from memory import Memory
+
+log = logging.getLogger(__name__)
+
+KIND = "forget"
+AT_ONCE = 200  # sources; each such unit costs one reading of the whole graph
+RETRY_SECONDS = 5.0
+
+
+class Erasing:
+    """Forgets folders, and sees to it that what is forgotten leaves the disk."""
+
+    def __init__(self, memory: Memory, writer: Writer, tasks: Tasks) -> None:
+        self._memory = memory
+        self._writer = writer
+        self._tasks = tasks
+        self._waiting = threading.Lock()  # held while a retry is planned
+        self._running: dict[str, Future[Forgotten]] = {}
+        self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
+
+    @staticmethod
+    def job(folder: str) -> NewJob:
+        """The job that forgets all that was read from a folder (a uri)."""
+        return NewJob(KIND, folder, {"folder": folder})
+
+    def resume(self) -> None:
+        """Goes on with what an earlier daemon had begun, and with what it could not overwrite."""
+        for job in self._memory.jobs.list_unfinished([KIND]):
+            self._begin(job.id, job.payload["folder"])
+        if self._memory.ingest.unwiped_since():
+            self._plan(0)
+
+    def forget_folder(self, folder: str) -> Future[Forgotten]:
+        """Begins a job that is queued, or joins it where it runs; done when all that was read from there is gone.
+        Cancelled if the daemon stops before: the next one goes on with it."""
+        if folder not in self._running:
+            [id] = self._writer.write(partial(self._memory.jobs.enqueue, [self.job(folder)]))
+            self._begin(id, folder)
+        return self._running[folder]
+
+    def is_unfinished(self, folder: str) -> bool:
+        """Whether such a job waits or runs."""
+        return any(job.dedupe_key == folder for job in self._memory.jobs.list_unfinished([KIND]))
+
+    def watch(self, gone: Forgotten) -> Forgotten:
+        """What was forgotten; where it is not off the disk yet, it is tried again from now on."""
+        if gone.pending:
+            self._plan(RETRY_SECONDS)
+        return gone
+
+    def state(self) -> wire.Erasing | None:
+        """What is still to be erased; None if nothing is."""
+        folders = [job.payload["folder"] for job in self._memory.jobs.list_unfinished([KIND])]
+        since = self._memory.ingest.unwiped_since()
+        if not folders and since is None:
+            return None
+        left = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
+        return wire.Erasing(tuple(folders), left, from_ms(since), self._memory.ingest.unwiped_because)
+
+    def _begin(self, job: int, folder: str) -> None:
+        future: Future[Forgotten] = Future()
+        future.set_running_or_notify_cancel()
+        self._running[folder] = future
+        task = Task(f"Forgetting {folder.rpartition('/')[2]}")
+        gone: list[Forgotten] = []
+        task.steps = self._forget(job, folder, task, gone)
+        task.ended = partial(self._ended, job, folder, future, gone)
+        self._tasks.submit(ADD, task)
+
+    def _forget(self, job: int, folder: str, task: Task, gone: list[Forgotten]) -> Iterator[None]:
+        """Some sources at a time, those that had gone from the disk too: others may write in between."""
+        task.total = self._memory.sources.count_all(folder + "/")
+        while some := self._memory.sources.list_uris(folder + "/", AT_ONCE):
+            forget = partial(self._memory.ingest.forget_sources, some, wipe=False)
+            gone.append(self._writer.submit(forget, urgent=True).result())
+            task.done += len(some)
+            yield
+        pending = self._writer.submit(self._memory.ingest.wipe, urgent=True).result()
+        gone.append(self.watch(Forgotten(pending=pending)))
+        self._writer.write(partial(self._finish, job))
+
+    def _finish(self, job: int) -> None:
+        self._memory.jobs.finish(job)
+        self._memory.jobs.prune([KIND])  # it has the name of the folder
+
+    def _ended(
+        self, job: int, folder: str, future: Future[Forgotten], gone: list[Forgotten], error: BaseException | None
+    ) -> None:
+        del self._running[folder]
+        if error is None:
+            future.set_result(sum(gone, Forgotten()))
+            return
+        if not isinstance(error, CancelledError):
+            self.run_later(RETRY_SECONDS, self._again, job, folder)
+        future.set_exception(error)
+
+    def _again(self, job: int, folder: str) -> None:
+        if folder not in self._running:
+            self._begin(job, folder)
+
+    def _plan(self, seconds: float) -> None:
+        """Tries to empty the log, in so many seconds and until it is done."""
+        if self._waiting.acquire(blocking=False):
+            self.run_later(seconds, self._wipe)
+
+    def _wipe(self) -> None:
+        self._waiting.release()
+        try:
+            pending = self._writer.submit(partial(self._memory.ingest.wipe, 0.0)).result()
+        except CancelledError:  # the daemon is stopping
+            return
+        except PalimpsestError as error:
+            log.error("what is forgotten could not be overwritten: %s", type(error).__name__)
+            pending = "?"
+        if pending:
+            self._plan(RETRY_SECONDS)
+        else:
+            log.info("what was forgotten is off the disk")
