@@ -261,6 +261,10 @@ class Client:
         """What is in files or folders, and what a model would take to read it; nothing is kept."""
         return self._call("POST", "/estimate", wire.Estimate, SLOW, paths=_absolute(*paths), policy=policy)
 
+    def count(self, *paths: Path) -> wire.Counted:
+        """How much would be read of files or folders; nothing is opened."""
+        return self._call("POST", "/count", wire.Counted, SLOW, paths=_absolute(*paths))
+
     def conversations(self) -> tuple[wire.Conversation, ...]:
         return self._call("GET", "/conversations", wire.ConversationsReply).conversations
 

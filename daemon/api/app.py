@@ -344,6 +344,12 @@ def _enrichment_routes(api: Api, services: Services) -> None:
     async def retry(id: int | None = None) -> wire.Retried:
         return wire.Retried(await services.work(partial(enrichment.retry, id)))
 
+    @api.post("/count")
+    async def count_ahead(paths: tuple[str, ...]) -> wire.Counted:
+        from daemon.api.estimate import count
+
+        return await services.work(partial(count, services.plugins, services.settings, services.own, paths))
+
     @api.post("/estimate")
     async def look_ahead(paths: tuple[str, ...], policy: str | None = None) -> wire.Estimate:
         from daemon.api.estimate import estimate

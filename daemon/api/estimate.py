@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,32 +21,51 @@ from memory.text.words import count_words
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents
 
+COUNT_SECONDS = 10.0
 SAMPLE = 300  # files that are looked into; what the others hold is reckoned by their size
 WRITTEN_PER_WORD = 9.0  # tokens of facts; measured on notes that are full of them
 READ_PER_WORD = 1.6  # tokens
+
+
+def count(plugins: Plugins, settings: Settings, own: Iterable[Path], paths: Iterable[str]) -> wire.Counted:
+    """Counts what would be read, for some seconds; no file is opened. InvalidInputError for a path that is none."""
+    number = size = 0
+    deadline = time.monotonic() + COUNT_SECONDS
+    own = tuple(own)
+    for found, _ in _walk(find_existing(paths), settings, own):
+        if found.unread is None and found.size and plugins.reads(found.path):
+            number += 1
+            size += found.size
+        if time.monotonic() > deadline:
+            return wire.Counted(number, size, complete=False)
+    return wire.Counted(number, size, complete=True)
+
+
+def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> Iterator[tuple[Found, Path]]:
+    """What is there, with the folder below which no link is followed."""
+    for path in paths:
+        ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
+        for found in files.walk(path, ignore):
+            yield found, ignore.root
 
 
 def estimate(
     plugins: Plugins, models: Models, settings: Settings, own: Iterable[Path], paths: Iterable[str], policy: str | None
 ) -> wire.Estimate:
     """Looks into some of the files. InvalidInputError for a path that is not there."""
-    readable: list[tuple[Found, Path]] = []  # and the folder below which no link is followed
+    readable: list[tuple[Found, Path]] = []
     skipped = 0
-    own = tuple(own)
-    for path in find_existing(paths):
-        ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
-        for found in files.walk(path, ignore):
-            if found.stat is not None and found.unread is None:
-                readable.append((found, ignore.root))
-            else:
-                skipped += 1
+    for found, root in _walk(find_existing(paths), settings, tuple(own)):
+        if found.unread is None:
+            readable.append((found, root))
+        else:
+            skipped += 1
     sample = readable[:: math.ceil(len(readable) / SAMPLE)] if readable else []
     bytes = words = episodes = unreadable = 0
     for found, root in sample:
-        assert found.stat is not None
-        bytes += found.stat.st_size
+        bytes += found.size
         try:
-            reader = plugins.reader_for(found.path, found.stat.st_size)
+            reader = plugins.reader_for(found.path, found.size)
             read = documents(reader, found.path, *files.read(found.path, reader.max_bytes, root))
         except (Unreadable, files.Unread):
             unreadable += 1
@@ -54,7 +74,7 @@ def estimate(
             drafts = chunk_document(document, settings.memory.chunk)
             episodes += len(drafts)
             words += count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
-    total = sum(found.stat.st_size for found, _ in readable if found.stat)
+    total = sum(found.size for found, _ in readable)
     more = total / bytes if bytes else 1.0
     return _read_by_model(
         models,

@@ -10,7 +10,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.options import json_option, require_path
-from daemon.cli.policy import ask, policy_option
+from daemon.cli.policy import ask, confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.writing import print_copies
 from daemon.terminal import count
@@ -36,10 +36,17 @@ def watch_add(session: Session, folders: tuple[Path, ...], policy: str | None, y
     For a folder that is watched already, --policy changes where its text may go, read before or from now on.
     """
     chosen = [_folder(folder) for folder in folders]
+    if not yes:
+        confirm_much(session, _unwatched(session, chosen))
     if policy is None and not yes and not as_json:
         ask(session)
     for folder in chosen:
         _watch(session, folder, as_json, policy)
+
+
+def _unwatched(session: Session, folders: list[Path]) -> list[Path]:
+    known = {row.path for row in session.client.folders()}
+    return [folder for folder in folders if str(folder.resolve()) not in known]
 
 
 def _folder(path: Path) -> Path:
@@ -160,6 +167,7 @@ def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
         output.print_text(f"{'Written' if written else 'Kept'}: {config}")
     if not chosen and not as_json and sys.stdin.isatty():
         chosen = _ask_for_folders(session)
+    confirm_much(session, _unwatched(session, chosen) if chosen else [])
     if chosen and not as_json:
         ask(session)
     for folder in chosen:

@@ -1,17 +1,20 @@
-"""Where text may go: asked once, before the first folder is read."""
+"""What is asked before a folder is read: where its text may go, once, and whether so much is meant."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from daemon.cli import output
 from daemon.cli.session import Session
+from daemon.terminal import count, size
 
 SETTING = "models.policy"
+MANY = 5_000  # files
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -42,3 +45,16 @@ def ask(session: Session) -> None:
         chosen, other = other, chosen
     write_setting(session.paths.config, SETTING, chosen)
     output.say(f"Kept: {SETTING} = {chosen}. To change it: pal config set {SETTING} {other}; for one folder: --policy")
+
+
+def confirm_much(session: Session, folders: Sequence[Path]) -> None:
+    """Tells how much there is, before anything is read, and asks whether that is meant: of a whole disk or home always,
+    of another folder on a terminal and if it is much. Exits with 1 if not."""
+    whole = any(Path.home().is_relative_to(folder.resolve()) for folder in folders)
+    if not folders or not (whole or (sys.stdin.isatty() and sys.stderr.isatty())):
+        return
+    found = session.client.count(*folders)
+    if whole or found.files > MANY or not found.complete:
+        more = "" if found.complete else "more than "
+        question = f"That is {more}{count(found.files, 'file')}, {more}{size(found.bytes)}. Read all of it?"
+        output.confirm(question, "read all of it", "Nothing was read.")

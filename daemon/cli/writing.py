@@ -11,7 +11,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.options import as_date, json_option, require_path
-from daemon.cli.policy import ask, policy_option
+from daemon.cli.policy import ask, confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
 from daemon.terminal import count, display_safe
@@ -42,13 +42,17 @@ def add(
     "-" reads text from standard input. What was read before and has not changed is left as it is;
     so is what was forgotten, unless --again is given. To keep a folder read as it changes: pal watch add.
 
-    On a terminal the first folder makes it ask whether text may be given to a language model on the net.
+    On a terminal the first folder makes it ask whether text may be given to a language model on the net, and it asks
+    before it reads more than 5,000 files. Before a whole disk or home it always does.
     """
     files = [require_path(Path(path), "PATH") for path in paths if path != STDIN]
     if estimate:
         _estimate(session, files, policy, as_json)
         return
-    if policy is None and not yes and not as_json and any(file.is_dir() for file in files):
+    folders = [file for file in files if file.is_dir()]
+    if not yes:
+        confirm_much(session, folders)
+    if policy is None and not yes and not as_json and folders:
         ask(session)
     if STDIN in paths:
         text = _stdin()

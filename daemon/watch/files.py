@@ -18,6 +18,7 @@ from pathspec import GitIgnoreSpec
 
 FOLDER_RULES = ".palimpsestignore"  # in a watched folder, in .gitignore syntax
 MIB = 1 << 20
+SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/")  # of a whole disk: what there is no file
 
 BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd  # not on Windows
 
@@ -28,12 +29,18 @@ class Unread(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file or folder met on a walk. `unread` is the reason why it will not be read, if there is one."""
+    """A file or folder met on a walk. `unread` is the reason why it will not be read, if there is one. Many are held at
+    once, so there is no more in it than is needed."""
 
-    path: Path
-    stat: os.stat_result | None = None
+    name: str
+    size: int = 0
+    mtime_ns: int = 0
     unread: str | None = None
     folder: bool = False  # what lies below could not be seen either
+
+    @property
+    def path(self) -> Path:
+        return Path(self.name)
 
 
 class Ignore:
@@ -41,7 +48,7 @@ class Ignore:
 
     def __init__(self, root: Path, patterns: Iterable[str], own: Iterable[Path]) -> None:
         """`own` are folders or files that are left out wherever they lie."""
-        rules = list(patterns)
+        rules = [*patterns, *(SYSTEM if root == Path(root.anchor) else ())]
         try:
             data, _ = read(root / FOLDER_RULES, MIB, root)
             rules += data.decode("utf-8", "replace").splitlines()
@@ -78,7 +85,7 @@ def walk(start: Path, ignore: Ignore, folders: list[Path] | None = None) -> Iter
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        yield Found(start, unread=_reason(error), folder=True)
+        yield Found(str(start), unread=_reason(error), folder=True)
         return
     if not stat.S_ISDIR(first.st_mode):
         yield _found(start, first)
@@ -90,7 +97,7 @@ def walk(start: Path, ignore: Ignore, folders: list[Path] | None = None) -> Iter
         try:
             found = _look_into(folder, ignore, below)
         except OSError as error:
-            yield Found(folder, unread=_reason(error), folder=True)
+            yield Found(str(folder), unread=_reason(error), folder=True)
             continue
         if folders is not None:
             folders.append(folder)
@@ -114,7 +121,7 @@ def _look_into(folder: Path, ignore: Ignore, below: list[Path]) -> list[Found]:
                     # on Windows the entry's own has no inode, and may be older than the file
                     found.append(_found(path, entry.stat(follow_symlinks=False) if BY_HANDLE else path.lstat()))
             except OSError as error:
-                found.append(Found(path, unread=_reason(error)))
+                found.append(Found(str(path), unread=_reason(error)))
     return found
 
 
@@ -192,13 +199,14 @@ def uri_of(path: Path) -> str:
 
 
 def _found(path: Path, status: os.stat_result, most: int | None = None) -> Found:
+    unread = None
     if stat.S_ISLNK(status.st_mode):
-        return Found(path, status, "a symbolic link is not followed; add or watch what it points to")
-    if not stat.S_ISREG(status.st_mode):
-        return Found(path, status, "it is no regular file")
-    if most is not None and status.st_size > most:
-        return Found(path, status, f"too large: {status.st_size / MIB:,.1f} MiB, the limit is {most / MIB:,.0f} MiB")
-    return Found(path, status)
+        unread = "a symbolic link is not followed; add or watch what it points to"
+    elif not stat.S_ISREG(status.st_mode):
+        unread = "it is no regular file"
+    elif most is not None and status.st_size > most:
+        unread = f"too large: {status.st_size / MIB:,.1f} MiB, the limit is {most / MIB:,.0f} MiB"
+    return Found(str(path), status.st_size, status.st_mtime_ns, unread)
 
 
 def _unread(error: OSError | ValueError) -> Unread:

@@ -186,9 +186,7 @@ class Ingest:
 
     def _follow(self, disk: Survey, known: Sources, gone: Sources, moved: Mapping[str, str]) -> None:
         """Gives the sources of files that moved their new uri; they leave `gone` and enter `known`."""
-        new = {
-            uri: found for uri, found in disk.files.items() if uri not in known and found.stat and found.stat.st_size
-        }
+        new = {uri: found for uri, found in disk.files.items() if uri not in known and found.size}
         lost = self._left_behind(disk, known, new.values()) | gone
         pairs = {uri: moved[uri] for uri in new if moved.get(uri) in lost}
         content: dict[tuple[int | None, str | None], list[str]] = defaultdict(list)
@@ -197,11 +195,10 @@ class Ingest:
                 content[there[0].size, there[0].sha256].append(uri)
         sizes = {size for size, _ in content}
         for uri, found in new.items():
-            assert found.stat is not None
-            if uri in pairs or found.stat.st_size not in sizes:
+            if uri in pairs or found.size not in sizes:
                 continue
             try:
-                data, status = files.read(found.path, found.stat.st_size, disk.looks[uri].ignore.root)
+                data, status = files.read(found.path, found.size, disk.looks[uri].ignore.root)
             except files.Unread:
                 continue
             if same := content.get((status.st_size, hashlib.sha256(data).hexdigest())):
@@ -222,7 +219,7 @@ class Ingest:
 
     def _left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
         """The sources of files that were read elsewhere, are not there any more, and are as large as a new one."""
-        sizes = {found.stat.st_size for found in new if found.stat}
+        sizes = {found.size for found in new}
         left: Sources = defaultdict(list)
         for source in self.memory.sources.list_of_size(sizes) if sizes else ():
             uri = self._file_of(source.uri, disk)
@@ -283,14 +280,13 @@ class Ingest:
     def _take_file(self, uri: str, found: Found, there: list[Source], disk: Survey, batch: _Batch) -> None:
         """Reads one file into the batch, unless it is the same as it was."""
         batch.files += 1
-        path, status = found.path, found.stat
-        assert status is not None
+        path = found.path
         parts = disk.again and any(s.sha256 and self.memory.sources.is_forgotten(s.sha256) for s in there)
-        if there and not parts and all((s.size, s.mtime_ns) == (status.st_size, status.st_mtime_ns) for s in there):
+        if there and not parts and all((s.size, s.mtime_ns) == (found.size, found.mtime_ns) for s in there):
             batch.unchanged += 1
             return
         try:
-            reader = self._plugins.reader_for(path, status.st_size)
+            reader = self._plugins.reader_for(path, found.size)
             data, status = files.read(path, reader.max_bytes, disk.looks[uri].ignore.root)
             digest = hashlib.sha256(data).hexdigest()
             if there and not parts and all(source.sha256 == digest for source in there):

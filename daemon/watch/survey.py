@@ -76,8 +76,7 @@ class Survey:
         gone = {}
         for uri, sources in known.items():
             found = self.files.get(uri)
-            is_empty = found is not None and found.stat is not None and found.stat.st_size == 0
-            if is_empty or (not self.has(uri) and skipped.get(uri) != KEPT):
+            if (found and not found.size) or (not self.has(uri) and skipped.get(uri) != KEPT):
                 gone[uri] = sources
         return gone
 
@@ -88,7 +87,7 @@ class Survey:
         there: Counter[Path] = Counter()
         for uri, sources in known.items():
             found = self.files.get(uri)
-            if uri not in gone and found and found.stat and sources[0].size in (None, found.stat.st_size):
+            if uri not in gone and found and sources[0].size in (None, found.size):
                 there[self.looks[uri].path] += 1
         missing = Counter(_look_of(uri, looks).path for uri in gone)
         accepted = [

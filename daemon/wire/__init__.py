@@ -23,7 +23,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /folders/gone?path=                        -> GoneReply
     POST   /folders/gone                              -> Folder
     POST   /remember, /forget, /add                   -> Receipt, Forgotten, ingestion stream
-    POST   /estimate                                  -> Estimate
+    POST   /estimate, /count                          -> Estimate, Counted
     GET    /sources?query=&limit=                     -> SourcesReply
     GET    /facts?about=NAME&as_of=&known_on=&history= -> FactsReply
     GET    /history?about=NAME                        -> HistoryReply
@@ -118,7 +118,7 @@ MODULES = {
     "questions": "Answered Passage Found RecallReply",
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
-    "documents": "Added Progress Skipped SourceChanged SourcesReply Folder GoneReply FoldersReply Estimate",
+    "documents": "Added Progress Skipped SourceChanged SourcesReply Folder GoneReply FoldersReply Counted Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",

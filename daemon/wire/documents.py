@@ -82,6 +82,16 @@ class FoldersReply:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """How many files in a folder would be read, and their size. Where they are too many to be counted soon, `complete`
+    is false and there are more."""
+
+    files: int
+    bytes: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What is in files and folders, and what `model` would take to read it; "" where no model may. `minutes` is None
     where nobody knows how fast it is. `skipped` files cannot be read; `sampled` files were looked into, of `files`."""

@@ -85,3 +85,21 @@ def test_a_file_of_a_watched_folder_has_the_folders_policy(notes: Shell) -> None
     (notes.folder / "notes" / "b.md").write_text("The code of the door is 4471.\n", "utf-8")
     notes.pal("add", "notes/b.md")
     assert policies(notes)["b.md"] == "local"
+
+
+def test_a_whole_home_is_counted_and_asked_about_first(notes: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.cli.terminal import at_terminal
+
+    monkeypatch.setenv("HOME", str(notes.folder / "notes"))
+    (notes.folder / "notes" / "big.md").write_text("The weir is open. " * 100, "utf-8")
+    (notes.folder / "notes" / "picture.png").write_bytes(b"\x89PNG")
+    for words in (["add", "notes"], ["watch", "add", "notes"], ["add", "--json", "."]):
+        refused = notes.pal(*words)
+        assert refused.code == 2 and "Add --yes to read all of it without being asked." in refused.err
+    question = "That is 2 files, 1.8 kB. Read all of it? [y/N]:"
+    refused = at_terminal(notes, "add", "notes", keys=[(question, "n\n")])
+    assert refused.code == 1 and "Nothing was read." in refused.out
+    assert notes.pal("status", "--sources", "--json").json["sources"] == []
+    assert "Read 2 notes" in at_terminal(notes, "add", "notes", keys=[(question, "y\n"), (QUESTION, "\n")]).out
+    assert notes.pal("watch", "add", "--yes", "notes").code == 0
+    assert notes.pal("watch", "add", "notes").code == 0, "it is watched already"
