@@ -282,7 +282,9 @@ class Ingest:
         batch.files += 1
         path = found.path
         parts = disk.again and any(s.sha256 and self.memory.sources.is_forgotten(s.sha256) for s in there)
-        if there and not parts and all((s.size, s.mtime_ns) == (found.size, found.mtime_ns) for s in there):
+        seen = disk.looks[uri].path == path  # something happened to it, which size and time need not tell
+        as_it_was = all((s.size, s.mtime_ns) == (found.size, found.mtime_ns) for s in there)
+        if there and as_it_was and not (seen or parts):
             batch.unchanged += 1
             return
         try:

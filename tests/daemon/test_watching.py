@@ -40,9 +40,9 @@ def state_of(client: Client, path: Path) -> wire.Folder:
     return found
 
 
-def wait_for(client: Client, path: Path, wanted: Callable[[wire.Folder], bool]) -> wire.Folder:
+def wait_for(client: Client, path: Path, wanted: Callable[[wire.Folder], bool], seconds: float = 15) -> wire.Folder:
     """A watched folder as it is when it is as wanted."""
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + seconds
     while not wanted(found := state_of(client, path)):
         assert time.monotonic() < deadline, found
         time.sleep(0.02)
