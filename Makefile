@@ -4,6 +4,7 @@
 #   make demo    the same without a terminal: three questions and their cited answers
 #   make test    the tests            make lint    ruff, mypy, import-linter
 #   make bench   recall benchmarks    make clean   remove what make made (never your own memory)
+#   make soak    the tests that provoke faults, in TIMES times as many rounds (10)
 #   make bench-model   a real model, tiny and of no use: whether it spoils anything
 
 PYTHON ?= python3
@@ -12,6 +13,7 @@ DATA   ?= ../shared/bench
 SETS   ?= hotpotqa musique 2wiki
 JOBS   ?= 2
 TESTS  ?= tests
+TIMES  ?= 10
 
 bin  := $(VENV)/bin
 home := $(CURDIR)/.palimpsest
@@ -21,7 +23,7 @@ pal   = PALIMPSEST_HOME="$(home)" $(bin)/pal
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help chat demo test lint bench bench-model clean
+.PHONY: help chat demo test soak lint bench bench-model clean
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -64,6 +66,10 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	@$(bin)/python -m pytest -n $(JOBS) --dist loadfile $(TESTS) || { \
 	  echo "Tests failed: those that begin with FAILED or ERROR above. One alone: make test JOBS=0 TESTS=tests/..." >&2; exit 1; }
+
+# kill -9, torn logs, full disks: what the tests do a few times, over and over.
+soak: $(VENV)/.installed-dev
+	@SOAK_TIMES=$(TIMES) HYPOTHESIS_PROFILE=explore $(bin)/python -m pytest -m soak -n $(JOBS) --timeout 7200 $(TESTS)
 
 lint: $(VENV)/.installed-dev
 	@$(bin)/ruff check .

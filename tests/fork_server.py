@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from daemon.paths import Paths, private_folder
+from tests import fail_points
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ["memory", "plugins", "daemon"]
@@ -181,6 +182,8 @@ def _become(request: dict[str, Any], output: int) -> None:
         path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         sys.path[:0] = [entry for entry in path if entry and entry not in sys.path]
         sys.argv = ["-m", *request["arguments"][1:]]
+        if where := os.environ.get(fail_points.VARIABLE):
+            fail_points.install(where)
         gc.unfreeze()
         runpy.run_module(request["arguments"][0], run_name="__main__", alter_sys=True)
         code = 0

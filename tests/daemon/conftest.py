@@ -95,7 +95,7 @@ def added(client: Client, *paths: Path, again: bool = False) -> tuple[wire.Added
 
 
 def uris(client: Client, query: str = "") -> list[str]:
-    return sorted(row.uri for row in client.sources(query, 1000).sources)
+    return sorted(row.uri for row in client.sources(query, 100_000).sources)
 
 
 def answer(client: Client, question: str) -> wire.Answered:

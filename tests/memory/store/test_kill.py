@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from memory.store import check, episodes, sources
 from memory.store.store import Store
+from tests.examples import rounds
+from tests.memory.store.building import remember
+
+pytestmark = pytest.mark.soak
 
 WRITER = """
 import sys
@@ -18,6 +26,8 @@ from memory.store.store import Store
 from tests.memory.store.building import remember
 
 store = Store.open(sys.argv[1])
+if pages := int(sys.argv[3]):  # so often what was written is carried over into the file
+    store._writer.execute(f"PRAGMA wal_autocheckpoint = {pages}")
 for n in range(int(sys.argv[2]), 10**9):
     with store.writing() as conn:
         remember(conn, f"unit {n}", *[f"Ana wrote page {page} of unit {n}. Bo read it." for page in range(1 + n % 20)])
@@ -27,13 +37,14 @@ for n in range(int(sys.argv[2]), 10**9):
 """
 
 
-def test_no_acknowledged_unit_is_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pages", [0, 10], ids=["", "while it checkpoints"])
+def test_no_acknowledged_unit_is_lost(tmp_path: Path, pages: int) -> None:
     path = tmp_path / "memory.db"
     chance = random.Random(7)
     done = -1
-    for _ in range(8):
+    for _ in range(rounds(8)):
         child = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), str(done + 1)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", WRITER, str(path), str(done + 1), str(pages)], stdout=subprocess.PIPE, text=True
         )
         assert child.stdout is not None
         acknowledged = [int(child.stdout.readline()) for _ in range(chance.randint(2, 10))]
@@ -51,3 +62,33 @@ def test_no_acknowledged_unit_is_lost(tmp_path: Path) -> None:
                     assert len(episodes.of_source(conn, id)) == 1 + n % 20, f"unit {n} is there in part"
         done = max(acknowledged[-1], *units)  # a unit that was committed but not acknowledged is no loss
     assert done > 30
+
+
+def test_a_torn_log_leaves_whole_units(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.db"
+    chance = random.Random(11)
+    with Store.open(whole) as store:
+        for n in range(40):
+            with store.writing() as conn:
+                remember(conn, f"unit {n}", *[f"Ana wrote page {page} of unit {n}." for page in range(1 + n % 5)])
+        log = whole.with_name("whole.db-wal").stat().st_size
+        assert log > 100_000
+        for number in range(rounds(20)):
+            torn = tmp_path / f"torn{number}.db"
+            shutil.copy(whole, torn)
+            beside = Path(shutil.copy(f"{whole}-wal", f"{torn}-wal"))
+            place = chance.randrange(log)
+            if number % 2:
+                os.truncate(beside, place)
+            else:
+                with beside.open("r+b") as file:
+                    file.seek(place)
+                    file.write(chance.randbytes(64))
+            with Store.open(torn) as copy:
+                assert check.check(copy).problems == ()
+                with copy.reading() as conn:
+                    units = [(int(one.uri.split()[1]), one.id) for one in sources.list_under(conn, "unit ")]
+                    assert sorted(n for n, _ in units) == list(range(len(units))), "what is there has a gap"
+                    assert all(len(episodes.of_source(conn, id)) == 1 + n % 5 for n, id in units)
+            for file in tmp_path.glob(f"{torn.name}*"):
+                file.unlink()
