@@ -31,8 +31,9 @@ def hold(path: Path, patience: float = 0.3) -> Iterator[None]:
                 owner = os.read(file, 32).decode("ascii", "replace").strip()
                 raise AlreadyRunningError(f"A daemon is already running (process {owner or 'unknown'}).")
             time.sleep(0.02)
-        os.ftruncate(file, 0)
-        os.write(file, f"{os.getpid()}\n".encode("ascii"))
+        with contextlib.suppress(OSError):  # a full disk; the lock is what counts
+            os.ftruncate(file, 0)
+            os.write(file, f"{os.getpid()}\n".encode("ascii"))
         yield
     finally:
         os.close(file)

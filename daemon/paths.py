@@ -70,6 +70,11 @@ class Paths:
         return self.data / "memory.db"
 
     @property
+    def ballast(self) -> Path:
+        """A file of zeros that is given up when the disk is full."""
+        return self.data / "ballast"
+
+    @property
     def lock(self) -> Path:
         """The file whose lock the running daemon holds; its text is the daemon's process id."""
         return self.data / "daemon.lock"

@@ -46,7 +46,19 @@ class DaemonSettings:
     )
     readers: int = setting(4, "Questions that are worked on at the same time.")
     in_flight: int = setting(16, "Requests that may be open at the same time; more are told to try again.")
-    disk_check_s: float = setting(30.0, "Seconds between two looks at the memory's file and its disk.")
+
+
+@dataclass(frozen=True, slots=True)
+class DiskSettings:
+    """The disk that the memory lies on."""
+
+    check_s: float = setting(30.0, "Seconds between two looks at the memory's file and the room on its disk.")
+    pause_mb: int = setting(500, "Megabytes free below which no files are read by themselves.")
+    full_mb: int = setting(100, "Megabytes free below which nothing is written but what `pal forget` removes.")
+    network: bool = setting(
+        False, "Whether the memory may lie on a network drive, where neither locks nor its log can be relied on."
+    )
+    ballast_mb: int = setting(32, "Megabytes kept in reserve, so that forgetting works on a full disk; 0: none.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +159,7 @@ class Settings:
     """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`."""
 
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
+    disk: DiskSettings = field(default_factory=DiskSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     models: ModelsSettings = field(default_factory=ModelsSettings)

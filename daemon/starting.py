@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import subprocess
 
 
+COULD_NOT_START = "The daemon could not start: "  # begins what one that could not says last
 CANNOT_WRITE = 75  # the exit code where the home of a daemon cannot be written
 NEW_MEMORY = "There was no memory in {}, so a new one begins there."
 

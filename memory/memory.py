@@ -304,6 +304,24 @@ class Memory:
         restore.write_checksum(Path(to))
         return size
 
+    def limit_writing(self, reason: str, make_room: Callable[[], None]) -> None:
+        """From now on whatever writes raises StoreFullError with this reason, but for forgetting, before which
+        `make_room` is called; "" lifts that."""
+        self.store.limit_writing(reason, make_room)
+
+    def verify_place(self) -> None:
+        """StoreMovedError once another file stands where this one was opened, or none; so does every call, then."""
+        self.store.verify_place()
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the folder of the file was moved or deleted while it was open."""
+        return self.store.is_elsewhere
+
+    def rescue(self, to: Path) -> None:
+        """Of a file that was replaced, a verified copy of what was open."""
+        self.store.rescue(to)
+
     checksum_path = staticmethod(restore.checksum_path)
 
     @staticmethod

@@ -388,6 +388,8 @@ def _status(services: Services) -> wire.Status:
         upkeep=services.upkeep.state(),
         jobs=services.schedule.state(),
         erasing=services.erasing.state(),
+        disk=services.disk.state(),
+        damage=tuple(services.memory.damage.items()),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from daemon.jobs.activity import Activity
+from daemon.jobs.disk import Disk
 from daemon.jobs.embedder import Embedding
 from daemon.jobs.enrichment import Enrichment
 from daemon.jobs.erasing import Erasing
@@ -51,6 +52,7 @@ class Services:
     learning: Learning
     nightly: Nightly
     upkeep: Upkeep
+    disk: Disk
     schedule: Schedule
     plugins: Plugins
     own: tuple[Path, ...]  # what is the daemon's own, and never read

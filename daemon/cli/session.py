@@ -55,6 +55,7 @@ class Session:
     def _read_offline(self, error: DaemonDownError) -> Offline:
         from daemon.cli import output
         from daemon.cli.offline import Offline
+        from daemon.starting import COULD_NOT_START
         from memory.errors import StoreError
 
         try:
@@ -62,7 +63,7 @@ class Session:
         except StoreError as trouble:
             raise type(error)(str(trouble), error.code) from error
         click.get_current_context().call_on_close(offline.close)
-        why = str(error).splitlines()[-1].removeprefix("The daemon could not start: ")
+        why = str(error).splitlines()[-1].rpartition(COULD_NOT_START)[2]
         output.say(f"The daemon cannot start, so this is read without it, and nothing is kept. {why}")
         return offline
 

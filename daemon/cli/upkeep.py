@@ -86,6 +86,10 @@ def _print_status(now: wire.Status) -> None:
         rows.append(("Review", f"{count(now.review, 'changed fact')} to look at: pal review"))
     if now.night:
         rows.append(("Night", night(now.night)))
+    if now.disk and now.disk.text:
+        rows.append(("Disk", now.disk.text))
+    if now.damage:
+        rows.append(("Damage", f"{', '.join(what for what, _ in now.damage)}; what to do: pal doctor"))
     if now.upkeep:
         rows.append(("Upkeep", describe_upkeep(now.upkeep)))
     if now.jobs:

@@ -1,56 +1,165 @@
-"""The memory's file and its disk, looked at every now and then: is it still the file that stands there?
+"""The memory's file and the room on its disk, looked at every now and then.
 
 What is written to a file that was replaced or moved is found by nobody. Each commit looks first and is refused then;
 this look keeps what was written before that, and ends a daemon whose folder has gone: nobody finds it any more.
+
+Where the disk runs full, reading in the background stops first and everything but forgetting next. Forgetting writes
+before it frees, so a file of some megabytes, the ballast, is given up when something is forgotten then. When there is
+room again all goes on by itself.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from daemon import wire
-from daemon.paths import REPLACED, private_folder
+from daemon.jobs.writer import Writer
+from daemon.paths import REPLACED, Paths, private_folder
+from daemon.settings import DiskSettings
 from memory import Memory
 from memory.errors import PalimpsestError, StoreMovedError
 
 log = logging.getLogger(__name__)
 
+MB = 1 << 20
+OPENING_BYTES = 4 * MB  # that it takes to open a memory, and more
+OK, LOW, FULL = "ok", "low", "full"
+
+
+def find_room(folder: Path) -> int:
+    """Bytes that may still be written on the disk of a folder."""
+    return shutil.disk_usage(folder).free
+
+
+def release_ballast(paths: Paths, room: Callable[[Path], int] = find_room) -> None:
+    """Gives up the ballast where there is no room for opening the memory."""
+    if paths.ballast.exists() and room(paths.data) < OPENING_BYTES:
+        paths.ballast.unlink()
+
 
 class Disk:
-    """Looks after the file of a memory."""
+    """Looks after the file of a memory and its disk."""
 
     def __init__(
-        self, memory: Memory, backups: Path, publish: Callable[[wire.Event], None], give_up: Callable[[], None]
+        self,
+        memory: Memory,
+        writer: Writer,
+        paths: Paths,
+        settings: DiskSettings,
+        publish: Callable[[wire.Event], None],
+        *,
+        give_up: Callable[[], None] = lambda: None,
+        go_on: Callable[[bool], None] = lambda was_full: None,
+        room: Callable[[Path], int] = find_room,
     ) -> None:
-        """`backups` takes what was open when it was replaced; `give_up` is called where the folder has gone."""
+        """`give_up` is called where the folder has gone; `go_on` at each look that finds room, and told whether there
+        was none before. `room` tells the bytes that are free."""
         self._memory = memory
-        self._backups = backups
+        self._writer = writer
+        self._paths = paths
+        self._settings = settings
         self._publish = publish
         self._give_up = give_up
+        self._go_on = go_on
+        self._room = room
         self._is_moved = False
+        self._state = OK
+        self._is_first = True
 
     def look(self) -> None:
         """Looks once, and does what there is to do."""
         try:
-            self._memory.store.verify_place()
+            self._memory.verify_place()
         except StoreMovedError as error:
             if not self._is_moved:
                 self._is_moved = True
                 self._keep(str(error))
+            return
+        self._weigh()
+
+    def state(self) -> wire.Disk:
+        """How much room there is now, and what that means."""
+        free = self._room(self._paths.data)
+        return wire.Disk(self._state, free, self._sentence(self._state, free))
+
+    # The room -------------------------------------------------------------------------------------
+
+    def _weigh(self) -> None:
+        free, before = self._room(self._paths.data), self._state
+        self._state = self._judge(free)
+        sentence = self._sentence(self._state, free)
+        if self._state == OK and not self._is_first:  # who only asks one question need not have one
+            self._take_ballast(free)
+        self._is_first = False
+        self._writer.refuse_background(sentence)
+        self._memory.limit_writing(sentence if self._state == FULL else "", self._give_up_ballast)
+        if self._state != before:
+            log.warning("the disk is %s: %d MB free", self._state, free // MB)
+            told = sentence or "There is room on the disk again; all goes on."
+            self._publish(wire.Notice({OK: "info", LOW: "warning", FULL: "error"}[self._state], told))
+        if self._state == OK:
+            self._go_on(before != OK)
+
+    def _judge(self, free: int) -> str:
+        """A disk that was full counts as full up to a tenth more than that, so that it does not go to and fro."""
+        for state, limit in ((FULL, self._settings.full_mb), (LOW, self._settings.pause_mb)):
+            held = self._state == state or (state == LOW and self._state == FULL)
+            if free < limit * MB * (1.1 if held else 1.0):
+                return state
+        return OK
+
+    def _sentence(self, state: str, free: int) -> str:
+        left = f"{free // MB:,} MB are free on the disk of {self._paths.data}"
+        match state:
+            case "full":
+                return (
+                    f"The disk is full: {left}. Until there are {self._settings.full_mb:,} MB nothing is written; "
+                    "questions are answered, and pal forget works. Make room."
+                )
+            case "low":
+                wanted = f"{self._settings.pause_mb:,} MB"
+                return f"The disk is nearly full: {left}. Files are read again once there are {wanted}."
+            case _:
+                return ""
+
+    def _give_up_ballast(self) -> None:
+        """Not before it is needed: others would write there."""
+        self._paths.ballast.unlink(missing_ok=True)
+
+    def _take_ballast(self, free: int) -> None:
+        ballast, size = self._paths.ballast, self._settings.ballast_mb * MB
+        if ballast.exists() or not size or free - size < self._settings.pause_mb * MB * 2:
+            return
+        try:
+            handle = os.open(ballast, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            try:
+                for _ in range(self._settings.ballast_mb):
+                    os.write(handle, bytes(MB))
+            finally:
+                os.close(handle)
+        except OSError as error:
+            log.warning("there is no ballast: %s", error.strerror)
+            with suppress(OSError):
+                ballast.unlink(missing_ok=True)
+
+    # The file -------------------------------------------------------------------------------------
 
     def _keep(self, told: str) -> None:
-        if self._memory.store.is_elsewhere:
+        if self._memory.is_elsewhere:
             log.error("the folder of the memory was moved or deleted; this daemon ends")
             self._publish(wire.Notice("error", "The folder of the memory was moved or deleted, so its daemon ends."))
             self._give_up()
             return
-        to = self._backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
+        to = self._paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
         try:
-            private_folder(self._backups)
-            self._memory.store.rescue(to)
+            private_folder(self._paths.backups)
+            self._memory.rescue(to)
             told += f" What was open is kept: {to}"
             log.error("the memory was replaced while it was open; what was open is kept as %s", to.name)
         except (PalimpsestError, OSError) as error:

@@ -1,6 +1,6 @@
 """All that is done again and again, in one APScheduler: what, how often, and when next.
 
-    disk      the memory's file: still there?                   every daemon.disk_check_s
+    disk      the memory's file: still there? its disk: room?    every disk.check_s
     scan      every watched folder is compared with the disk    about every watch.scan_interval_s
     folders   watched folders are looked at: still there?       every watch.root_check_s
     night     consolidation and training, if they are due       a look every ten minutes
@@ -34,6 +34,9 @@ class Schedule:
 
     def __init__(self) -> None:
         self._jobs: dict[str, tuple[Callable[[], object], float, float, float]] = {}
+        self._later: list[
+            tuple[float, Callable[..., object], tuple[Any, ...]]
+        ] = []  # what was asked for before `start`
         self._scheduler: Any = None
 
     def add(
@@ -57,9 +60,14 @@ class Schedule:
                 jitter=jitter_s or None, next_run_time=now + timedelta(seconds=first_s),
             )  # fmt: skip
         self._scheduler.start()
+        for seconds, call, args in self._later:
+            self.run_later(seconds, call, *args)
 
     def run_later(self, seconds: float, call: Callable[..., object], *args: Any) -> None:
-        """Calls once, in `seconds`. Between `start` and `close`."""
+        """Calls once, in `seconds`; before `start`, so long after that. Until `close`."""
+        if self._scheduler is None:
+            self._later.append((seconds, call, args))
+            return
         later = datetime.now().astimezone() + timedelta(seconds=seconds)
         self._scheduler.add_job(call, "date", run_date=later, args=args)
 

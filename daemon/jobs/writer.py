@@ -14,6 +14,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from memory.errors import StoreFullError
+
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -31,14 +33,19 @@ class Writer:
         self._number = itertools.count()
         self._closing = threading.Lock()
         self._closed = False
+        self._refusal = ""
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def submit(self, unit: Callable[[], T], *, urgent: bool = False) -> Future[T]:
-        """The future is done when the unit is on the disk, or failed whole. After `close` it is cancelled."""
+        """The future is done when the unit is on the disk, or failed whole. After `close` it is cancelled. With
+        StoreFullError it fails at once if it is not urgent and that is refused."""
         future: Future[T] = Future()
+        if self._refusal and not urgent:
+            future.set_exception(StoreFullError(self._refusal))
+            return future
         with self._closing:
             if self._closed:
                 future.cancel()
@@ -49,6 +56,10 @@ class Writer:
     def write(self, unit: Callable[[], T]) -> T:
         """Runs an urgent unit and returns what it returns; raises what it raises, CancelledError after `close`."""
         return self.submit(unit, urgent=True).result()
+
+    def refuse_background(self, reason: str) -> None:
+        """From now on no unit is taken that nobody waits for; "" takes that back."""
+        self._refusal = reason
 
     @property
     def waiting(self) -> int:

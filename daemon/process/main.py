@@ -11,6 +11,7 @@ that finds another one is gone in a tenth of a second.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
 import os
@@ -18,6 +19,7 @@ import signal
 import sys
 import threading
 from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -25,7 +27,15 @@ from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import Paths, private_folder
 from daemon.process.logs import configure
 from daemon.settings import Settings, SettingsError, load, new_folder_policy
-from memory.errors import PalimpsestError, StoreDamagedError, StoreFullError, StoreMovedError, StoreNewerError
+from daemon.starting import COULD_NOT_START
+from memory.errors import (
+    PalimpsestError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreMovedError,
+    StoreNewerError,
+)
 
 if TYPE_CHECKING:
     from daemon.jobs.schedule import Schedule
@@ -46,6 +56,7 @@ def run() -> int:
     try:
         settings = load(paths.config)
         private_folder(paths.data)
+        refuse_network(paths.data, settings)
         with hold(paths.lock):
             configure(paths.log, settings.daemon.log_level, console=sys.stderr.isatty())
             daemon = Daemon(paths, settings)
@@ -64,9 +75,22 @@ def run() -> int:
     except KeyboardInterrupt:  # before it serves; from then on the daemon has its own handler
         return INTERRUPTED
     except (PalimpsestError, OSError) as error:
-        log.error("could not start: %s", error)
-        print(f"The daemon could not start: {error}", file=sys.stderr)
+        log.error("%s%s", COULD_NOT_START, error)
+        with contextlib.suppress(OSError):  # what is full may be the disk that takes these words
+            print(f"{COULD_NOT_START}{error}", file=sys.stderr, flush=True)
         return _exit_code(error)
+
+
+def refuse_network(folder: Path, settings: Settings) -> None:
+    """StoreError where the memory would lie on a network drive and nobody said that it may."""
+    from daemon.watch.roots import network_of
+
+    kind = "" if settings.disk.network else network_of(folder.resolve())
+    if kind:
+        raise StoreError(
+            f"{folder} lies on a network drive ({kind}), where a memory is easily damaged. Choose a folder of this "
+            "machine with PALIMPSEST_HOME, or take the risk: pal config set disk.network true"
+        )
 
 
 def _exit_code(error: Exception) -> int:
@@ -99,7 +123,7 @@ class Daemon:
         from daemon.api.facts import News
         from daemon.api.services import Services
         from daemon.jobs.activity import Activity
-        from daemon.jobs.disk import Disk
+        from daemon.jobs.disk import Disk, release_ballast
         from daemon.jobs.embedder import Embedding, first
         from daemon.jobs.enrichment import Enrichment
         from daemon.jobs.erasing import Erasing
@@ -118,6 +142,7 @@ class Daemon:
         plugins = manager.load()
         for problem in plugins.problems:
             log.warning("%s", problem)
+        release_ballast(self.paths)
         Memory.discard_copies(self.paths.memory)
         embedder = first(self.paths.memory, plugins, self.settings.embedder.name)
         quick = plugins.embedder("static")
@@ -152,7 +177,10 @@ class Daemon:
         self.learning = Learning(self.memory, self.models, self.writer, self.settings.learning, self.activity.publish)
         self.nightly = Nightly(self.memory, self.writer, self.settings.night, self.learning.at_night)
         self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)
-        self.disk = Disk(self.memory, self.paths.backups, self.activity.publish, self._give_up)
+        self.disk = Disk(
+            self.memory, self.writer, self.paths, self.settings.disk, self.activity.publish,
+            give_up=self._give_up, go_on=self._go_on,
+        )  # fmt: skip
         self.schedule = self._schedule()
         self.watcher.run_later = self.erasing.run_later = self.schedule.run_later
         self.services = Services(
@@ -169,6 +197,7 @@ class Daemon:
             learning=self.learning,
             nightly=self.nightly,
             upkeep=self.upkeep,
+            disk=self.disk,
             schedule=self.schedule,
             plugins=plugins,
             own=self.paths.all(),
@@ -188,7 +217,7 @@ class Daemon:
 
         watch, after_s = self.settings.watch, self.settings.night.after_start_s
         schedule = Schedule()
-        schedule.add("disk", self.disk.look, self.settings.daemon.disk_check_s or 30)
+        schedule.add("disk", self.disk.look, self.settings.disk.check_s or 30)
         schedule.add("scan", self.watcher.scan_all, watch.scan_interval_s, jitter_s=watch.scan_interval_s / 4)
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
         schedule.add("night", self.nightly.look, LOOK_SECONDS, after_s)
@@ -224,11 +253,12 @@ class Daemon:
             if self._stopping.wait(BREATH_SECONDS):
                 return
             self.schedule.start()
-            self.adds.resume()
+            self.disk.look()
+            self.adds.go_on()
             self.erasing.resume()
             self.watcher.start()
             self.embedding.resume()
-            self.enrichment.start()  # behind `adds.resume`, which frees what an earlier daemon had leased
+            self.enrichment.start()  # behind `adds.go_on`, which frees what an earlier daemon had leased
         except Exception as error:
             if not self._stopping.is_set():
                 log.exception("folders are not watched: %s", type(error).__name__)
@@ -246,6 +276,13 @@ class Daemon:
         """There is no memory any more that this daemon could serve."""
         self.exit_code = NO_FILE
         self.stop_soon()
+
+    def _go_on(self, was_full: bool) -> None:
+        """There is room on the disk."""
+        self.adds.go_on()
+        if was_full:
+            self.watcher.scan_all()
+            self.embedding.resume()
 
     def _signalled(self, number: int, frame: FrameType | None) -> None:
         """The first signal is polite, the second firm: whatever was acknowledged is on the disk."""

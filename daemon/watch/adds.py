@@ -10,6 +10,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from daemon.jobs.tasks import ADD, Task
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
 from daemon.watch.survey import Look, Trusting
+from memory.errors import StoreFullError
 from memory.nouns import Policy
 from memory.services.jobs import NewJob
 
@@ -36,15 +38,28 @@ class Adds:
         self._memory = ingest.memory
         self._writer = ingest.writer
         self._boot = uuid.uuid4().hex
+        self._has_resumed = False
+        self._held_up: list[Callable[[], None]] = []  # until there is room on the disk
 
     def resume(self) -> int:
-        """Goes on with what an earlier daemon had begun; returns how many jobs that are."""
-
-        begun = self._writer.write(partial(self._memory.jobs.resume, KIND, self._boot, KEPT))
+        """Goes on with what an earlier daemon had begun; how many jobs that are. On a full disk `go_on` does it."""
+        try:
+            begun = self._writer.write(partial(self._memory.jobs.resume, KIND, self._boot, KEPT))
+        except StoreFullError:
+            return 0
+        self._has_resumed = True
         for job in begun:
             paths = {Path(path): job.payload.get("policies", {}).get(path, "local") for path in job.payload["paths"]}
             self._submit(job.id, paths, lambda event: None, job.payload.get("again", False))
         return len(begun)
+
+    def go_on(self) -> None:
+        """Goes on with what was broken off, or not begun, because the disk was full."""
+        if not self._has_resumed:
+            self.resume()
+        held_up, self._held_up = self._held_up, []
+        for submit in held_up:
+            submit()
 
     def add(
         self,
@@ -80,16 +95,20 @@ class Adds:
             looks.append(Look(path, self._ingest.ignore_rules(root), path, policy))
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
         task = Task(name, tell=tell)
-        task.ended = partial(self._ended, job, task)
+        task.ended = partial(self._ended, job, task, partial(self._submit, job, paths, lambda event: None, again))
         judge = Trusting(self._ingest.settings.gone_files)
         task.steps = self._ingest.take(looks, task, judge=judge, again=again)
         self._ingest.tasks.submit(ADD, task)
 
-    def _ended(self, job: int, task: Task, error: BaseException | None) -> None:
+    def _ended(self, job: int, task: Task, again: Callable[[], None], error: BaseException | None) -> None:
         if isinstance(error, CancelledError):
             task.tell(wire.Failed("stopping", "The daemon is stopping.", "It goes on with this when it starts again."))
             return
 
+        if isinstance(error, StoreFullError):  # it stays leased, so that the next daemon goes on with it, too
+            self._held_up.append(again)
+            task.tell(replace(failure(error), remedy="It goes on by itself when there is room."))
+            return
         jobs = self._memory.jobs
         note = partial(jobs.finish, job) if error is None else partial(jobs.fail, job, type(error).__name__)
         try:

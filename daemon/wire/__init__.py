@@ -123,7 +123,7 @@ MODULES = {
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
     "chats": "ConversationsReply MessagesReply",
-    "status": "Night Upkeep Erasing ScheduledJob Status Notice BackedUp",
+    "status": "Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {

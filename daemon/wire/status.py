@@ -55,6 +55,16 @@ class Erasing:
 
 
 @dataclass(frozen=True, slots=True)
+class Disk:
+    """Room on the disk of the memory. `state`: ok | low (no files are read) | full (nothing is written but what
+    forgetting removes); `text` is a sentence about it, unless it is ok."""
+
+    state: str
+    free: int  # bytes
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ScheduledJob:
     """A periodic job: disk | scan | folders | night | backup | check. `next_at` is when it is looked at next."""
 
@@ -91,6 +101,8 @@ class Status:
     upkeep: Upkeep | None = None
     jobs: tuple[ScheduledJob, ...] = ()
     erasing: Erasing | None = None  # None: nothing is to be erased
+    disk: Disk | None = None
+    damage: tuple[tuple[str, str], ...] = ()  # what of the file cannot be read, and is done without, and why
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ class Ingest:
         deadline = time.monotonic() + seconds
         while True:
             try:
-                with self._state.write_lock:
+                with self._state.write_lock, self._store.making_room():
                     self._store.checkpoint()
                     self._store.write(forgetting.note_wiped)
                 self.unwiped_because = ""
@@ -160,7 +160,7 @@ class Ingest:
     def _forgetting(self) -> Iterator[Connection]:
         """A unit of forgetting; after it the snapshot is loaded anew, and `wipe` takes the old words off the disk."""
         state = self._state
-        with state.write_lock:
+        with state.write_lock, self._store.making_room():
             with self._store.writing() as conn:
                 yield conn
                 state.complete_edge_memory(conn)

@@ -16,7 +16,14 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from memory.errors import InvalidInputError, StoreBusyError, StoreError, StoreMovedError, StoreReadOnlyError
+from memory.errors import (
+    InvalidInputError,
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    StoreMovedError,
+    StoreReadOnlyError,
+)
 from memory.store import schema
 from memory.store.backup import verified_copy
 from memory.store.connect import (
@@ -51,6 +58,9 @@ class Store:
         self._writer = writer
         self._place = FilePlace.look_up(path)
         self._moved = False
+        self._refusal = ""
+        self._make_room: Callable[[], None] = lambda: None
+        self._room_maker = threading.local()
         self._folder = folder
         self._unit = threading.RLock()  # held while the writing connection is in use
         self._idle: list[Connection] = []
@@ -130,6 +140,8 @@ class Store:
         with self.quiet() as conn:
             if self.is_read_only:
                 raise StoreReadOnlyError(f"{self.path} can only be read now, so nothing was kept.")
+            if self._refusal and not getattr(self._room_maker, "works", False):
+                raise StoreFullError(self._refusal)
             conn.execute("BEGIN IMMEDIATE")
             before = conn.total_changes
             try:
@@ -174,6 +186,22 @@ class Store:
         with self.quiet() as conn:
             verified_copy(conn, self.path, to)
         return to.stat().st_size
+
+    def limit_writing(self, reason: str, make_room: Callable[[], None]) -> None:
+        """From now on `writing()` is StoreFullError, with this reason, but for who is `making_room()`, for whom
+        `make_room` is called; "" takes that back."""
+        self._refusal, self._make_room = reason, make_room
+
+    @contextmanager
+    def making_room(self) -> Iterator[None]:
+        """What this thread writes within it takes something away, so it goes on when the disk is full."""
+        if self._refusal:
+            self._make_room()
+        self._room_maker.works = True
+        try:
+            yield
+        finally:
+            self._room_maker.works = False
 
     def verify_place(self) -> None:
         """StoreMovedError once the file that is open is not the one that stands at `path`."""

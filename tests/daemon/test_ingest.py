@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from daemon import wire
 from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
+from daemon.watch.adds import Adds
 from daemon.watch.files import Ignore
 from daemon.watch.ingest import Ingest
 from daemon.watch.survey import Look
@@ -120,6 +122,27 @@ def test_a_full_disk_is_no_files_fault(memory: Failing, notes: Path) -> None:
     assert kept(memory, notes) == ([], {})
     memory.full = False
     assert take(memory, notes)[0].sources == 10
+
+
+def test_what_a_full_disk_broke_off_goes_on_when_there_is_room(memory: Failing, notes: Path) -> None:
+    writer, told = Writer(), queue.Queue[wire.Event]()
+    tasks = Tasks(told.put)
+    adds = Adds(Ingest(memory, manager.load(), writer, tasks, told.put, WatchSettings(), ()))
+    writer.start()
+    tasks.start()
+    try:
+        writer.refuse_background("The disk is nearly full.")
+        adds.add([notes], told.put)
+        while not isinstance(said := told.get(timeout=20), wire.Failed):
+            pass
+        assert said.remedy == "It goes on by itself when there is room." and kept(memory, notes)[0] == []
+        writer.refuse_background("")
+        adds.go_on()
+        while not (isinstance(said := told.get(timeout=20), wire.SourceChanged) and len(kept(memory, notes)[0]) == 10):
+            pass
+    finally:
+        tasks.close(5)
+        writer.close(5)
 
 
 def test_an_emptied_file_says_nothing_any_more(memory: Failing, notes: Path) -> None:

@@ -20,8 +20,12 @@ from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold, is_held
 from daemon.paths import Paths
+from daemon.process.main import refuse_network
+from daemon.settings import DiskSettings, Settings
 from daemon.starting import connect
 from daemon.testing import run_daemon
+from daemon.watch import roots
+from memory.errors import StoreError
 from tests.daemon.conftest import QUICK
 
 T = TypeVar("T")
@@ -133,6 +137,16 @@ def test_a_home_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(DaemonDownError, match=r"cannot be written .*PALIMPSEST_HOME") as caught:
         connect(Paths.in_folder(tmp_path / "file" / "home"))
     assert caught.value.code == 75
+
+
+def test_a_memory_on_a_network_drive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"36 35 0:99 / {tmp_path}/nas rw - nfs4 server:/notes rw\n")
+    monkeypatch.setattr(roots, "MOUNTS", mounts)
+    with pytest.raises(StoreError, match=r"network drive \(nfs4\).*PALIMPSEST_HOME"):
+        refuse_network(tmp_path / "nas" / "home", Settings())
+    refuse_network(tmp_path / "here", Settings())
+    refuse_network(tmp_path / "nas" / "home", Settings(disk=DiskSettings(network=True)))
 
 
 def test_a_memory_that_is_replaced_under_the_daemon(tmp_path: Path) -> None:

@@ -80,11 +80,12 @@ def test_a_job_that_fails_runs_again(caplog: pytest.LogCaptureFixture) -> None:
 def test_something_can_be_called_once_later() -> None:
     called: list[str] = []
     schedule = Schedule()
+    schedule.run_later(0.01, called.append, "before the start")
     schedule.start()
     schedule.run_later(0.05, called.append, "x")
-    until(lambda: called)
+    until(lambda: len(called) == 2)
     schedule.close()
-    assert called == ["x"]
+    assert called == ["before the start", "x"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,128 @@
+"""A disk that runs full, and has room again: what stops, what works all the same, and what goes on by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from daemon.client import DaemonError
+from daemon.jobs.disk import MB, Disk, release_ballast
+from daemon.jobs.writer import Writer
+from daemon.paths import Paths
+from daemon.settings import DiskSettings
+from daemon.testing import run_daemon
+from memory import Memory
+from memory.errors import StoreFullError
+from memory.protocols import Embedder
+from tests.daemon.conftest import QUICK, added, answer
+
+SETTINGS = DiskSettings(pause_mb=50, full_mb=10, ballast_mb=1)
+
+
+class Drive:
+    """A memory on a disk of which the test says how much is free."""
+
+    def __init__(self, memory: Memory, home: Path) -> None:
+        self.memory, self.paths = memory, Paths.in_folder(home)
+        self.free_mb = 1000
+        self.told: list[wire.Event] = []
+        self.went_on: list[bool] = []
+        self.writer = Writer()
+        self.writer.start()
+        self.disk = Disk(
+            memory, self.writer, self.paths, SETTINGS, self.told.append, go_on=self.went_on.append,
+            room=lambda folder: self.free_mb * MB,
+        )  # fmt: skip
+
+    def look(self, free_mb: int) -> str:
+        self.free_mb = free_mb
+        self.disk.look()
+        return self.disk.state().state
+
+
+@pytest.fixture
+def drive(tmp_path: Path, static: Embedder) -> Iterator[Drive]:
+    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
+        memory.remember("The spare key hangs behind the clock.", source="key")
+        drive = Drive(memory, tmp_path)
+        yield drive
+        drive.writer.close(5)
+
+
+def test_first_reading_stops_and_then_all_writing_but_forgetting(drive: Drive) -> None:
+    memory = drive.memory
+    assert [drive.look(free) for free in (1000, 49, 53, 9, 10)] == ["ok", "low", "low", "full", "full"]
+    assert [notice.level for notice in drive.told if isinstance(notice, wire.Notice)] == ["warning", "error"]
+    with pytest.raises(StoreFullError, match="nothing is written"):
+        memory.remember("The ferry leaves at noon.")
+    *_, said = memory.ask("Where is the spare key?")
+    assert "behind the clock" in said.text and "not kept" in said.note  # type: ignore[union-attr]
+    assert memory.forget(source="key").sources == 1
+    assert drive.look(12) == "low"
+    assert memory.remember("The ferry leaves at noon.").added == 1
+    with pytest.raises(StoreFullError, match="nearly full"):
+        drive.writer.submit(lambda: None).result()
+    assert drive.writer.write(lambda: 7) == 7
+    assert drive.look(1000) == "ok" and drive.disk.state().text == ""
+    assert drive.writer.submit(lambda: 8).result() == 8
+    assert drive.went_on == [False, True]
+
+
+def test_the_ballast_is_given_up_for_forgetting_and_for_opening(drive: Drive) -> None:
+    ballast = drive.paths.ballast
+    drive.look(1000)
+    assert not ballast.exists(), "not by the first look"
+    drive.look(1000)
+    assert ballast.stat().st_size == MB
+    drive.look(5)
+    assert ballast.exists(), "others would write there"
+    drive.memory.forget(source="key")
+    assert not ballast.exists()
+    drive.look(60)
+    assert not ballast.exists(), "there is too little room for one"
+    drive.look(1000)
+    release_ballast(drive.paths, lambda folder: 1000 * MB)
+    assert ballast.exists()
+    release_ballast(drive.paths, lambda folder: MB)
+    assert not ballast.exists()
+
+
+def test_a_daemon_on_a_full_disk(tmp_path: Path) -> None:
+    """It starts, answers and forgets, refuses the rest, and goes on with what was begun when there is room."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(20):
+        (notes / f"{number}.md").write_text(f"Crate {number} came from harbour {number % 7}.\n")
+    full = replace(QUICK, disk=replace(QUICK.disk, full_mb=1 << 40))
+    with run_daemon(tmp_path / "home", full) as daemon:
+        seen = until_state(daemon.client.status, "full")
+        assert "Make room" in seen.text
+        with pytest.raises(DaemonError, match="The disk is full") as caught:
+            daemon.client.remember("The gate is green.")
+        assert caught.value.failed.code == "full"
+        assert answer(daemon.client, "Where is the gate?").no_answer
+        daemon.stop()
+    low = replace(QUICK, disk=replace(QUICK.disk, pause_mb=1 << 40))
+    with run_daemon(tmp_path / "home", low) as daemon:
+        until_state(daemon.client.status, "low")
+        with pytest.raises(DaemonError, match="goes on by itself when there is room"):
+            added(daemon.client, notes)
+        daemon.stop()
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        deadline = time.monotonic() + 30
+        while daemon.client.status().sources < 20:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def until_state(status: object, wanted: str) -> wire.Disk:
+    deadline = time.monotonic() + 30
+    while (seen := status().disk) is None or seen.state != wanted:  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return seen  # type: ignore[no-any-return]
