@@ -38,6 +38,7 @@ _YAML_KEY = re.compile(r"""["'\w][^:]{0,80}:(?:\s|$)|#|-\s""")
 _INLINE = re.compile(
     r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)|\*{1,3}|`+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"
 )
+_OPENING = frozenset({"list_item_open", "blockquote_open", "paragraph_open", "heading_open"})
 _HEADING_LENGTH = 120  # characters of a heading that serve as a title
 _LOST_FENCE = 40  # lines: an unclosed fence with more after it was never meant to reach the end
 
@@ -64,6 +65,16 @@ class Block:
     def words(self) -> int:
         """How many it has."""
         return count_words(self.text)
+
+
+class _Openings(list[Token]):
+    """The tokens that say which lines belong together, as the parser makes them: a table of half a million cells would
+    be a gigabyte of others."""
+
+    def append(self, token: Token) -> None:
+        is_title = token.type == "inline" and token.level == 1 and bool(self) and self[-1].type == "heading_open"
+        if is_title or token.type in ("fence", "table_open") or _opens(token):
+            super().append(token)
 
 
 class _Lines(NamedTuple):
@@ -161,10 +172,15 @@ def _frontmatter_end(lines: Sequence[str]) -> int:
     return after + 1 if after and _YAML_KEY.match(inside) else 0
 
 
+def _opens(token: Token) -> bool:
+    """Whether a list item, or what lies in no other block, begins."""
+    return token.level == (token.type == "list_item_open") and token.type in _OPENING
+
+
 def _parsed(lines: Sequence[str], first: int, parser: MarkdownIt) -> Iterator[tuple[_Lines, bool]]:
     """The ranges of `lines[first:]`, and whether one is a fence that swallowed the rest of a long text."""
     source = "\n".join([line.rstrip() for line in lines[first:]]).replace("\r", " ").replace("\f", " ")
-    tokens: list[Token] = []
+    tokens = _Openings()
     parser.block.parse(source, parser, {}, tokens)
     for index, token in enumerate(tokens):
         if token.map is None or token.nesting < 0:

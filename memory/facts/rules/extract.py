@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any
 
@@ -88,9 +89,10 @@ def _parts(
     thing of its own, and so is what a heading among `things` names, but that those of the first level are sections of a
     note that is called otherwise than by its first."""
     text, called = cut.text, phrases.clean(title.split(" › ")[0]).casefold()
-    is_first = called in {phrases.clean(one).casefold() for one in things}
+    is_first = called in _called(things)
     names = {line.section: phrases.clean(line.section) for line in cut.lines if _is_event(text, line)}
-    names |= {one: name for one in things if (name := phrases.topic(one)[0])}
+    here = {line.section for line in cut.lines} & things
+    names |= {one: name for one in here if (name := phrases.topic(one)[0])}
 
     def about(line: Line) -> tuple[str, str]:
         if line.section in names:
@@ -108,6 +110,12 @@ def _parts(
         known = {line.start: within(line) for line in lines}
         spoken = tuple((start, end, known[of.start]) for start, end, of in cut.sentences if of.start in known)
         yield subject, day, Passage(text, tuple(known.values()), spoken)
+
+
+@lru_cache(maxsize=1)
+def _called(things: frozenset[str]) -> frozenset[str]:
+    """What they are called: once for all episodes of a note, which may have as many headings as words."""
+    return frozenset(phrases.clean(one).casefold() for one in things)
 
 
 def _is_event(text: str, line: Line) -> bool:
