@@ -47,7 +47,8 @@ _PARTICLE = re.compile(rf"\S{{1,{LONG_WORD}}}")
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An episode to be. `line` and `end_line` are 1-based, in the original; None for a chat. What follows from the
-    words is added when it is prepared: `sha256` names them, `sentences` are spans, `extraction` is that of rules."""
+    words is added when it is prepared: `sha256` names them, `sentences` are spans, `extraction` is that of rules,
+    `line_map` has the line of each of its lines, where they do not run on."""
 
     title: str
     text: str
@@ -61,6 +62,7 @@ class Draft:
     sentences: tuple[tuple[int, int], ...] = ()
     mentions: tuple[Mention, ...] = ()
     extraction: Extraction = NOTHING_EXTRACTED
+    line_map: tuple[int, ...] = ()
 
 
 # An episode's place in the text, with what it repeats, and the headings it is about.

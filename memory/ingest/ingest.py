@@ -1,26 +1,24 @@
 """Ingestion: documents become episodes, theses and objects, in one transaction.
 
-`prepare` does, while nobody waits, all that follows from the text alone: chunks, sentences, mentions, facts by rules
-and embeddings. An `Ingestion`, the only writer, then writes the difference to what is stored. An episode whose words
-are unchanged keeps its id, its facts and its edge memory, wherever in its source it now stands.
+`prepare` does, while nobody waits, all that follows from the text alone (`draft.py`), and embeddings. An `Ingestion`,
+the only writer, then writes the difference to what is stored. An episode whose words are unchanged keeps its id, its
+facts and its edge memory, wherever in its source it now stands. A long document may be written in pieces, each in a
+transaction of its own; its source counts as read with the last one.
 """
 
-import hashlib
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from memory.errors import InvalidInputError
-from memory.facts.extraction import NOTHING_EXTRACTED, Extraction
-from memory.facts.rules.extract import extract_by_rules
-from memory.facts.rules.fields import field_keys, find_things
+from memory.facts.extraction import Extraction
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
-from memory.ingest.chunk import Draft, chunk_document, title_of
+from memory.ingest.chunk import Draft
+from memory.ingest.draft import DocumentDraft, draft_document
 from memory.ingest.versions import FormerSentence, align_versions, find_version_begin
 from memory.nouns import Document, Receipt
 from memory.protocols import Embedder, Vectors
@@ -30,29 +28,19 @@ from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
-from memory.text.sentences import sentences
-from memory.text.words import replace_surrogates, to_nfc
 from memory.time.timestamps import to_ms
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentDraft:
-    """A document as it will be stored. `shared`: mentions in its properties and tags, of each of its episodes."""
-
-    document: Document
-    title: str
-    episodes: tuple[Draft, ...]
-    shared: tuple[Mention, ...]
 
 
 class VersionDiff(NamedTuple):
     """What a newer version of a source changes: `kept` has for each of its episodes the stored one with the same words,
     or None; `removed` are the stored ones that are no longer there, `redated` (ids) those of them whose time is that
-    of no part of the source any more."""
+    of no part of the source any more. `before` and `behind` are stored next to a piece of a long document."""
 
     kept: tuple[episodes.Placed | None, ...]
     removed: tuple[episodes.Placed, ...]
     redated: tuple[int, ...] = ()
+    before: episodes.Placed | None = None
+    behind: episodes.Placed | None = None
 
 
 class PreparedBatch(NamedTuple):
@@ -78,63 +66,22 @@ def prepare(
 ) -> PreparedBatch:
     """Drafts and embeds documents. Raises InvalidInputError for one without words or without a uri."""
     newest = {document.uri: document for document in documents}
+    drafts = [draft_document(document, settings, rules) for document in newest.values()]
     places = {uri: place for place, uri in enumerate(newest)}
-    drafts = tuple(draft_document(document, settings, rules) for document in newest.values())
+    return embed_drafts(store, drafts, embedder)._replace(places=tuple(places[one.uri] for one in documents))
+
+
+def embed_drafts(store: Store, drafts: Sequence[DocumentDraft], embedder: Embedder) -> PreparedBatch:
+    """Embeds what is new of documents, each of which has another uri."""
     with store.reading() as conn:
         texts = texts_to_embed(drafts, compare_versions(conn, drafts))
     known = dict(zip(texts, embedder.embed_documents(texts), strict=True)) if texts else {}
-    return PreparedBatch(tuple(places[document.uri] for document in documents), drafts, embedder, known)
-
-
-def draft_document(document: Document, settings: ChunkSettings, rules: bool = True) -> DocumentDraft:
-    """The document chunked, with sentences, mentions and, with `rules`, facts. Raises InvalidInputError if it holds no
-    words or has no uri."""
-    document = _clean(document)
-    if not document.uri:
-        raise InvalidInputError("A document needs a uri: it is the source's identity.")
-    drafts: list[Draft] = []
-    keys = field_keys(document.text) if rules else frozenset[str]()
-    things = find_things(document.text) if rules else frozenset[str]()
-    for draft in chunk_document(document, settings):
-        spans = tuple(sentences(draft.text))
-        found = NOTHING_EXTRACTED
-        if rules:
-            found = extract_by_rules(
-                draft.text, draft.title, draft.at, draft.speaker or document.speaker, document.properties, not drafts,
-                chat=bool(document.turns), spans=spans, field_keys=keys, things=things,
-            )  # fmt: skip
-        words = [draft.title, draft.text, draft.speaker or ""]
-        if document.parts:  # the same words of another time are another episode
-            words.append(draft.at.isoformat() if draft.at else "")
-        if things:  # what stands under each is told of it
-            words.append("things")
-        if keys:  # and so are those that assert values of fields elsewhere in the note
-            predicates = [relation.predicate.lower().split() for relation in found.relations]
-            ends = {" ".join(predicate[place:]) for predicate in predicates for place in range(len(predicate))}
-            words += sorted((ends & keys) - field_keys(draft.text))
-        digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
-        mentions = tuple(mention_rules.mentions(draft.text, draft.title))
-        drafts.append(replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=found))
-    if not drafts:
-        raise InvalidInputError(f"There are no words in {document.uri}.")
-    shared = mention_rules.property_mentions(document.properties, document.tags)
-    return DocumentDraft(document, title_of(document), tuple(drafts), tuple(shared))
-
-
-def _clean(document: Document) -> Document:
-    """The document without what a database cannot hold, its accents on their letters."""
-    uri, ref = replace_surrogates(document.uri), document.ref and replace_surrogates(document.ref)
-    title, speaker = (said and _tidy(said) for said in (document.title, document.speaker))
-    turns = tuple(replace(turn, speaker=_tidy(turn.speaker), text=_tidy(turn.text)) for turn in document.turns)
-    return replace(document, uri=uri, text=_tidy(document.text), title=title, speaker=speaker, ref=ref, turns=turns)
-
-
-def _tidy(text: str) -> str:
-    return to_nfc(replace_surrogates(text))
+    return PreparedBatch(tuple(range(len(drafts))), tuple(drafts), embedder, known)
 
 
 def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[VersionDiff]:
-    """Compares each document with the stored version of its source, by the words of its episodes."""
+    """Compares each document with the stored version of its source, by the words of its episodes. What a long one no
+    longer holds is removed with the piece that has its neighbours: there stands what it may have been edited into."""
     diffs = []
     for draft in batch:
         source = sources.get(conn, draft.document.uri)
@@ -142,11 +89,18 @@ def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[V
         same_words: dict[str, deque[episodes.Placed]] = defaultdict(deque)
         for placed in stored:
             same_words[placed.sha256].append(placed)
-        kept = tuple(same_words[e.sha256].popleft() if same_words[e.sha256] else None for e in draft.episodes)
-        removed = tuple(placed for left in same_words.values() for placed in left)
+        kept = [same_words[one].popleft() if same_words[one] else None for one in draft.hashes]
+        gone = {placed.id for left in same_words.values() for placed in left}
+        if not draft.is_last:
+            later = {placed.id for placed in kept[draft.end :] if placed}
+            until = next((place for place, placed in enumerate(stored) if placed.id in later), 0)
+            gone &= {placed.id for placed in stored[:until]}
+        removed = tuple(placed for placed in stored if placed.id in gone)
         stated = {to_ms(at) for _, at in draft.document.parts}
         times = episodes.times_of(conn, [placed.id for placed in removed]) if stated else ()
-        diffs.append(VersionDiff(kept, removed, tuple(row.id for row in times if row.event_from not in stated)))
+        redated = tuple(row.id for row in times if row.event_from not in stated)
+        before, behind = kept[draft.first - 1] if draft.first else None, None if draft.is_last else kept[draft.end]
+        diffs.append(VersionDiff(tuple(kept[draft.first : draft.end]), removed, redated, before, behind))
     return diffs
 
 
@@ -263,34 +217,45 @@ class Ingestion:
     def _write_source(self, draft: DocumentDraft, diff: VersionDiff) -> Receipt:
         document = draft.document
         since = find_version_begin(document, sources.last_read(self._conn, document.uri), self._now)
-        source_id = sources.upsert(self._conn, document, draft.title, self._now)
+        source_id = self._source(draft)
         removed = [placed.id for placed in diff.removed]
         stated = {at for _, at in document.parts if at is not None}
-        former: dict[tuple[int, int], FormerSentence] = {}
+        former: dict[int, dict[int, FormerSentence]] = defaultdict(dict)
         if since is not None:
             self.edited[source_id] = since
             still = [placed for placed in diff.removed if placed.id not in diff.redated]
-            former = align_versions(self._conn, draft.episodes, diff.kept, still)
+            for (number, place), one in align_versions(self._conn, draft.episodes, diff.kept, still).items():
+                former[number][place] = one
             episodes.end_many(self._conn, removed, since)
             rewritten = {row.event_from for row in episodes.times_of(self._conn, removed)}
             stated = {at for at in stated if to_ms(at) not in rewritten}  # what is added to a log is from its day
         ids: list[int] = []
         moved: list[episodes.EpisodeRow] = []
-        for seq, (episode, placed) in enumerate(zip(draft.episodes, diff.kept, strict=True)):
+        for number, (episode, placed) in enumerate(zip(draft.episodes, diff.kept, strict=True)):
+            seq = draft.first + number
             row = self._episode_row(draft, episode, placed.id if placed else next(self._nodes), source_id, seq)
             ids.append(row.id)
             if placed is None:
-                was = {place: one for (number, place), one in former.items() if number == seq}
                 row = row._replace(since=None if episode.at in stated else since)
-                self._add_episode(row, draft, episode, was)
+                self._add_episode(row, draft, episode, former.get(number, {}))
             else:
                 moved.append(row)
                 self.change.moved[row.id] = seq
                 self._keep_episode(row, draft, episode)
         episodes.restate_many(self._conn, moved)
-        self._link_sequence(ids, {placed.id for placed in diff.kept if placed})
+        self._link_sequence(ids, diff)
         added = sum(placed is None for placed in diff.kept)
         return Receipt(source_id, tuple(ids), added, len(ids) - added, len(diff.removed))
+
+    def _source(self, draft: DocumentDraft) -> int:
+        """The id of its source, which is as it was until the last piece is written: then it is read."""
+        document = draft.document
+        if draft.is_last:
+            return sources.upsert(self._conn, document, draft.title, self._now)
+        if known := sources.get(self._conn, document.uri):
+            return known.id
+        unread = replace(document, sha256=None, size=None, mtime_ns=None)
+        return sources.upsert(self._conn, unread, draft.title, self._now)
 
     def _episode_row(
         self, draft: DocumentDraft, episode: Draft, id: int, source_id: int, seq: int
@@ -300,7 +265,7 @@ class Ingestion:
         return episodes.EpisodeRow(
             id, source_id, seq, episode.title, episode.text, episode.sha256, len(episode.text.split()),
             episode.speaker or document.speaker, to_ms(episode.at), to_ms(episode.until or episode.at),
-            episode.line, episode.end_line, refs, _line_map(document, episode),
+            episode.line, episode.end_line, refs, episode.line_map,
         )  # fmt: skip
 
     def _edge(self, kind: graph.EdgeKind, src: int, dst: int, support: int = 1, role: str | None = None) -> int:
@@ -361,31 +326,16 @@ class Ingestion:
             edges |= {key[0]: self._edge("mention", row.id, *key) for key in new}
             self.change.remade.append(_graph_row(row, draft, counts, titles, edges))
 
-    def _link_sequence(self, ids: list[int], kept: set[int]) -> None:
+    def _link_sequence(self, written: list[int], diff: VersionDiff) -> None:
         """`next` edges along the source, and no others."""
+        kept = {placed.id for placed in (*diff.kept, diff.before) if placed}
+        ids = [*([diff.before.id] if diff.before else []), *written, *([diff.behind.id] if diff.behind else [])]
         wanted = set(pairwise(ids))
         edges = graph.edges_from(self._conn, sorted(kept), "next") if kept else []
         stored = {(edge.src, edge.dst): edge.id for edge in edges}
         self.change.unlinked += [id for pair, id in stored.items() if pair not in wanted]
         new = [pair for pair in pairwise(ids) if pair not in stored]
         self.change.links += [Link(self._edge("next", a, b), "next", a, b) for a, b in new]
-
-
-def _line_map(document: Document, draft: Draft) -> tuple[int, ...]:
-    """The original's line of each line of the draft, where the reader made the text and they do not run on."""
-    if document.lines is None or draft.line is None or draft.line not in document.lines:
-        return ()
-    written = document.text.split("\n")
-    place = document.lines.index(draft.line)
-    found = []
-    for line in draft.text.split("\n"):
-        while place < len(written) and line.strip() not in written[place]:
-            place += 1
-        if place == len(written):
-            return ()
-        found.append(document.lines[place])
-        place += 1
-    return () if found == list(range(found[0], found[0] + len(found))) else tuple(found)
 
 
 def _graph_row(

@@ -54,6 +54,8 @@ def find_version_begin(document: Document, before: tuple[int, int | None, int | 
     if before is None or document.kind == "chat":
         return None
     read_ms, dated_ms, mtime_ns = before
+    if mtime_ns is None and document.mtime_ns is not None:  # the first version, of which a part was written before
+        return None
     written = None if document.mtime_ns is None else document.mtime_ns // 1_000_000
     stated = to_ms(document.at)
     if stated is not None and written is not None and 0 <= written - stated < 1000:

@@ -15,7 +15,15 @@ from memory.errors import (
 )
 from memory.facts.assertion import FactAsserter
 from memory.facts.attributes import is_about_owner
-from memory.ingest.ingest import Ingestion, PreparedBatch, compare_versions, prepare, texts_to_embed
+from memory.ingest.draft import DocumentDraft
+from memory.ingest.ingest import (
+    Ingestion,
+    PreparedBatch,
+    compare_versions,
+    embed_drafts,
+    prepare,
+    texts_to_embed,
+)
 from memory.nouns import FORGOTTEN, Document, Forgotten, Receipt
 from memory.services.state import State
 from memory.store import episodes, sources, vectors
@@ -46,6 +54,11 @@ class Ingest:
         InvalidInputError for a document without words, NotAvailableError from the embedder."""
         settings = self._state.settings
         return prepare(self._store, list(documents), settings.chunk, self._state.serving.embedder, settings.facts.rules)
+
+    def embed_drafts(self, drafts: Sequence[DocumentDraft]) -> PreparedBatch:
+        """Embeds what is new of documents, or of pieces of long ones, that were drafted elsewhere, each with another
+        uri; nothing is written. NotAvailableError from the embedder."""
+        return embed_drafts(self._store, drafts, self._state.serving.embedder)
 
     def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
         """Ingests documents in one transaction: all of them, or on any error none. A receipt for each, in order. Of two

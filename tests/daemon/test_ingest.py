@@ -34,7 +34,7 @@ class Failing(Memory):
         ready = documents if isinstance(documents, PreparedBatch) else self.ingest.prepare(documents)
         if self.full:
             raise StoreFullError("The disk is full. Make room.")
-        if any("poison" in draft.document.text for draft in ready.documents):
+        if any("poison" in one.text for draft in ready.documents for one in draft.episodes):
             raise ZeroDivisionError("poison")
         return super().remember_many(ready)
 

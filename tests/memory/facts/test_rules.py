@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from types import FrameType
 from typing import Any
@@ -290,6 +290,35 @@ def test_records_of_one_form_are_things_of_their_own() -> None:
         assert not {"Oma Helga", "Anna"} & {subject for subject, *_ in told_of(text, "Ava")}
     logged = "# Ava\n## 2024-03-01\nMood: 3\nWeight: 70 kg\n## 2024-03-02\nMood: 4\nWeight: 71 kg\n"
     assert {subject for subject, *_ in told_of(logged, "Ava")} == {"Ava"}
+
+
+def test_the_headings_of_the_whole_note_are_worked_out_once_for_all_its_passages() -> None:
+    calls = []
+    for count in (10, 1000):
+        text = "".join(f"# Part {count}-{number}\nColour: red {number}\n" for number in range(count))
+        things, passage = find_things(text), text[:100]
+
+        def read(passage: str = passage, things: frozenset[str] = things) -> None:
+            extract_by_rules(passage, "Parts", WRITTEN, None, {}, False, things=things)
+
+        read()
+        calls.append(count_calls(read))
+    assert calls[1] < calls[0] * 1.5, "the passage is as long"
+
+
+def count_calls(function: Callable[[], None]) -> int:
+    count = 0
+
+    def see(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(see)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count
 
 
 def test_an_event_of_a_calendar_is_a_thing_of_its_own() -> None:

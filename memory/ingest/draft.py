@@ -1,0 +1,160 @@
+"""What follows from a document's text alone: its episodes with their sentences, mentions and facts by rules.
+
+Nothing here knows a store or numbers, so that it can be done in another process (`daemon/reading/`), and passage by
+passage: of a long document no more than a piece need be in memory at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from memory.errors import InvalidInputError
+from memory.facts.extraction import NOTHING_EXTRACTED
+from memory.facts.rules.extract import extract_by_rules
+from memory.facts.rules.fields import field_keys, find_things
+from memory.ingest.chunk import Draft, chunk_document, title_of
+from memory.nouns import Document
+from memory.settings import ChunkSettings
+from memory.text import mentions as mention_rules
+from memory.text.mentions import Mention
+from memory.text.sentences import sentences
+from memory.text.words import replace_surrogates, to_nfc
+
+MAX_EPISODES = 10_000  # of a document: 2.4 million words; prose of 10 MiB has less
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDraft:
+    """A document as it will be stored, its text in episodes only; or a piece of a long one, with its episodes from
+    number `first` on. `hashes` name all episodes of the document. `shared`: mentions in its properties and tags, of
+    each of its episodes. `left_out` says what of the document is not kept, where that is not all of it."""
+
+    document: Document
+    title: str
+    episodes: tuple[Draft, ...]
+    shared: tuple[Mention, ...]
+    hashes: tuple[str, ...]
+    first: int = 0
+    left_out: str = ""
+
+    @property
+    def end(self) -> int:
+        """The number of the episode behind its last one."""
+        return self.first + len(self.episodes)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no piece of the document comes behind it."""
+        return self.end == len(self.hashes)
+
+
+class Drafting:
+    """Drafts one document: `episodes` one after the other, and then `close` for all that is not in one."""
+
+    def __init__(
+        self, document: Document, settings: ChunkSettings, rules: bool = True, most: int | None = None
+    ) -> None:
+        """InvalidInputError for a document without a uri. Without `rules` no facts are looked for. Of a document with
+        more than `most` episodes the first are kept."""
+        if not document.uri:
+            raise InvalidInputError("A document needs a uri: it is the source's identity.")
+        self._document = _clean(document)
+        self._settings = settings
+        self._rules = rules
+        self._most = most
+        self._hashes: list[str] = []
+        self._left_out = ""
+
+    def episodes(self) -> Iterator[Draft]:
+        """In order; to be taken once."""
+        document = self._document
+        keys = field_keys(document.text) if self._rules else frozenset[str]()
+        things = find_things(document.text) if self._rules else frozenset[str]()
+        line_maps = _LineMaps(document)
+        cut = chunk_document(document, self._settings)
+        if self._most is not None and len(cut) > self._most:
+            last = cut[self._most - 1].end_line
+            until = f", up to line {last:,}" if last else ""
+            self._left_out = (
+                f"too long: only its first {self._most:,} of {len(cut):,} passages are kept{until}; split it, and all"
+                " of it is read"
+            )
+        for draft in islice(cut, self._most):
+            spans = tuple(sentences(draft.text))
+            found = NOTHING_EXTRACTED
+            if self._rules:
+                found = extract_by_rules(
+                    draft.text, draft.title, draft.at, draft.speaker or document.speaker, document.properties,
+                    not self._hashes, chat=bool(document.turns), spans=spans, field_keys=keys, things=things,
+                )  # fmt: skip
+            words = [draft.title, draft.text, draft.speaker or ""]
+            if document.parts:  # the same words of another time are another episode
+                words.append(draft.at.isoformat() if draft.at else "")
+            if things:  # what stands under each is told of it
+                words.append("things")
+            if keys:  # and so are those that assert values of fields elsewhere in the note
+                predicates = [relation.predicate.lower().split() for relation in found.relations]
+                ends = {" ".join(predicate[place:]) for predicate in predicates for place in range(len(predicate))}
+                words += sorted((ends & keys) - field_keys(draft.text))
+            digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
+            self._hashes.append(digest)
+            mentions = tuple(mention_rules.mentions(draft.text, draft.title))
+            lines = line_maps.find(draft)
+            yield replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=found, line_map=lines)
+
+    def close(self, episodes: Sequence[Draft] = ()) -> DocumentDraft:
+        """The draft, after the last episode, with these of them. InvalidInputError if there was none."""
+        document = self._document
+        if not self._hashes:
+            raise InvalidInputError(f"There are no words in {document.uri}.")
+        shared = mention_rules.property_mentions(document.properties, document.tags)
+        times = dict.fromkeys(at for _, at in document.parts)
+        bare = replace(document, text="", turns=(), lines=None, parts=tuple((1, at) for at in times))
+        hashes = tuple(self._hashes)
+        return DocumentDraft(bare, title_of(document), tuple(episodes), tuple(shared), hashes, left_out=self._left_out)
+
+
+def draft_document(document: Document, settings: ChunkSettings, rules: bool = True) -> DocumentDraft:
+    """The document as one draft. Raises InvalidInputError if it holds no words or has no uri."""
+    drafting = Drafting(document, settings, rules)
+    return drafting.close([*drafting.episodes()])
+
+
+class _LineMaps:
+    """The original's line of each line of a draft, where the reader made the text and they do not run on."""
+
+    def __init__(self, document: Document) -> None:
+        self._lines = document.lines
+        self._written = document.text.split("\n") if document.lines is not None else []
+        self._places: dict[int, int] = {}  # the first line of the text that is from that line of the original
+        for place, line in enumerate(document.lines or ()):
+            self._places.setdefault(line, place)
+
+    def find(self, draft: Draft) -> tuple[int, ...]:
+        if self._lines is None or draft.line not in self._places:
+            return ()
+        place = self._places[draft.line]
+        found = []
+        for line in draft.text.split("\n"):
+            while place < len(self._written) and line.strip() not in self._written[place]:
+                place += 1
+            if place == len(self._written):
+                return ()
+            found.append(self._lines[place])
+            place += 1
+        return () if found == list(range(found[0], found[0] + len(found))) else tuple(found)
+
+
+def _clean(document: Document) -> Document:
+    """The document without what a database cannot hold, its accents on their letters."""
+    uri, ref = replace_surrogates(document.uri), document.ref and replace_surrogates(document.ref)
+    title, speaker = (said and _tidy(said) for said in (document.title, document.speaker))
+    turns = tuple(replace(turn, speaker=_tidy(turn.speaker), text=_tidy(turn.text)) for turn in document.turns)
+    return replace(document, uri=uri, text=_tidy(document.text), title=title, speaker=speaker, ref=ref, turns=turns)
+
+
+def _tidy(text: str) -> str:
+    return to_nfc(replace_surrogates(text))
