@@ -24,6 +24,7 @@ from memory.text.sentences import sentences
 from memory.text.words import replace_surrogates, to_nfc
 
 MAX_EPISODES = 10_000  # of a document: 2.4 million words; prose of 10 MiB has less
+MAX_LINES = 200_000  # of a document: a book that is wrapped at 80 columns has 130,000 in 10 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Drafting:
         self, document: Document, settings: ChunkSettings, rules: bool = True, most: int | None = None
     ) -> None:
         """InvalidInputError for a document without a uri. Without `rules` no facts are looked for. Of a document with
-        more than `most` episodes the first are kept."""
+        more than `most` episodes, or then of one with more than MAX_LINES, the first are kept."""
         if not document.uri:
             raise InvalidInputError("A document needs a uri: it is the source's identity.")
         self._document = _clean(document)
@@ -67,6 +68,8 @@ class Drafting:
         self._most = most
         self._hashes: list[str] = []
         self._left_out = ""
+        if most is not None and document.text.count("\n") >= MAX_LINES:
+            self._cut_lines()
 
     def episodes(self) -> Iterator[Draft]:
         """In order; to be taken once."""
@@ -104,6 +107,19 @@ class Drafting:
             mentions = tuple(mention_rules.mentions(draft.text, draft.title))
             lines = line_maps.find(draft)
             yield replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=found, line_map=lines)
+
+    def _cut_lines(self) -> None:
+        document = self._document
+        lines = document.text.split("\n")
+        self._left_out = (
+            f"too long: only its first {MAX_LINES:,} of {len(lines):,} lines are kept; split it, and all of it is read"
+        )
+        self._document = replace(
+            document,
+            text="\n".join(lines[:MAX_LINES]),
+            lines=document.lines and document.lines[:MAX_LINES],
+            parts=tuple(part for part in document.parts if part[0] <= MAX_LINES),
+        )
 
     def close(self, episodes: Sequence[Draft] = ()) -> DocumentDraft:
         """The draft, after the last episode, with these of them. InvalidInputError if there was none."""

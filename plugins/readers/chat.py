@@ -19,6 +19,7 @@ _TEXT = ("content", "text", "message")
 _TIME = ("time", "timestamp", "at", "date", "created_at")
 _ID = ("id", "uuid", "conversation_id")
 _NAME = ("title", "name", *_ID)
+MAX_MESSAGE = 5 * MIB  # characters of a message that are read
 _MILLISECONDS = 10**11  # seconds since 1970 stay below this until the year 5138
 
 
@@ -54,6 +55,8 @@ def _document(chat: Mapping[str, Any], number: str) -> Document:
     turns = tuple(turn for message in chat["messages"] if (turn := _turn(message)) is not None)
     own_id = _first(chat, _ID)
     title = chat.get("title")
+    long = sum(len(turn.text) == MAX_MESSAGE for turn in turns)
+    note = f"only the first {MAX_MESSAGE:,} characters were read of {long} of its messages"
     at = next((turn.at for turn in turns if turn.at is not None), None)
     return Document(
         uri=(str(own_id) if number and own_id is not None else number),
@@ -62,6 +65,7 @@ def _document(chat: Mapping[str, Any], number: str) -> Document:
         kind="chat",
         at=at if at is not None else _time(_first(chat, _TIME)),
         conversation=_called(chat),
+        properties={"note": note} if long else {},
     )
 
 
@@ -75,7 +79,7 @@ def _called(chat: Mapping[str, Any]) -> str | None:
 def _turn(message: Any) -> Turn | None:
     if not isinstance(message, Mapping):
         return None
-    text = _text(_first(message, _TEXT)).strip()
+    text = _text(_first(message, _TEXT)).strip()[:MAX_MESSAGE]
     if not text:
         return None
     own_id = _first(message, _ID)

@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,39 +25,58 @@ _DATED_ROWS = 1000  # rows at either end looked at for dates
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    table = _rows(text_of(data))
-    header = table[0][1] if len(table) > 1 and _is_header(table[0][1]) else []
-    rows = table[1:] if header else table
-    lines = [_line(header, cells) for _, cells in rows[:MAX_ROWS]]
-    numbers = [number for number, _ in rows[:MAX_ROWS]]
+    table = _Table(text_of(data))
+    header, rows, count = table.header, table.rows, table.count
+    lines = [_line(header, cells) for _, cells in rows]
+    numbers = [number for number, _ in rows]
     properties: dict[str, Any] = {"columns": [name for name in header if name]} if header else {}
     notes = []
-    if any(len(cells) > MAX_COLUMNS for _, cells in rows):
+    if table.is_wide:
         notes.append(f"only the first {MAX_COLUMNS} columns were read")
-    if len(rows) > MAX_ROWS:
-        notes.append(f"only the first {MAX_ROWS} of {len(rows)} rows were read")
+    if count > MAX_ROWS:
+        notes.append(f"only the first {MAX_ROWS} of {count} rows were read")
     if notes:
         properties["note"] = "; ".join(notes)
         lines.append(f"({properties['note']})")
         numbers.append(numbers[-1])
-    at = _newest([cells for _, cells in rows])
+    ends = [*rows[:_DATED_ROWS], *table.last] if count > 2 * _DATED_ROWS else rows
+    at = _newest([cells for _, cells in ends])
     return [Document(uri="", text="\n".join(lines), at=at, properties=properties, lines=tuple(numbers))]
 
 
-def _rows(text: str) -> list[tuple[int, list[str]]]:
-    """The rows that are not blank, each with the line it begins on; of a wide one, a cell more than is shown."""
+class _Table:
+    """The rows that are not blank, each with the line it begins on: the first MAX_ROWS, and the `last` ones. `count` is
+    how many there are; of a wide one (`is_wide`), a cell more than is shown. The `header` is no row."""
+
+    def __init__(self, text: str) -> None:
+        self.header: list[str] = []
+        self.rows: list[tuple[int, list[str]]] = []
+        self.last: deque[tuple[int, list[str]]] = deque(maxlen=_DATED_ROWS)
+        self.count = 0
+        self.is_wide = False
+        for row in _rows(text):
+            if self.count == 1 and not self.header and _is_header(self.rows[0][1]):
+                self.header = self.rows.pop()[1]  # the first of several
+                self.last.clear()
+                self.count = 0
+            self.count += 1
+            self.is_wide = self.is_wide or len(row[1]) > MAX_COLUMNS
+            self.last.append(row)
+            if len(self.rows) < MAX_ROWS:
+                self.rows.append(row)
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(io.StringIO(text), delimiter=delimiter(text))
-    rows = []
     before = 0
     try:
         for row in reader:
             cells = [" ".join(cell.split()) for cell in row[: MAX_COLUMNS + 1]]
             if any(cells):
-                rows.append((before + 1, cells))
+                yield before + 1, cells
             before = reader.line_num
     except csv.Error as error:
         raise Unreadable(f"not a table of values: line {before + 1}: {error}") from error
-    return rows
 
 
 def delimiter(text: str) -> str:
@@ -92,8 +112,6 @@ def _line(header: list[str], cells: list[str]) -> str:
 
 def _newest(rows: list[list[str]]) -> datetime | None:
     """A table is as new as its newest row, by the first column that holds dates."""
-    if len(rows) > 2 * _DATED_ROWS:
-        rows = rows[:_DATED_ROWS] + rows[-_DATED_ROWS:]
     for column in range(min(_DATED_COLUMNS, max(map(len, rows), default=0))):
         values = [row[column] for row in rows if column < len(row) and row[column]]
         dates = [at for value in values if (at := parse_date(value)) is not None]
