@@ -167,11 +167,18 @@ class Client:
         object: str | None = None,
         episode: int | None = None,
         fact: int | None = None,
+        retired: bool | None = None,
     ) -> wire.Forgotten:
-        """Forgets the one thing that is named; `source` is a uri or a path."""
+        """Forgets the one thing that is named; `source` is a uri or a path. `retired`: what no question finds any more,
+        all of it or that of a `source` or folder."""
         return self._call(
-            "POST", "/forget", wire.Forgotten, SLOW, source=source, object=object, episode=episode, fact=fact
-        )
+            "POST", "/forget", wire.Forgotten, SLOW, source=source, object=object, episode=episode, fact=fact,
+            retired=retired,
+        )  # fmt: skip
+
+    def retired(self, limit: int = 100) -> wire.RetiredReply:
+        """Of which sources text is kept that no question finds any more."""
+        return self._call("GET", _with("/retired", limit=limit), wire.RetiredReply)
 
     def facts(
         self, about: str, as_of: datetime | None = None, history: bool = False, known_on: datetime | None = None

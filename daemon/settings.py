@@ -155,6 +155,19 @@ class NightSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """How long is kept what no question finds any more, but for one about an earlier time; it is erased at night."""
+
+    deleted_days: int = setting(30, "Days for which the text of files that were deleted is kept; 0: for ever.")
+    edited_days: int = setting(
+        0, "Days for which text that was edited out of a note is kept: the history of its facts; 0: for ever."
+    )
+    draft_hours: float = setting(
+        1.0, "What stood in a note for less time than this many hours is no history, and goes; 0: all of it is kept."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`."""
 
@@ -166,6 +179,7 @@ class Settings:
     enrichment: EnrichmentSettings = field(default_factory=EnrichmentSettings)
     night: NightSettings = field(default_factory=NightSettings)
     upkeep: UpkeepSettings = field(default_factory=UpkeepSettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
     openai: OpenAISettings = field(default_factory=OpenAISettings)

@@ -49,13 +49,14 @@ if TYPE_CHECKING:
     from memory.services.ingest import Ingest
     from memory.services.knowledge import Knowledge
     from memory.services.maintenance import Maintenance
+    from memory.services.retention import Retention
 
 
 class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls that a person makes are methods;
     the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `questions` (traces and reasons),
-    `maintenance` (embedder, consolidation, ranker, copies), `sources` (sources, folders, chats), `conversations`,
-    `jobs`, `models`."""
+    `maintenance` (embedder, consolidation, ranker, copies), `retention` (what is kept, and how long), `sources`
+    (sources, folders, chats), `conversations`, `jobs`, `models`."""
 
     def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
         self.state = state
@@ -85,6 +86,12 @@ class Memory:
         from memory.services.maintenance import Maintenance
 
         return Maintenance(self.state, self.knowledge)
+
+    @cached_property
+    def retention(self) -> Retention:
+        from memory.services.retention import Retention
+
+        return Retention(self.store, self.ingest)
 
     @property
     def settings(self) -> MemorySettings:

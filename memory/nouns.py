@@ -321,6 +321,18 @@ class ListedSource:
 
 
 @dataclass(frozen=True, slots=True)
+class RetiredText:
+    """Text of a source that no question finds any more, though it is kept: the source has gone (`deleted`), or these
+    `passages` stood in earlier versions of it. `at`: when the last of it was retired."""
+
+    uri: str
+    title: str
+    deleted: bool
+    passages: int
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
     """Counts of what is live, and the file's size."""
 

@@ -256,10 +256,27 @@ def _writing_routes(api: Api, services: Services) -> None:
 
     @api.post("/forget")
     async def forget(
-        source: str | None = None, object: str | None = None, episode: int | None = None, fact: int | None = None
+        source: str | None = None,
+        object: str | None = None,
+        episode: int | None = None,
+        fact: int | None = None,
+        retired: bool = False,
     ) -> wire.Forgotten:
+        if retired:
+            if (object, episode, fact) != (None, None, None):
+                raise InvalidInputError("Retired text is forgotten as a whole, or that of a source or folder.")
+            erase = partial(documents.forget_retired, memory, services.erasing, services.backups, source or "")
+            return await services.work(erase)
         unit = partial(documents.forget, memory, services.backups, source, object, episode, fact)
         return services.erasing.watch(await services.write(unit))
+
+    @api.get("/retired")
+    async def list_retired(limit: int = 100) -> wire.RetiredReply:
+        def call() -> wire.RetiredReply:
+            listed, total = memory.retention.list_retired(max(0, min(limit, MOST_ROWS)))
+            return wire.RetiredReply(tuple(listed), total)
+
+        return await services.work(call)
 
     @api.post("/add")
     async def add(paths: tuple[str, ...], policy: str | None = None, again: bool = False) -> Response:

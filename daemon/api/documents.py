@@ -61,7 +61,14 @@ def forget_folder(memory: Memory, watcher: Watcher, erasing: Erasing, backups: P
     except NotFoundError:
         if not uris and not erasing.is_unfinished(uri):
             raise
-    return replace(erasing.forget_folder(uri).result(), copies=_dated(copies))
+    return replace(erasing.forget(erasing.job(uri)).result(), copies=_dated(copies))
+
+
+def forget_retired(memory: Memory, erasing: Erasing, backups: Path, under: str) -> wire.Forgotten:
+    """Forgets what no question finds any more: all of it, or that of a source or folder."""
+    copies = memory.maintenance.known_copies(backups)  # any of them may have any of it
+    gone = erasing.forget(erasing.job_of_retired(under)).result()
+    return replace(gone, copies=_dated(copies) if gone.episodes or gone.sources else ())
 
 
 def _dated(copies: Iterable[Path]) -> tuple[Copy, ...]:

@@ -41,7 +41,8 @@ def night(of: wire.Night) -> str:
         told = f"nothing done yet; every day from {of.hour}:00 on"
     else:
         names = f"{count(of.suspects, 'pair')} of names that may be one: pal doctor --memory" if of.suspects else ""
-        parts = [_did(of) or "all was in order", names, of.learnt.rstrip(".")]
+        erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
+        parts = [_did(of) or "all was in order", names, of.learnt.rstrip("."), erased]
         told = f"last {of.at.astimezone():%Y-%m-%d %H:%M}: {'; '.join(filter(None, parts))}"
     match of.state:
         case "off":

@@ -22,13 +22,26 @@ from daemon.terminal import count, size
 @click.command()
 @click.option("--sources", is_flag=True, help="List what was read.")
 @click.option("--skipped", is_flag=True, help="List what could not be read, and why.")
+@click.option("--retired", is_flag=True, help="List what is kept of deleted files and of edited notes.")
 @click.option("--failed", is_flag=True, help="List what no model could read, and why.")
 @click.option("--match", metavar="TEXT", default="", help="With --sources: only those whose name contains TEXT.")
 @click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="With --sources: rows at most.")
 @json_option
 @pass_session
-def status(session: Session, sources: bool, skipped: bool, failed: bool, match: str, limit: int, as_json: bool) -> None:
+def status(
+    session: Session,
+    sources: bool,
+    skipped: bool,
+    retired: bool,
+    failed: bool,
+    match: str,
+    limit: int,
+    as_json: bool,
+) -> None:
     """Show what the memory holds and what it is doing."""
+    if retired:
+        _print_retired(session.client.retired(limit), as_json)
+        return
     if sources:
         _print_sources(session.reader.sources(match, limit), as_json)
         return
@@ -50,6 +63,22 @@ def _print_sources(reply: wire.SourcesReply, as_json: bool) -> None:
     output.print_table((output.day(row.at), f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
     if reply.total > len(reply.sources):
         output.say(f"{len(reply.sources):,} of {reply.total:,} are shown; --match and --limit choose others.")
+
+
+def _print_retired(reply: wire.RetiredReply, as_json: bool) -> None:
+    if as_json:
+        output.print_json(reply)
+        return
+    output.print_table(
+        (output.day(row.at), count(row.passages, "passage"), "deleted" if row.deleted else "edited", row.uri)
+        for row in reply.sources
+    )
+    if not reply.total:
+        output.say("Nothing is kept of what was deleted or edited away.")
+        return
+    if reply.total > len(reply.sources):
+        output.say(f"{len(reply.sources):,} of {reply.total:,} are shown; --limit chooses how many.")
+    output.say("No question finds it, but for one about an earlier time. To erase it: pal forget --retired")
 
 
 def _print_skipped(now: wire.Status) -> None:

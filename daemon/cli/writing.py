@@ -151,6 +151,7 @@ def _stdin() -> str:
 @click.option("--object", "object_", metavar="NAME", help="A person, place or thing, with what links to it.")
 @click.option("--passage", "episode", type=int, metavar="ID", help="One passage.")
 @click.option("--fact", type=int, metavar="ID", help="One fact; `pal facts` shows the numbers.")
+@click.option("--retired", is_flag=True, help="What was deleted or edited away: all, or that of a --source or folder.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
@@ -160,6 +161,7 @@ def forget(
     object_: str | None,
     episode: int | None,
     fact: int | None,
+    retired: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -169,15 +171,21 @@ def forget(
     """
     given = {"source": source, "object": object_, "episode": episode, "fact": fact}
     chosen = {noun: value for noun, value in given.items() if value is not None}
-    if len(chosen) != 1:
-        raise click.UsageError("Say what to forget, one at a time: --source, --object, --passage or --fact.")
-    if source is not None and Path(source).exists():
+    if len(chosen) != 1 and not (retired and not chosen):
+        raise click.UsageError(
+            "Say what to forget, one at a time: --source, --object, --passage or --fact; or --retired."
+        )
+    if retired and chosen.keys() - {"source"}:
+        raise click.UsageError("--retired is for all of it, or for that of a --source.")
+    if source is not None and (Path(source).exists() or (retired and not source.startswith("note:"))):
         chosen["source"] = str(Path(source).absolute())
-    [(noun, value)] = chosen.items()
+    what = " ".join(f"the {noun} {display_safe(str(value), line=True)}" for noun, value in chosen.items())
+    if retired:
+        what = "what was deleted or edited away" + (f" of {what}" if what else "")
     if not yes:
-        question = f"Forget the {noun} {display_safe(str(value), line=True)} for good? This cannot be undone."
+        question = f"Forget {what} for good? This cannot be undone."
         output.confirm(question, "forget", "Nothing was forgotten.")
-    gone = session.client.forget(**chosen)  # type: ignore[arg-type]  # one field, of its own type
+    gone = session.client.forget(**chosen, retired=retired or None)  # type: ignore[arg-type]  # of its own type
     if as_json:
         output.print_json(gone)
     else:
@@ -188,7 +196,7 @@ def forget(
                 f"Forgotten: {count(gone.sources, 'note')}, {count(gone.episodes, 'passage')}, "
                 f"{count(gone.objects, 'object')}, {count(gone.facts, 'fact')}."
             )
-        if source is not None and Path(source).is_file():
+        if source is not None and not retired and Path(source).is_file():
             output.print_text("The file stays on the disk and is not read again. To have it read: pal add --again")
         print_copies(gone)
 

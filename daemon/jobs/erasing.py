@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KIND = "forget"
+RETIRED = "retired text "  # before what such a job is called
 AT_ONCE = 200  # sources; each such unit costs one reading of the whole graph
 RETRY_SECONDS = 5.0
 
@@ -40,7 +41,7 @@ class Erasing:
         self._writer = writer
         self._tasks = tasks
         self._waiting = threading.Lock()  # held while a retry is planned
-        self._running: dict[str, Future[Forgotten]] = {}
+        self._running: dict[str, Future[Forgotten]] = {}  # by the key of the job
         self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
 
     @staticmethod
@@ -48,20 +49,25 @@ class Erasing:
         """The job that forgets all that was read from a folder (a uri)."""
         return NewJob(KIND, folder, {"folder": folder})
 
+    @staticmethod
+    def job_of_retired(under: str) -> NewJob:
+        """The job that forgets all retired text, or that of a source or folder (a uri)."""
+        return NewJob(KIND, f"{RETIRED}{under}", {"retired": under})
+
     def resume(self) -> None:
         """Goes on with what an earlier daemon had begun, and with what it could not overwrite."""
         for job in self._memory.jobs.list_unfinished([KIND]):
-            self._begin(job.id, job.payload["folder"])
+            self._begin(job.id, NewJob(job.kind, job.dedupe_key, job.payload))
         if self._memory.ingest.unwiped_since():
             self._plan(0)
 
-    def forget_folder(self, folder: str) -> Future[Forgotten]:
-        """Begins a job that is queued, or joins it where it runs; done when all that was read from there is gone.
+    def forget(self, wanted: NewJob) -> Future[Forgotten]:
+        """Begins a job, which may be queued already, or joins it where it runs; done when all that it is about is gone.
         Cancelled if the daemon stops before: the next one goes on with it."""
-        if folder not in self._running:
-            [id] = self._writer.write(partial(self._memory.jobs.enqueue, [self.job(folder)]))
-            self._begin(id, folder)
-        return self._running[folder]
+        if wanted.key not in self._running:
+            [id] = self._writer.write(partial(self._memory.jobs.enqueue, [wanted]))
+            self._begin(id, wanted)
+        return self._running[wanted.key]
 
     def is_unfinished(self, folder: str) -> bool:
         """Whether such a job waits or runs."""
@@ -75,53 +81,64 @@ class Erasing:
 
     def state(self) -> wire.Erasing | None:
         """What is still to be erased; None if nothing is."""
-        folders = [job.payload["folder"] for job in self._memory.jobs.list_unfinished([KIND])]
+        jobs = self._memory.jobs.list_unfinished([KIND])
+        folders = [job.payload["folder"] for job in jobs if "folder" in job.payload]
         since = self._memory.ingest.unwiped_since()
-        if not folders and since is None:
+        if not jobs and since is None:
             return None
         left = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
         return wire.Erasing(tuple(folders), left, from_ms(since), self._memory.ingest.unwiped_because)
 
-    def _begin(self, job: int, folder: str) -> None:
+    def _begin(self, job: int, wanted: NewJob) -> None:
         future: Future[Forgotten] = Future()
         future.set_running_or_notify_cancel()
-        self._running[folder] = future
-        task = Task(f"Forgetting {folder.rpartition('/')[2]}")
+        self._running[wanted.key] = future
+        task = Task(f"Forgetting {wanted.key.rpartition('/')[2]}")
         gone: list[Forgotten] = []
-        task.steps = self._forget(job, folder, task, gone)
-        task.ended = partial(self._ended, job, folder, future, gone)
+        task.steps = self._forget(job, wanted.payload, task, gone)
+        task.ended = partial(self._ended, job, wanted, future, gone)
         self._tasks.submit(ADD, task)
 
-    def _forget(self, job: int, folder: str, task: Task, gone: list[Forgotten]) -> Iterator[None]:
-        """Some sources at a time, those that had gone from the disk too: others may write in between."""
-        task.total = self._memory.sources.count_all(folder + "/")
-        while some := self._memory.sources.list_uris(folder + "/", AT_ONCE):
+    def _forget(self, job: int, what: Mapping[str, str], task: Task, gone: list[Forgotten]) -> Iterator[None]:
+        """Some at a time: others may write in between."""
+        if "folder" in what:
+            yield from self._forget_folder(what["folder"] + "/", task, gone)
+        else:
+            forget = partial(self._memory.retention.forget_some, what["retired"])
+            while (some := self._writer.submit(forget, urgent=True).result()) != Forgotten():
+                gone.append(some)
+                yield
+        pending = self._writer.submit(self._memory.ingest.wipe, urgent=True).result()
+        gone.append(self.watch(Forgotten(pending=pending)))
+        self._writer.write(partial(self._finish, job))
+
+    def _forget_folder(self, below: str, task: Task, gone: list[Forgotten]) -> Iterator[None]:
+        """All sources, also those that had gone from the disk."""
+        task.total = self._memory.sources.count_all(below)
+        while some := self._memory.sources.list_uris(below, AT_ONCE):
             forget = partial(self._memory.ingest.forget_sources, some, wipe=False)
             gone.append(self._writer.submit(forget, urgent=True).result())
             task.done += len(some)
             yield
-        pending = self._writer.submit(self._memory.ingest.wipe, urgent=True).result()
-        gone.append(self.watch(Forgotten(pending=pending)))
-        self._writer.write(partial(self._finish, job))
 
     def _finish(self, job: int) -> None:
         self._memory.jobs.finish(job)
         self._memory.jobs.prune([KIND])  # it has the name of the folder
 
     def _ended(
-        self, job: int, folder: str, future: Future[Forgotten], gone: list[Forgotten], error: BaseException | None
+        self, job: int, wanted: NewJob, future: Future[Forgotten], gone: list[Forgotten], error: BaseException | None
     ) -> None:
-        del self._running[folder]
+        del self._running[wanted.key]
         if error is None:
             future.set_result(sum(gone, Forgotten()))
             return
         if not isinstance(error, CancelledError):
-            self.run_later(RETRY_SECONDS, self._again, job, folder)
+            self.run_later(RETRY_SECONDS, self._again, job, wanted)
         future.set_exception(error)
 
-    def _again(self, job: int, folder: str) -> None:
-        if folder not in self._running:
-            self._begin(job, folder)
+    def _again(self, job: int, wanted: NewJob) -> None:
+        if wanted.key not in self._running:
+            self._begin(job, wanted)
 
     def _plan(self, seconds: float) -> None:
         """Tries to empty the log, in so many seconds and until it is done."""

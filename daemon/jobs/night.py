@@ -1,6 +1,6 @@
 """The night: once a day the memory is put in order and learns, while nobody asks.
 
-    consolidate -> learn from earlier questions -> record how things stand -> note what was done
+    consolidate -> learn from earlier questions -> erase what is not kept -> record how things stand -> note it
 
 A look every ten minutes, instead of an alarm at an hour: a machine that slept, or was off, makes up for the night that
 it missed once, at the next look. A night that was broken off, whatever by, begins again: all that it does it does in
@@ -39,6 +39,9 @@ PAUSE_SECONDS = 0.2  # between two looks whether somebody still asks
 Learn = Callable[[Write, Callable[[], bool]], str]
 """Learns from what was asked: how it writes, whether it is to break off -> a sentence about what came of it."""
 
+Tidy = Callable[[Write, int], dict[str, int]]
+"""Erases what is not kept: how it writes, when it was done last (ms UTC, 0: never) -> what came of it in numbers."""
+
 
 class Nightly:
     """Does a night's work in the thread that looks whether it is time, until `close`."""
@@ -49,6 +52,7 @@ class Nightly:
         writer: Writer,
         settings: NightSettings,
         learn: Learn = lambda write, cancelled: "",
+        tidy: Tidy = lambda write, last: {},
         *,
         asking: Callable[[], bool] = lambda: False,
         battery: Callable[[], bool | None] = on_battery,
@@ -59,6 +63,7 @@ class Nightly:
         self._writer = writer
         self._settings = settings
         self._learn = learn
+        self._tidy = tidy
         self._battery = battery
         self._clock = clock
         self.asking = asking
@@ -123,6 +128,7 @@ class Nightly:
             episodes=last["episodes"],
             suspects=last["suspects"],
             learnt=last["learnt"],
+            erased=last.get("erased", 0),
         )
 
     def _is_due(self) -> bool:
@@ -139,8 +145,10 @@ class Nightly:
         learnt = self._learn(self._write, self._stopped)
         if self._closing.is_set():
             return False
+        last = self._memory.maintenance.last_run("night")
+        tidied = self._tidy(self._write, last["t"] if last else 0)
         seconds = round(time.monotonic() - began, 1)
-        night = _counts(report) | {
+        night = _counts(report) | tidied | {
             "t": self._now(), "seconds": seconds, "learnt": learnt,
         }  # fmt: skip
         self._write(partial(self._memory.maintenance.note_run, "night", night, True))

@@ -130,6 +130,7 @@ class Daemon:
         from daemon.jobs.models import Models
         from daemon.jobs.night import Nightly
         from daemon.jobs.tasks import Tasks
+        from daemon.jobs.tidying import Tidying
         from daemon.jobs.training import Learning
         from daemon.jobs.upkeep import Upkeep
         from daemon.jobs.writer import Writer
@@ -175,7 +176,8 @@ class Daemon:
         self.enrichment = Enrichment(self.memory, self.models, self.writer, self.settings.enrichment)
         self.models.changed = self.enrichment.reconsider
         self.learning = Learning(self.memory, self.models, self.writer, self.settings.learning, self.activity.publish)
-        self.nightly = Nightly(self.memory, self.writer, self.settings.night, self.learning.at_night)
+        tidying = Tidying(self.memory, self.settings.retention)
+        self.nightly = Nightly(self.memory, self.writer, self.settings.night, self.learning.at_night, tidying.at_night)
         self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)
         self.disk = Disk(
             self.memory, self.writer, self.paths, self.settings.disk, self.activity.publish,

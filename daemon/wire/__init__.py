@@ -25,6 +25,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     POST   /remember, /forget, /add                   -> Receipt, Forgotten, ingestion stream
     POST   /estimate, /count                          -> Estimate, Counted
     GET    /sources?query=&limit=                     -> SourcesReply
+    GET    /retired?limit=                            -> RetiredReply
     GET    /facts?about=NAME&as_of=&known_on=&history= -> FactsReply
     GET    /history?about=NAME                        -> HistoryReply
     GET    /revisions?state=&about=NAME&limit=        -> RevisionsReply
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     from memory.nouns import Profile as Profile
     from memory.nouns import ProfileEntry as ProfileEntry
     from memory.nouns import Receipt as Receipt
+    from memory.nouns import RetiredText as RetiredText
     from memory.nouns import Revision as Revision
     from memory.stages import *
     from memory.trace import Asked as Asked
@@ -118,7 +120,8 @@ MODULES = {
     "questions": "Answered Passage Found RecallReply",
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
-    "documents": "Added Progress Skipped SourceChanged SourcesReply Folder GoneReply FoldersReply Counted Estimate",
+    "documents": "Added Progress Skipped SourceChanged SourcesReply RetiredReply Folder GoneReply FoldersReply Counted"
+    " Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
@@ -128,8 +131,8 @@ MODULES = {
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine split_lines",
-    "memory.nouns": "Copy Forgotten Conversation ChatMessage ListedSource Fact Revision Receipt Check Profile"
-    " ProfileEntry",
+    "memory.nouns": "Copy Forgotten Conversation ChatMessage ListedSource RetiredText Fact Revision Receipt Check"
+    " Profile ProfileEntry",
     "memory.trace": "Asked Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",

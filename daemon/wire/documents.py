@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.events import Event
-from memory.nouns import ListedSource
+from memory.nouns import ListedSource, RetiredText
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,14 @@ class SourceChanged(Event):
 @dataclass(frozen=True, slots=True)
 class SourcesReply:
     sources: tuple[ListedSource, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetiredReply:
+    """Sources of which text is kept that no question finds any more, the last retired first; `total`: how many."""
+
+    sources: tuple[RetiredText, ...]
     total: int
 
 

@@ -14,7 +14,7 @@ from memory.events import Event
 class Night:
     """What is done once a day while nobody asks. `state`: off | idle | battery | working | failed; `hour` is when. `at`
     is when it was done last, None if never, `seconds` how long that took, and the rest what came of it: counts as in
-    Consolidated, and in `learnt` a sentence about what was learnt."""
+    Consolidated, in `learnt` a sentence about what was learnt, and the retired passages that were `erased`."""
 
     state: str
     hour: int
@@ -26,6 +26,7 @@ class Night:
     episodes: int = 0
     suspects: int = 0
     learnt: str = ""
+    erased: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Texts into memory: chunked, embedded and written in one transaction, moved, retired, and forgotten for good."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -140,6 +140,11 @@ class Ingest:
             if file is not None:
                 sources.skip(conn, file, FORGOTTEN, now_ms())
         return replace(gone, pending=self.wipe()) if wipe else gone
+
+    def erase(self, unit: Callable[[Connection], Forgotten]) -> Forgotten:
+        """A unit of forgetting whose words stay in the log until `wipe` is called."""
+        with self._forgetting() as conn:
+            return unit(conn)
 
     def wipe(self, seconds: float = WIPE_SECONDS) -> str:
         """Empties the log, so that what was forgotten is off the disk; "" then, else why it could not be done within

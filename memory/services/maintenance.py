@@ -295,6 +295,10 @@ class Maintenance:
                 trend.record(conn, figures["t"])
             metrics.note_run(conn, job, figures)
 
+    def known_copies(self, folder: Path) -> list[Path]:
+        """All copies of this memory, in `folder` or elsewhere."""
+        return self._store.read(backups.known_copies, self._store.path, folder)
+
     def copies_with(
         self,
         folder: Path,

@@ -41,17 +41,48 @@ def source(conn: Connection, uri: str, now: int) -> Forgotten:
     if not sources:
         raise NotFoundError(f"There is no source {uri}.")
     listed = id_list(sources)
-    gone = _episodes(conn, select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", listed), now)
-    held = f"SELECT DISTINCT sha256 FROM source WHERE id IN {LISTED} AND sha256 IS NOT NULL"
-    forgotten.mark(conn, [digest for (digest,) in conn.execute(held, (listed,)).fetchall()], now)
-    conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (listed,))
+    _mark(conn, listed, now)
+    gone = _sources(conn, listed, now)
+    _unmention(conn, uri)
+    return replace(gone, sources=len(sources))
+
+
+def retired_source(conn: Connection, id: int, now: int, mark: bool) -> Forgotten:
+    """A source that has gone, with all it ever held; with `mark` a file with the same content is not read again."""
+    ((uri,),) = conn.execute("SELECT uri FROM source WHERE id = ?", (id,)).fetchall()
+    if mark:
+        _mark(conn, id_list([id]), now)
+    gone = _sources(conn, id_list([id]), now)
+    if conn.execute("SELECT 1 FROM source WHERE uri = ?", (uri,)).fetchone() is None:
+        _unmention(conn, uri)
+    return replace(gone, sources=1)
+
+
+def passages(conn: Connection, ids: list[int], now: int) -> Forgotten:
+    """Earlier text of sources that are there: retired episodes with all that was learnt of them."""
+    return _episodes(conn, ids, now) if ids else Forgotten()
+
+
+def _mark(conn: Connection, sources: str, now: int) -> None:
+    query = f"SELECT DISTINCT sha256 FROM source WHERE id IN {LISTED} AND sha256 IS NOT NULL"
+    forgotten.mark(conn, [digest for (digest,) in conn.execute(query, (sources,)).fetchall()], now)
+
+
+def _sources(conn: Connection, sources: str, now: int) -> Forgotten:
+    held = select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", sources)
+    gone = _episodes(conn, held, now)
+    conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (sources,))
+    return gone
+
+
+def _unmention(conn: Connection, uri: str) -> None:
+    """What there is about a source: skips, questions limited to it, jobs."""
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
     within = "SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#')"  # questions limited to it
     limited = id_list(select_ids(conn, f"SELECT id FROM trace WHERE EXISTS ({within})", uri))
     edge_memory.unlearn(conn, limited, "[]")
     conn.execute(f"DELETE FROM trace WHERE id IN {LISTED}", (limited,))
     conn.execute("DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_tree(job.payload) WHERE value = ?)", (uri,))
-    return replace(gone, sources=len(sources))
 
 
 def episode(conn: Connection, id: int, now: int) -> Forgotten:

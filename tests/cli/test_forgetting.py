@@ -40,6 +40,30 @@ def test_forgetting_a_replacement_opens_what_it_had_replaced(shell: Shell) -> No
     assert (gone.code, json.loads(shell.pal("undo", "1", "--json").out)["code"]) == (4, "not_found")
 
 
+def test_what_was_deleted_or_edited_away_is_listed_and_erased(shell: Shell) -> None:
+    notes = shell.folder / "notes"
+    notes.mkdir()
+    (notes / "bank.md").write_text("The PIN of the account is 4711.\n", "utf-8")
+    (notes / "old.md").write_text("The letter says that Ada is coming.\n", "utf-8")
+    assert "Nothing is kept" in shell.pal("status", "--retired").err
+    shell.pal("add", "notes")
+    (notes / "bank.md").write_text("The PIN of the account is in the safe.\n", "utf-8")
+    (notes / "old.md").unlink()
+    shell.pal("add", "notes")
+    listed = shell.pal("status", "--retired")
+    rows = {line.split()[-1]: line.split()[1:4] for line in listed.out.splitlines()}
+    assert rows == {"./notes/bank.md": ["1", "passage", "edited"], "./notes/old.md": ["1", "passage", "deleted"]}
+    assert "pal forget --retired" in listed.err
+
+    assert shell.pal("forget", "--retired", "--fact", "1", "--yes").code == 2
+    said = shell.pal("forget", "--retired", "--source", "notes/old.md", "--yes")
+    assert said.out.startswith("Forgotten: 1 note, 1 passage")
+    assert [row["uri"] for row in shell.pal("status", "--retired", "--json").json["sources"]] == ["./notes/bank.md"]
+    assert shell.pal("forget", "--retired", "--yes").out.startswith("Forgotten: 0 notes, 1 passage")
+    assert shell.pal("status", "--retired", "--json").json == {"sources": [], "total": 0}
+    assert "safe" in shell.pal("ask", "what is the PIN of the account?").out
+
+
 def test_a_watched_folder_that_is_forgotten_names_copies_too(shell: Shell) -> None:
     (shell.folder / "notes").mkdir()
     (shell.folder / "notes" / "a.md").write_text("The combination of the safe is 17-4-33.\n", "utf-8")

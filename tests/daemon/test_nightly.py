@@ -17,9 +17,10 @@ from daemon import wire
 from daemon.api.services import QuestionPool
 from daemon.client import Client
 from daemon.jobs.night import Nightly
+from daemon.jobs.tidying import Tidying
 from daemon.jobs.writer import Writer
 from daemon.paths import Paths
-from daemon.settings import NightSettings
+from daemon.settings import NightSettings, RetentionSettings
 from daemon.testing import RunningDaemon, run_daemon
 from memory import Memory
 from memory.facts.extraction import ExtractedRelation, Extraction
@@ -98,6 +99,26 @@ def test_what_was_done_can_be_seen(desk: Desk) -> None:
     nightly.look()
     assert nightly.state().joined == 1 and held(desk.memory, "Ana") == ["lives in Utrecht"]
     assert nightly.consolidate().joined == 0
+
+
+def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: Desk) -> None:
+    def look(days: float) -> int:
+        desk.now = begun + timedelta(days=days)
+        assert nightly.look()
+        return nightly.state().erased
+
+    for name in ("gone", "edited"):
+        desk.memory.remember(f"The {name} letter is from Ana.", source=f"/n/{name}.md")
+    desk.memory.ingest.retire("/n/gone.md")
+    desk.memory.remember("The letter is from Bo.", source="/n/edited.md")
+    begun = datetime.now().astimezone().replace(hour=12)
+    tidying = Tidying(desk.memory, RetentionSettings(draft_hours=0), clock=lambda: desk.now)
+    nightly = Nightly(
+        desk.memory, desk.writer, NightSettings(), lambda write, cancelled: "", tidying.at_night,
+        battery=lambda: False, clock=lambda: desk.now,
+    )  # fmt: skip
+    assert [look(days) for days in (1, 40, 41, 42)] == [0, 0, 1, 0], "on the 40th the clock seemed to have jumped"
+    assert [one.uri for one in desk.memory.retention.list_retired(9)[0]] == ["/n/edited.md"], "history is kept"
 
 
 def test_on_its_battery_a_machine_waits(desk: Desk) -> None:

@@ -1,0 +1,96 @@
+"""Text that no question finds any more: it is listed, and erased when a person says so or its time has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory import Memory
+from memory.nouns import Document, Forgotten
+from memory.services.retention import ANY_TIME, Expiry
+from tests.memory.store.building import HashEmbedder
+from tests.memory.test_forgetting import residue
+
+BEGAN = datetime(2025, 3, 1, 9, tzinfo=UTC)
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "memory.db", embedder=HashEmbedder(dimension=64)) as memory:  # type: ignore[arg-type]
+        yield memory
+
+
+def write(memory: Memory, uri: str, text: str, minutes: float = 0) -> None:
+    """A version of a note, saved so many minutes after the first."""
+    at = BEGAN + timedelta(minutes=minutes)
+    memory.remember_many([Document(uri, text, kind="file", at=at, sha256=f"{hash(text) & 0xFFFF:064x}")])
+
+
+def notes(memory: Memory) -> None:
+    write(memory, "/n/bank.md", "The PIN of the account is vaultpin4711.")
+    write(memory, "/n/bank.md", "The PIN of the account is in the safe.", 60 * 24)
+    write(memory, "/n/old.md", "The letter says secretletter0815 to Ada.")
+    write(memory, "/elsewhere/c.md", "Bo writes kkkfirst.")
+    write(memory, "/elsewhere/c.md", "Bo writes nothing.", 60 * 24)
+    memory.ingest.retire("/n/old.md")
+
+
+def test_what_is_retired_is_listed_and_erased(memory: Memory) -> None:
+    notes(memory)
+    listed, total = memory.retention.list_retired(10)
+    assert total == 3 and {(one.uri, one.deleted, one.passages) for one in listed} == {
+        ("/n/old.md", True, 1), ("/n/bank.md", False, 1), ("/elsewhere/c.md", False, 1)
+    }  # fmt: skip
+    assert len(memory.retention.list_retired(1)[0]) == 1
+    assert residue(memory, "vaultpin4711", "secretletter0815") == ["vaultpin4711", "secretletter0815"]
+    gone = memory.retention.forget_some("/n") + memory.retention.forget_some("/n")
+    assert (gone.sources, gone.episodes) == (1, 2) and memory.retention.forget_some("/n") == Forgotten()
+    memory.ingest.wipe()
+    assert residue(memory, "vaultpin4711", "secretletter0815") == []
+    assert [one.uri for one in memory.retention.list_retired(10)[0]] == ["/elsewhere/c.md"]
+    assert "safe" in memory.recall("PIN of the account").hits[0].episode.text
+    assert memory.check().problems == ()
+    assert memory.retention.forget_some().episodes == 1 and memory.retention.count() == 0
+
+
+def test_a_file_whose_time_has_come_is_read_when_it_comes_back_and_a_forgotten_one_is_not(memory: Memory) -> None:
+    for name in ("expired", "forgotten"):
+        write(memory, f"/n/{name}.md", f"The letter of {name}.")
+        sha256 = memory.sources.get(f"/n/{name}.md").sha256  # type: ignore[union-attr]
+        memory.ingest.retire(f"/n/{name}.md")
+        if name == "expired":
+            assert memory.retention.expire(Expiry(deleted=ANY_TIME)).sources == 1
+        else:
+            memory.retention.forget_some()
+        assert memory.sources.is_forgotten(sha256) == (name == "forgotten")
+
+
+def test_each_kind_goes_in_its_own_time(memory: Memory) -> None:
+    notes(memory)
+    long_ago = int(BEGAN.timestamp() * 1000)
+    assert memory.retention.expire(Expiry(long_ago, long_ago, long_ago, HOUR)) == Forgotten(), "it was retired just now"
+    assert memory.retention.expire(Expiry(drafts=ANY_TIME, shortest=HOUR)) == Forgotten(), "it stood for a day"
+    gone = memory.retention.expire(Expiry(deleted=ANY_TIME))
+    assert (gone.sources, gone.pending) == (1, "") and residue(memory, "secretletter0815", "vaultpin4711") == [
+        "vaultpin4711"
+    ]
+    assert memory.retention.expire(Expiry(edited=ANY_TIME)).episodes == 2
+    assert residue(memory, "vaultpin4711") == []
+
+
+def test_of_a_note_that_is_being_written_only_what_stood_is_kept(memory: Memory) -> None:
+    """A value that stood for minutes goes, and what it had replaced is replaced by what came after it."""
+    write(memory, "/n/flat.md", "Rent: 800 euros.")
+    for minutes, rent in ((60 * 24, 900), (60 * 24 + 5, 950), (60 * 24 + 9, 980), (60 * 48, 990)):
+        write(memory, "/n/flat.md", f"Rent: {rent} euros.", minutes)
+    assert memory.retention.expire(Expiry(drafts=ANY_TIME, shortest=HOUR)).episodes == 2
+    assert residue(memory, "900 euros", "950 euros", "980 euros", "800 euros") == ["980 euros", "800 euros"]
+    follows = {(one.old.quote, one.new.quote) for one in memory.revisions("all")}
+    assert follows == {("Rent: 800 euros.", "Rent: 980 euros."), ("Rent: 980 euros.", "Rent: 990 euros.")}
+    then = memory.recall("Rent", as_of=BEGAN + timedelta(hours=12)).hits
+    assert [hit.episode.text for hit in then] == ["Rent: 800 euros."]
+    assert memory.check().problems == ()
