@@ -54,6 +54,7 @@ class Root:
     unheard: str = ""  # why no events of it, or not all, can be had
     network: str = ""  # the kind of the network drive that it lies on
     scans: int = 0  # that are under way
+    scan_waits: bool = False  # one of them has not begun
     scanned: float = 0.0  # when the last one began
     scan_s: float = 0.0  # how long it took
     doubted: float | None = None  # when many files were first not there

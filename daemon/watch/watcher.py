@@ -224,37 +224,35 @@ class Watcher:
         if identify(root.path) is None:
             self._losses.miss(root, AWAY)
             return
-        root.ignore = self._ingest.ignore_rules(root.path)
+        if root.scan_waits:
+            return
         root.scans += 1
-        root.scanned = time.monotonic()
+        root.scan_waits = True
         root.state = "scanning"
-        self._submit(SCAN, f"Scanning {root.path.name}", [self._look_at(root, root.path)], {}, root)
-
-    def _submit(
-        self, urgency: int, name: str, looks: Sequence[Look], moved: dict[Path, Path], scanned: Root | None = None
-    ) -> None:
         folders: list[Path] = []
+        task = Task(f"Scanning {root.path.name}")
+        task.ended = partial(self._scanned, root, task, folders)
+        task.steps = self._take(root, task, folders)
+        self._ingest.tasks.submit(SCAN, task)
 
-        def ended(error: BaseException | None) -> None:
-            if scanned is not None:
-                if not task.sources:  # else most of the time went into reading
-                    scanned.scan_s = time.monotonic() - task.began
-                self._scanned(scanned, folders, error)
-
-        task = Task(name, ended=ended)
-        task.steps = self._take(self._ingest.take(looks, task, moved, self, folders=folders), scanned)
-        self._ingest.tasks.submit(urgency, task)
-
-    def _take(self, steps: Iterator[None], scanned: Root | None) -> Iterator[None]:
-        """Ends the scan of a folder that is not watched any more: it may be being forgotten."""
-        for _ in steps:
+    def _take(self, root: Root, task: Task, folders: list[Path]) -> Iterator[None]:
+        """What happens once a scan has begun needs another one. It ends when the folder is not watched any more: it may
+        be being forgotten."""
+        root.scan_waits = False
+        root.scanned = time.monotonic()
+        root.ignore = self._ingest.ignore_rules(root.path)
+        for _ in self._ingest.take([self._look_at(root, root.path)], task, {}, self, folders=folders):
             yield
-            if scanned is not None and self._roots.get(scanned.path) is not scanned:
+            if self._roots.get(root.path) is not root:
                 return
 
-    def _scanned(self, root: Root, folders: Sequence[Path], error: BaseException | None) -> None:
+    def _scanned(self, root: Root, task: Task, folders: Sequence[Path], error: BaseException | None) -> None:
+        if not task.sources:  # else most of the time went into reading
+            root.scan_s = time.monotonic() - root.scanned
         root.scans -= 1
+        root.scan_waits = root.scan_waits and root.scans > 0
         if root.scans or root.state != "scanning":
+            root.dropped = root.dropped if root.scans else frozenset()
             return
         root.state = "watching"
         if root.dropped:
@@ -350,4 +348,6 @@ class Watcher:
             all_changed = set(changed)
             looks += [self._look_at(root, path) for path in sorted(changed) if all_changed.isdisjoint(path.parents)]
         if looks:
-            self._submit(CHANGE, f"Reading {len(looks)} changed files", looks, moved)
+            task = Task(f"Reading {len(looks)} changed files")
+            task.steps = self._ingest.take(looks, task, moved, self)
+            self._ingest.tasks.submit(CHANGE, task)
