@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import socket
 
 LINE_BYTES = 65_536  # of the head of a reply
+LONGEST_WAIT = 5.0  # seconds that a daemon which has no time may ask for
 
 
 class DaemonError(Exception):
@@ -42,7 +43,24 @@ class DaemonDownError(Exception):
 
 
 def send(paths: Paths, method: str, url: str, fields: dict[str, Any], timeout: float | None) -> Response:
-    """Sends a request, with what is given of these fields in its body; returns its good reply, still to be read."""
+    """Sends a request, with what is given of these fields in its body; returns its good reply, still to be read.
+
+    A daemon that has no time now says when it has: then it is asked once more.
+    """
+    response = _exchange(paths, method, url, fields, timeout)
+    if response.retry_after is not None:
+        import time
+
+        response.close()
+        time.sleep(min(response.retry_after, LONGEST_WAIT))
+        response = _exchange(paths, method, url, fields, timeout)
+    if response.status >= 400:
+        with response:
+            raise DaemonError(_failed(response))
+    return response
+
+
+def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any], timeout: float | None) -> Response:
     import json
 
     body = b""
@@ -57,21 +75,18 @@ def send(paths: Paths, method: str, url: str, fields: dict[str, Any], timeout: f
         lines = [f"{method} {url} HTTP/1.0", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused before all was sent: it says why
             sock.sendall("\r\n".join(lines).encode("ascii") + body)
-        response = Response(sock)
+        return Response(sock)
     except (OSError, ValueError) as error:
         if sock is not None:
             sock.close()
         if isinstance(error, FileNotFoundError | ConnectionRefusedError):
             raise DaemonDownError("No daemon is running. Start it with `pal daemon start`.") from error
         raise DaemonDownError(f"The daemon does not answer ({error}). Look into {paths.log}.") from error
-    if response.status >= 400:
-        with response:
-            raise DaemonError(_failed(response))
-    return response
 
 
 class Response:
-    """A reply in HTTP/1.0: a status, headers that say nothing new, and a body that ends where the connection ends.
+    """A reply in HTTP/1.0: a status, in how many seconds to ask again if it says so, and a body that ends where the
+    connection ends.
 
     In place of http.client, which takes a third of the time of a whole command to import.
     """
@@ -84,8 +99,11 @@ class Response:
         if not protocol.startswith(b"HTTP/1."):
             raise ValueError("no reply" if not protocol else "no HTTP reply")
         self.status = int(rest[:3])
-        while self._file.readline(LINE_BYTES).strip():
-            pass
+        self.retry_after: float | None = None
+        while line := self._file.readline(LINE_BYTES).strip():
+            name, _, value = line.partition(b":")
+            if name.lower() == b"retry-after":
+                self.retry_after = float(value)
 
     def read(self) -> bytes:
         return self._file.read()

@@ -21,6 +21,7 @@ from memory.errors import (
 STATUS = {
     "bad_input": 422,
     "too_large": 413,
+    "late": 408,
     "not_found": 404,
     "not_allowed": 405,
     "conflict": 409,

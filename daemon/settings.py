@@ -46,6 +46,7 @@ class DaemonSettings:
     )
     readers: int = setting(4, "Questions that are worked on at the same time.")
     in_flight: int = setting(16, "Requests that may be open at the same time; more are told to try again.")
+    request_s: float = setting(10.0, "Seconds within which a client must have sent the whole of its request.")
 
 
 @dataclass(frozen=True, slots=True)

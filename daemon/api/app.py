@@ -26,7 +26,7 @@ from daemon import views, wire
 from daemon.api import conversations, documents, feedback, questions, traces, training
 from daemon.api import facts as known_facts
 from daemon.api import profile as known_profile
-from daemon.api.gate import TOO_LARGE, fail
+from daemon.api.gate import fail
 from daemon.api.routing import Api, stream
 from daemon.api.services import Services
 from daemon.failures import failure
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BODY_BYTES = 2 << 20
 MOST_HITS = 200
 MOST_ROWS = 1000
 MAX_SKIPPED = 100  # files, in the status
@@ -69,7 +68,7 @@ def build(services: Services) -> Starlette:
 
     kinds = (PalimpsestError, CancelledError, OverflowError, Exception)
     handlers: dict[Any, Any] = dict.fromkeys(kinds, _explain) | {HTTPException: _refuse}
-    return Starlette(routes=api.routes(), exception_handlers=handlers, max_body_size=BODY_BYTES)
+    return Starlette(routes=api.routes(), exception_handlers=handlers)
 
 
 def _state_routes(api: Api, services: Services) -> None:
@@ -421,8 +420,6 @@ async def _refuse(request: Request, error: HTTPException) -> Response:
     match error.status_code:
         case 404:
             return fail(wire.Failed("not_found", f"There is no {request.url.path}.", "See /openapi.json."))
-        case 413:
-            return fail(TOO_LARGE)
         case 405:
             return fail(wire.Failed("not_allowed", f"{request.method} is not for {request.url.path}."))
         case _:

@@ -1,10 +1,15 @@
-"""What stands before the API: who may come in, how many, how much they may bring, and the last word when all fails."""
+"""What stands before the API: who may come in, how many, how much they may bring, and the last word when all fails.
+
+A request counts from the moment in which all of it is here: half of one keeps nobody out. `daemon.process.connections`
+sees that the rest of it comes.
+"""
 
 from __future__ import annotations
 
 import hmac
 import logging
 import traceback
+from collections import Counter
 from concurrent.futures import CancelledError
 
 from starlette.responses import Response
@@ -16,9 +21,16 @@ from daemon.failures import STATUS, failure
 
 log = logging.getLogger(__name__)
 
+BODY_BYTES = 2 << 20
+HEADERS_BYTES = 16 << 10
+LISTENERS = 32  # that hear what the daemon does: a chat does for as long as it is open
+ALWAYS = ("/hello", "/stop")  # however many others there are: neither takes any time
+
 TOO_LARGE = wire.Failed(
     "too_large", "The request is larger than 2 MiB.", "Save the text as a file and add that: pal add FILE."
 )
+TOO_LARGE_A_HEAD = wire.Failed("too_large", "The head of the request is larger than 16 KiB.")
+BUSY = wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
 
 
 def fail(problem: wire.Failed) -> Response:
@@ -33,31 +45,38 @@ class Gate:
 
     def __init__(self, app: ASGIApp, most: int, token: str | None, port: int | None) -> None:
         self._app = app
-        self._most = most
+        self._most = {"listeners": LISTENERS, "requests": most}
         self._token = token
         self._hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
-        self._open = 0
+        self._open: Counter[str] = Counter()
         self.stopping = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if problem := self._problem(scope):
+        if problem := self._unwanted(scope):
             await fail(problem)(scope, receive, send)
             return
-        counted = scope["path"] != "/activity"  # a chat listens for as long as it is open
-        started = refused = False
+        body = await _read(receive)
+        if body is None:
+            return  # its client has gone
+        kind = "listeners" if scope["path"] == "/activity" else "requests"
+        if problem := TOO_LARGE if len(body) > BODY_BYTES else self._full(kind, scope["path"]):
+            await fail(problem)(scope, receive, send)
+            return
+        brought: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        started = False
+
+        async def bring() -> Message:
+            return brought.pop() if brought else await receive()
 
         async def note(message: Message) -> None:
-            nonlocal started, refused
-            if message["type"] == "http.response.start" and message["status"] == STATUS["too_large"]:
-                refused = True  # the framework's limit, which has words of its own
-                await fail(TOO_LARGE)(scope, receive, send)
+            nonlocal started
             started = True
-            if not refused:
-                await send(message)
+            await send(message)
 
-        self._open += counted
+        counted = scope["path"] not in ALWAYS
+        self._open[kind] += counted
         try:
-            await self._app(scope, receive, note)
+            await self._app(scope, bring, note)
         except Exception as error:
             # Without the error's message: it may quote what was asked or read.
             where = "".join(traceback.format_tb(error.__traceback__))
@@ -65,22 +84,42 @@ class Gate:
             if not started:
                 await fail(failure(error))(scope, receive, send)
         finally:
-            self._open -= counted
+            self._open[kind] -= counted
 
-    def _problem(self, scope: Scope) -> wire.Failed | None:
-        if self._token is not None and not self._known(dict(scope["headers"])):
+    def _unwanted(self, scope: Scope) -> wire.Failed | None:
+        if self._token is not None and not self._known(scope["headers"]):
             return wire.Failed("forbidden", "This daemon talks to its own user's programs only.")
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS_BYTES:
+            return TOO_LARGE_A_HEAD
+        declared = dict(scope["headers"]).get(b"content-length", b"0")  # a number: the server has looked
+        return TOO_LARGE if int(declared) > BODY_BYTES else None
+
+    def _full(self, kind: str, path: str) -> wire.Failed | None:
         if self.stopping:
             return failure(CancelledError())
-        if self._open >= self._most and scope["path"] != "/activity":
-            return wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
-        return None
+        return BUSY if path not in ALWAYS and self._open[kind] >= self._most[kind] else None
 
-    def _known(self, headers: dict[bytes, bytes]) -> bool:
-        """A browser can reach a TCP port in another page's name: the exact host, no origin, and the token."""
-        given = headers.get(b"authorization", b"")
+    def _known(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        """A browser can reach a TCP port in another page's name: the exact host, nothing that only a browser sends for
+        a page, and the token, each of them once."""
+        given = dict(headers)
         return (
-            headers.get(b"host") in self._hosts
-            and b"origin" not in headers
-            and hmac.compare_digest(given, f"Bearer {self._token}".encode())
+            len([name for name, _ in headers if name in (b"host", b"authorization")]) == 2
+            and given.get(b"host") in self._hosts
+            and b"origin" not in given
+            and given.get(b"sec-fetch-site", b"none") == b"none"
+            and hmac.compare_digest(given.get(b"authorization", b""), f"Bearer {self._token}".encode())
         )
+
+
+async def _read(receive: Receive) -> bytes | None:
+    """The body, or as much of it as shows that it is too large; None if the client goes before."""
+    body = b""
+    more = True
+    while more and len(body) <= BODY_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body

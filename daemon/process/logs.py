@@ -10,12 +10,15 @@ import logging.handlers
 import os
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 from daemon.paths import private_folder
 
 FILE_BYTES = 10 << 20
 FILES = 5
+SAME_A_MINUTE = 10  # lines that say the same
+FORMAT = "%(asctime)s %(levelname)-7s %(name)s  %(message)s%(note)s"
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -35,6 +38,27 @@ class _OneLine(logging.Formatter):
         return text.replace("\n", "\n    ")  # a traceback belongs to the line above it
 
 
+class _Rarely(logging.Filter):
+    """Lets the same message through so many times a minute, a warning whatever its values: a fault that repeats fills
+    no disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._minute = 0
+        self._said: Counter[tuple[str, int, str]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if (minute := int(record.created // 60)) != self._minute:
+            self._minute = minute
+            self._said.clear()
+        text = str(record.msg) if record.levelno >= logging.WARNING else record.getMessage()
+        same = (record.name, record.levelno, text)
+        self._said[same] += 1
+        if self._said[same] == SAME_A_MINUTE:
+            record.note = " (the same is left out until this minute is over)"
+        return self._said[same] <= SAME_A_MINUTE
+
+
 def configure(log: Path, level: str, *, console: bool = False) -> None:
     """Sends what the daemon's own modules log from `level` on to `log`, and other libraries' warnings; a console
     that somebody watches gets it too.
@@ -44,7 +68,8 @@ def configure(log: Path, level: str, *, console: bool = False) -> None:
     if console:
         handlers.append(logging.StreamHandler(sys.stderr))
     for handler in handlers:
-        handler.setFormatter(_OneLine("%(asctime)s %(levelname)-7s %(name)s  %(message)s"))
+        handler.addFilter(_Rarely())
+        handler.setFormatter(_OneLine(FORMAT, defaults={"note": ""}))
     logging.basicConfig(level=logging.WARNING, handlers=handlers, force=True)
     for name in ("daemon", "memory", "plugins"):
         logging.getLogger(name).setLevel(level)

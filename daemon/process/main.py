@@ -240,7 +240,7 @@ class Daemon:
         listener, token = listen(self.paths)
         port = listener.getsockname()[1] if token else None
         self.gate = Gate(build(self.services), self.settings.daemon.in_flight, token, port)
-        await Server(self.gate, self.begin, self._told.wait, self.drain).serve(sockets=[listener])
+        await Server(self.gate, self.settings.daemon, self.begin, self._told.wait, self.drain).serve(sockets=[listener])
 
     def begin(self) -> None:
         """Requests are answered from now on; what the daemon does by itself begins beside that."""

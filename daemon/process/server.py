@@ -13,9 +13,16 @@ from collections.abc import Awaitable, Callable, Iterator
 import uvicorn
 from starlette.types import ASGIApp
 
+from daemon.api.gate import LISTENERS
 from daemon.paths import Paths, private_folder
+from daemon.process.connections import limited
+from daemon.settings import DaemonSettings
 
 CLOSE_SECONDS = 3  # for replies that are still being sent when all work has ended
+HEAD_BYTES = 16 << 10  # of a request
+AT_ONE_GO = 16  # connections that are let in before any of them is looked at
+QUEUE = 1024  # that wait for that; one more would be told to try again
+WAITING = 16  # connections beside those that are served: who asks anew, and who has not sent its request yet
 
 
 class Server(uvicorn.Server):
@@ -24,6 +31,7 @@ class Server(uvicorn.Server):
     def __init__(
         self,
         app: ASGIApp,
+        settings: DaemonSettings,
         begin: Callable[[], None],
         until: Callable[[], Awaitable[object]],
         drain: Callable[[], None],
@@ -32,7 +40,9 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="asyncio",
-                http="h11",
+                http=limited(settings.in_flight + LISTENERS + WAITING, settings.request_s),
+                h11_max_incomplete_event_size=HEAD_BYTES,
+                backlog=AT_ONE_GO,
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -50,6 +60,12 @@ class Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """The daemon has its own handlers."""
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """The event loop takes the length of the queue for how many it lets in at one go."""
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(QUEUE)
 
     async def main_loop(self) -> None:
         """Waits, where uvicorn looks ten times a second whether it should stop."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -231,28 +230,6 @@ def test_the_api_describes_itself(running: RunningDaemon) -> None:
     assert {"Scope", "Failed"} <= set(described["components"]["schemas"])
     asked = described["paths"]["/ask"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert asked["required"] == ["question"] and {"as_of", "within", "effort"} <= set(asked["properties"])
-
-
-def test_too_many_at_once_are_told_to_wait(running: RunningDaemon) -> None:
-    """A request whose body does not come holds its place; the one too many gets 503, and a free place serves again."""
-    waiting = []
-    for _ in range(16):
-        sock = socket.socket(socket.AF_UNIX)
-        sock.connect(str(running.paths.socket))
-        sock.sendall(
-            b"POST /recall HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
-        )
-        waiting.append(sock)
-    failed = failure(lambda: [running.client.status() for _ in range(50)])
-    assert failed.code == "busy"
-    for sock in waiting:
-        sock.close()
-    for _ in range(100):
-        status, _ = raw(running, "GET", "/hello")
-        if status == 200:
-            break
-        threading.Event().wait(0.05)
-    assert status == 200
 
 
 def test_the_log_holds_no_words_of_anybody(running: RunningDaemon, told: Client) -> None:

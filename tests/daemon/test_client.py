@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import socket
 import subprocess
 import sys
 import threading
@@ -112,6 +113,34 @@ def test_what_is_no_text_is_asked_about_all_the_same(client: Client) -> None:
         with contextlib.suppress(DaemonError):
             call("\udcff\udcfe")
     assert client.sources("\udcff\udcfe").total == 0
+
+
+@pytest.mark.parametrize(("times", "serves"), [(1, True), (2, False)])
+def test_a_daemon_without_time_is_asked_once_more(tmp_path: Path, times: int, serves: bool) -> None:
+    busy = b'HTTP/1.1 503 Busy\r\nRetry-After: 0\r\n\r\n{"code": "busy", "message": "Too many.", "remedy": ""}'
+    hello = b'HTTP/1.1 200 OK\r\n\r\n{"version": "1", "protocol": 1, "pid": 7}'
+    paths = Paths.in_folder(tmp_path)
+    paths.runtime.mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(paths.socket))
+        listener.listen()
+
+        def serve() -> None:
+            for text in [busy] * times + [hello] * serves:
+                with listener.accept()[0] as one:
+                    one.recv(65536)
+                    one.sendall(text)
+
+        server = threading.Thread(target=serve)
+        server.start()
+        if serves:
+            assert Client(paths).hello().pid == 7
+        else:
+            with pytest.raises(DaemonError) as caught:
+                Client(paths).hello()
+            assert caught.value.failed.code == "busy"
+        server.join(10)
+        assert not server.is_alive()
 
 
 def test_a_daemon_that_dies_ends_the_streams(running: RunningDaemon) -> None:

@@ -28,7 +28,7 @@ def test_files_are_private_and_do_not_grow_for_ever(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(logs, "FILE_BYTES", 1000)
     logs.configure(tmp_path / "logs" / "daemon.log", "INFO")
     for number in range(500):
-        logging.getLogger("daemon.x").info("line %d", number)
+        logging.getLogger("daemon.x").info("line %d", number)  # each says something else, so none is left out
     files = list((tmp_path / "logs").iterdir())
     assert len(files) == logs.FILES
     assert sum(file.stat().st_size for file in files) <= 1000 * logs.FILES
@@ -45,3 +45,16 @@ def test_nobody_can_forge_a_line(tmp_path: Path) -> None:
     logging.getLogger("watchdog").info("nor of others")
     (first, second) = (tmp_path / "daemon.log").read_text("utf-8").splitlines()
     assert "not kept: a" in first and second.startswith("    ERROR forged\\x1b[31m\\x202e\\xdcff")
+
+
+def test_what_says_the_same_again_and_again_is_left_out(tmp_path: Path) -> None:
+    logs.configure(tmp_path / "daemon.log", "INFO")
+    first = logging.makeLogRecord({"name": "daemon", "levelno": logging.WARNING, "levelname": "WARNING"})
+    for second in (0, 59, 60):
+        for number in range(1000):
+            record = logging.makeLogRecord(vars(first) | {"msg": "disk %d", "args": (number,), "created": 6e7 + second})
+            logging.getLogger("daemon").handle(record)
+    lines = (tmp_path / "daemon.log").read_text().splitlines()
+    assert [line.partition("disk ")[2] for line in lines] == [
+        *map(str, range(9)), "9 (the same is left out until this minute is over)",
+    ] * 2  # fmt: skip

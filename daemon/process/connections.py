@@ -1,0 +1,136 @@
+"""What a connection may do before there is a request: whose it is, how many there are, and how long they may take.
+
+A connection that brings nothing, half a head or half a body is told so and closed after `daemon.request_s`. Beyond the
+most there may be, the one that has waited longest without a whole request makes room: who asks is always let in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import struct
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from daemon import wire
+from daemon.api.gate import fail
+
+log = logging.getLogger(__name__)
+
+STALL_SECONDS = 60.0  # for which a client may leave unread what it is sent
+LOCAL_PEERCRED = 1  # macOS, FreeBSD: <sys/un.h>; the uid is the second number of what it tells
+
+
+class Connection(H11Protocol):
+    """One client's connection. `most` and `request_s` are set for a server by `limited`."""
+
+    most = 64
+    request_s = 10.0
+    refused: set[int | None]  # users that were turned away, each logged once
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._since = self.loop.time()
+        self._late: asyncio.TimerHandle | None = None
+        self._stalled: asyncio.TimerHandle | None = None
+        super().connection_made(transport)
+        if self._is_foreign():
+            transport.abort()
+            return
+        self._watch()
+        others = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
+        if len(others) > self.most and (waiting := [one for one in others if one._is_receiving]):
+            min(waiting, key=lambda one: one._since)._drop()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel()
+        self.resume_writing()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._stalled is None:
+            self._stalled = self.loop.call_later(STALL_SECONDS, self._drop)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(wire.Failed("bad_input", "This is no HTTP request, or its head is too large."))
+
+    @property
+    def _is_receiving(self) -> bool:
+        """Whether no whole request is here that is still to be answered."""
+        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+
+    def _watch(self) -> None:
+        """From the moment in which a request may begin it has `request_s` to be whole."""
+        if not self._is_receiving:
+            self._cancel()
+        elif self._late is None and not self.transport.is_closing():
+            self._late = self.loop.call_later(self.request_s, self._give_up)
+
+    def _cancel(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _give_up(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self.cycle is not None and self.cycle.response_started:
+            if not self.cycle.response_complete:
+                self._drop()  # it is being told something else
+                return
+            if not self.conn.trailing_data[0]:
+                self.transport.close()  # it has been answered, and asks nothing more
+                return
+        self._refuse(wire.Failed("late", f"The request was not whole after {self.request_s:g} s.", "Send it at once."))
+
+    def _refuse(self, problem: wire.Failed) -> None:
+        """Says why and closes: beside the application, which never gets to see this."""
+        response = fail(problem)
+        head = [f"HTTP/1.1 {response.status_code} {problem.code}".encode()]
+        head += [name + b": " + value for name, value in response.raw_headers]
+        self.transport.write(b"\r\n".join([*head, b"Connection: close", b"", b""]) + bytes(response.body))
+        self.transport.close()
+
+    def _drop(self) -> None:
+        self.transport.abort()
+
+    def _is_foreign(self) -> bool:
+        """Whether it is another user's: who may open the socket is its mode's to say, and modes can be changed."""
+        uid = peer_uid(self.transport.get_extra_info("socket"))
+        if uid in (None, os.getuid()):
+            return False
+        if uid not in self.refused:
+            self.refused.add(uid)
+            log.warning("refused user %d, who can open the socket: its mode or its folder's was changed", uid)
+        return True
+
+
+def limited(most: int, request_s: float) -> type[Connection]:
+    """The connections of one server."""
+    return type("LimitedConnection", (Connection,), {"most": most, "request_s": request_s, "refused": set()})
+
+
+def peer_uid(sock: Any) -> int | None:
+    """The user at the other end; None where the system does not say, as over TCP, where a token tells."""
+    if sock is None or sock.family != getattr(socket, "AF_UNIX", None):
+        return None
+    if hasattr(socket, "SO_PEERCRED"):
+        return int(struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])
+    return int(struct.unpack_from("2I", sock.getsockopt(0, LOCAL_PEERCRED, 80))[1])
