@@ -105,7 +105,7 @@ def _state_routes(api: Api, services: Services) -> None:
         return await services.work(call)
 
     @api.post("/backup")
-    async def backup(to: str | None = None) -> wire.BackedUp:
+    async def backup(to: Path | None = None) -> wire.BackedUp:
         return await services.work(partial(documents.backup, memory, services.writer, services.backups, to))
 
     @api.get("/embedder")
@@ -300,25 +300,25 @@ def _folder_routes(api: Api, services: Services) -> None:
         return wire.FoldersReply(await services.work(watcher.folders))
 
     @api.post("/folders")
-    async def watch(path: str, policy: str | None = None) -> wire.Folder:
+    async def watch(path: Path, policy: str | None = None) -> wire.Folder:
         chosen = views.policy(policy)
-        return await services.work(lambda: watcher.add(Path(path), chosen, services.policy()))
+        return await services.work(lambda: watcher.add(path, chosen, services.policy()))
 
     @api.get("/folders/gone")
-    async def gone(path: str) -> wire.GoneReply:
-        files = watcher.gone(Path(path))
-        return wire.GoneReply(path, files[:MOST_ROWS], len(files))
+    async def gone(path: Path) -> wire.GoneReply:
+        files = watcher.gone(path)
+        return wire.GoneReply(str(path), files[:MOST_ROWS], len(files))
 
     @api.post("/folders/gone")
-    async def decide(path: str, keep: bool) -> wire.Folder:
-        return await services.work(partial(watcher.decide, Path(path), keep))
+    async def decide(path: Path, keep: bool) -> wire.Folder:
+        return await services.work(partial(watcher.decide, path, keep))
 
     @api.post("/folders/remove")
-    async def unwatch(path: str, forget: bool = False) -> wire.Forgotten:
+    async def unwatch(path: Path, forget: bool = False) -> wire.Forgotten:
         def call() -> wire.Forgotten:
             if forget:
-                return documents.forget_folder(services.memory, watcher, services.erasing, services.backups, Path(path))
-            watcher.remove(Path(path))
+                return documents.forget_folder(services.memory, watcher, services.erasing, services.backups, path)
+            watcher.remove(path)
             return wire.Forgotten()
 
         return await services.work(call)

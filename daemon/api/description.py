@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from importlib.metadata import version
+from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -56,7 +57,8 @@ def _json(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
 
 def _object(kinds: Mapping[str, Any], required: Collection[str], schemas: dict[str, Any]) -> dict[str, Any]:
     properties = {name: _schema(kind, schemas) for name, kind in kinds.items()}
-    return {"type": "object", "properties": properties, "required": [name for name in kinds if name in required]}
+    needed = [name for name in kinds if name in required]
+    return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
 
 
 def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -75,6 +77,8 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
         return {"type": "array", "items": _schema(get_args(kind)[0], schemas)}
     if kind in PLAIN:
         return {"type": PLAIN[kind]}
+    if kind is Path:
+        return {"type": "string", "format": "path"}
     if kind is datetime:
         return {"type": "string", "format": "date-time"}
     if get_origin(kind) is Literal:

@@ -97,16 +97,11 @@ def find_existing(paths: Iterable[str]) -> list[Path]:
     return found
 
 
-def backup(memory: Memory, writer: Writer, folder: Path, path: str | None) -> wire.BackedUp:
+def backup(memory: Memory, writer: Writer, folder: Path, path: Path | None) -> wire.BackedUp:
     """A verified copy at `path`, or in `folder` under a name that tells when."""
-    if path is None:
-        to = private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
-    else:
-        to = Path(path)
-        if not to.is_absolute():
-            raise InvalidInputError(f"{to} is no absolute path. Send one: the daemon stands in another folder.")
-        if not to.parent.is_dir():
-            raise NotFoundError(f"There is no folder {to.parent}. Create it, or choose another one.")
+    to = path or private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
+    if not to.parent.is_dir():
+        raise NotFoundError(f"There is no folder {to.parent}. Create it, or choose another one.")
     if to.parent != folder:  # before it is made: a daemon that is killed in it leaves most of a copy there
         writer.write(partial(memory.maintenance.note_copy, to))
     memory.backup(to)

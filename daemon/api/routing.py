@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from inspect import Parameter, signature
+from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -16,12 +17,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from daemon import wire
-from daemon.wire.codec import decode_fields, parse_time
+from daemon.wire.codec import decode_fields, parse_path, parse_time
 from memory.errors import InvalidInputError
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 
-KINDS = {int: "a whole number", bool: "true or false"}
+KINDS = {int: "a whole number", bool: "true or false", Path: "an absolute path"}
 
 
 class Api:
@@ -91,11 +92,14 @@ class Endpoint:
     async def answer(self, request: Request) -> Response:
         """Raises what the handler raises, and InvalidInputError for a request that is not what it takes."""
         given = {**request.query_params, **request.path_params}
+        if unknown := sorted(given.keys() - self.url):
+            raise InvalidInputError(f"There is no parameter {unknown[0][:40]!r}.")
         if missing := sorted(self.required.intersection(self.url) - given.keys()):
             raise InvalidInputError(f"{missing[0]} is missing.")
         values = {name: _parse(kind, name, given[name]) for name, kind in self.url.items() if name in given}
-        if self.body:
-            values |= parse_body(self.body, self.required.intersection(self.body), await request.body())
+        body = await request.body()
+        if self.body or body:
+            values |= parse_body(self.body, self.required.intersection(self.body), body)
         result = await self.handler(**values)
         return result if isinstance(result, Response) else reply({} if result is None else result)
 
@@ -103,7 +107,8 @@ class Endpoint:
 def parse_body(kinds: Mapping[str, Any], required: Collection[str], body: bytes) -> dict[str, Any]:
     """The fields of a body. Raises InvalidInputError; nothing of the body but a bad time is quoted back."""
     try:
-        return decode_fields(kinds, json.loads(body), sorted(required))
+        data = json.loads(body, object_pairs_hook=_once, parse_constant=_refuse)
+        return decode_fields(kinds, data, sorted(required), strict=True)
     except InvalidInputError:  # which says it all
         raise
     except RecursionError as error:
@@ -112,6 +117,17 @@ def parse_body(kinds: Mapping[str, Any], required: Collection[str], body: bytes)
         raise InvalidInputError(f"The request is not JSON: {error.msg}.") from error
     except ValueError as error:  # also what is not UTF-8
         raise InvalidInputError(f"The request cannot be understood: {error}.") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Two values for one field: which of them counts would be a guess."""
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("a field stands in it twice")
+    return found
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number")
 
 
 def reply(value: Any, status: int = 200) -> Response:
@@ -136,6 +152,6 @@ def _parse(kind: Any, name: str, text: str) -> Any:
     try:
         if plain is bool:
             return {"true": True, "false": False}[text.lower()]
-        return plain(text)
+        return parse_path(text, name) if plain is Path else plain(text)
     except (ValueError, KeyError) as error:
         raise InvalidInputError(f"{name} must be {KINDS.get(plain, 'text')}.") from error

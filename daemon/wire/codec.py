@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import types
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -47,26 +49,30 @@ def event_line(event: Any) -> bytes:
     return json.dumps(encode_event(event)).encode("ascii") + b"\n"
 
 
-def decode(kind: type[T], data: Any) -> T:
+def decode(kind: type[T], data: Any, *, strict: bool = False) -> T:
     """The JSON object of a `kind` -> a `kind`; a `dict` is taken as it is. ValueError, as `decode_fields` raises it."""
     if kind is dict:
         return cast(T, data)
     required = [item.name for item in fields(cast(Any, kind)) if _is_required(item)]
-    return kind(**decode_fields(_types(cast(Any, kind)), data, required))
+    return kind(**decode_fields(_types(cast(Any, kind)), data, required, strict=strict))
 
 
-def decode_fields(kinds: Mapping[str, Any], data: Any, required: Collection[str]) -> dict[str, Any]:
-    """The values that a JSON object has for these names. Keys it does not know are left out: a newer daemon may send
-    more.
+def decode_fields(
+    kinds: Mapping[str, Any], data: Any, required: Collection[str], *, strict: bool = False
+) -> dict[str, Any]:
+    """The values that a JSON object has for these names. Keys it does not know are left out, for a newer daemon may
+    send more; with `strict`, as for what a client asks, they are not taken.
 
     Raises ValueError, with the name of the field, if `data` is no object, a required field is missing or one holds
     another type than it should.
     """
     if not isinstance(data, dict):
         raise ValueError(f"a JSON object is needed, not {type(data).__name__}")
+    if strict and (unknown := [name for name in data if name not in kinds]):
+        raise ValueError(f"there is no field {unknown[0][:40]!r} in it, but {', '.join(kinds) or 'none at all'}")
     if missing := [name for name in required if name not in data]:
         raise ValueError(f"{', '.join(missing)} is missing")
-    return {name: _decoded(kinds[name], value, name) for name, value in data.items() if name in kinds}
+    return {name: _decoded(kinds[name], value, name, strict) for name, value in data.items() if name in kinds}
 
 
 def parse_time(text: Any, name: str) -> datetime:
@@ -84,6 +90,18 @@ def parse_time(text: Any, name: str) -> datetime:
         ) from error
 
 
+def parse_path(text: str, name: str) -> Path:
+    """A path that a file can have, and that says the same wherever its reader stands. Raises ValueError."""
+    try:
+        if b"\0" in os.fsencode(text):
+            raise ValueError
+    except ValueError as error:  # also what is no text that a file system takes
+        raise ValueError(f"{name} holds a character that no path can have") from error
+    if not Path(text).is_absolute():
+        raise ValueError(f"{name} must be an absolute path: the daemon stands in another folder")
+    return Path(text)
+
+
 @cache
 def _types(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
@@ -93,7 +111,7 @@ def _is_required(item: Field[Any]) -> bool:
     return item.default is MISSING and item.default_factory is MISSING
 
 
-def _decoded(kind: Any, value: Any, name: str) -> Any:
+def _decoded(kind: Any, value: Any, name: str, strict: bool) -> Any:
     if kind in PLAIN:
         if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
             return value
@@ -102,13 +120,15 @@ def _decoded(kind: Any, value: Any, name: str) -> Any:
         raise ValueError(f"{name} must be {PLAIN[kind]}")
     if kind is datetime:
         return parse_time(value, name)
+    if kind is Path:
+        return parse_path(_decoded(str, value, name, strict), name)
     origin = get_origin(kind)
     if origin is Literal:
-        return _decoded(str, value, name)  # a newer daemon may know another word
+        return _decoded(str, value, name, strict)  # a newer daemon may know another word
     if origin in (Union, types.UnionType):  # only `X | None` is used
-        return None if value is None else _decoded(get_args(kind)[0], value, name)
+        return None if value is None else _decoded(get_args(kind)[0], value, name, strict)
     if origin is tuple:
         if not isinstance(value, list):
             raise ValueError(f"{name} must be a list")
-        return tuple(_decoded(get_args(kind)[0], item, name) for item in value)
-    return decode(cast(Any, kind), value) if is_dataclass(kind) else value
+        return tuple(_decoded(get_args(kind)[0], item, name, strict) for item in value)
+    return decode(cast(Any, kind), value, strict=strict) if is_dataclass(kind) else value

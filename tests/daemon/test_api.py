@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -230,6 +231,48 @@ def test_the_api_describes_itself(running: RunningDaemon) -> None:
     assert {"Scope", "Failed"} <= set(described["components"]["schemas"])
     asked = described["paths"]["/ask"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert asked["required"] == ["question"] and {"as_of", "within", "effort"} <= set(asked["properties"])
+
+
+def test_a_field_that_no_request_has_is_named(running: RunningDaemon) -> None:
+    """Of every route: who misspells a field must not believe that it counted."""
+    _, described = raw(running, "GET", "/openapi.json")
+    requests = [
+        (method.upper(), path.replace("{id}", "1"))
+        for path, methods in described["paths"].items()
+        for method in methods
+        if method != "get"
+    ]
+    assert len(requests) > 25
+    for method, path in requests:
+        status, data = raw(running, method, path, b'{"qestion": "x"}')
+        assert status == 422 and "'qestion'" in data["message"], (method, path, data)
+    status, data = raw(running, "POST", "/recall", b'{"question": "x", "within": {"folder": ["/a"]}}')
+    assert status == 422 and "'folder'" in data["message"] and "folders" in data["message"]
+    status, data = raw(running, "GET", "/sources?limt=5")
+    assert status == 422 and "'limt'" in data["message"]
+
+
+@pytest.mark.parametrize(
+    "body", ['{"question": "a", "question": "b"}', '{"question": "x", "k": NaN}', '{"question": "x", "k": -Infinity}']
+)
+def test_what_can_be_meant_in_two_ways_is_refused(running: RunningDaemon, body: str) -> None:
+    assert raw(running, "POST", "/recall", body.encode())[0] == 422
+
+
+@pytest.mark.parametrize("path", ["/a\0b", "\0", "/\ud800", "relative", "", "/folders\0"])
+def test_a_path_that_no_file_can_have_is_told(running: RunningDaemon, path: str) -> None:
+    for method, url, fields in (
+        ("POST", "/folders", {"path": path}),
+        ("POST", "/folders/remove", {"path": path}),
+        ("POST", "/folders/remove", {"path": path, "forget": True}),
+        ("POST", "/folders/gone", {"path": path, "keep": True}),
+        ("GET", "/folders/gone?path=" + quote(path.encode("utf-8", "replace")) + "%00", {}),
+        ("POST", "/add", {"paths": [path]}),
+        ("POST", "/estimate", {"paths": [path]}),
+        ("POST", "/backup", {"to": path}),
+    ):
+        status, data = raw(running, method, url, json.dumps(fields).encode() if fields else b"")
+        assert (status, data["code"]) == (422, "bad_input") and data["message"], (url, data)
 
 
 def test_the_log_holds_no_words_of_anybody(running: RunningDaemon, told: Client) -> None:
