@@ -1,0 +1,64 @@
+"""The API as it describes itself, asked all that its description allows and much that it does not: nothing is a fault
+of the daemon (500), and every reply is what the description says."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
+
+from daemon.testing import run_daemon
+from tests.daemon.conftest import QUICK
+
+EXAMPLES = 2  # of each route, for what it takes and for what it does not
+NOT_ASKED = ("/stop", "/activity", "/backup")  # ends it, never ends, and writes a verified copy every time
+CHECKS = (not_a_server_error, content_type_conformance, response_schema_conformance)
+
+
+def confined(value: Any, folder: Path) -> Any:
+    """The same with every path below a folder: "/" may be made up, too."""
+    if isinstance(value, str):
+        return f"{folder}{value}" if value.startswith("/") else value
+    if isinstance(value, dict):
+        return {name: confined(item, folder) for name, item in value.items()}
+    return [confined(item, folder) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.filterwarnings("default")  # of the tools
+def test_every_route_keeps_to_its_description(tmp_path: Path) -> None:
+    asked = set()
+    with run_daemon(tmp_path / "home", QUICK, PALIMPSEST_TRANSPORT="tcp") as daemon:
+        where = json.loads(daemon.paths.token.read_text())
+        headers = {"Authorization": f"Bearer {where['token']}"}
+        schema = schemathesis.openapi.from_url(f"http://127.0.0.1:{where['port']}/openapi.json", headers=headers)
+
+        for found in schema.get_all_operations():
+            operation = found.ok()
+            if operation.path in NOT_ASKED:
+                continue
+            for mode in GenerationMode:
+
+                @settings(
+                    max_examples=EXAMPLES, deadline=None, derandomize=True, database=None,
+                    suppress_health_check=list(HealthCheck),
+                )  # fmt: skip
+                @given(case=operation.as_strategy(generation_mode=mode))
+                def ask(case: Any) -> None:
+                    case.body, case.query = confined(case.body, tmp_path), confined(case.query, tmp_path)
+                    case.validate_response(case.call(headers=headers), checks=CHECKS)
+                    asked.add((case.method, case.path))
+
+                with suppress(Unsatisfiable):  # nothing can be wrong with it
+                    ask()
+        assert daemon.client.check().problems == ()
+        assert "Traceback" not in daemon.paths.log.read_text()
+    assert len(asked) > 45
