@@ -132,8 +132,14 @@ class UpkeepSettings:
 
     hour: int = setting(4, "The hour from which on they are made, 0 to 23. What was missed is made up for, once.")
     backup_days: int = setting(1, "Days between two backups; 0: none. They lie where those of `pal backup` do.")
-    backups_kept: int = setting(3, "Backups kept of these, at least 1; the oldest go. Others are never removed.")
+    backups_kept: int = setting(3, "Days of which one of these is kept, at least 1. Others are never removed.")
+    backups_weekly: int = setting(3, "Weeks of which one is kept besides, the newest.")
+    backups_monthly: int = setting(3, "Months of which one is kept besides, the newest.")
+    trial_days: int = setting(30, "Days between two trials whether the newest backup can be restored; 0: none.")
     check_days: int = setting(7, "Days between two looks for damage; 0: none. `pal check` looks now.")
+    scrub_nights: int = setting(
+        7, "Nights in which all that cannot be made anew is compared once with its checksums; 0: it is not."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from memory.answering.options import AskOptions, ModelChoice
@@ -336,6 +337,15 @@ class Memory:
         """Puts a backup, once it is verified, in the place of the memory at `path`, which is kept as `kept`. Nobody may
         have that open. InvalidInputError, StoreDamagedError: then nothing has changed."""
         restore.restore(backup, path, kept)
+
+    def rehearse(self, backup: Path) -> None:
+        """Restores a backup into a folder beside the memory, asks it something, and removes it again. StoreError and
+        its kinds, InvalidInputError, if it could not be restored."""
+        with TemporaryDirectory(prefix=PAST, dir=self.store.path.parent) as folder:
+            file = Path(folder) / "memory.db"
+            restore.restore(backup, file, Path(folder) / "kept.db")
+            with Store.open_read_only(file) as restored:
+                restored.read(metrics.count_live, file, "")
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:

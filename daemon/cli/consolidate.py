@@ -66,7 +66,9 @@ def describe_upkeep(of: wire.Upkeep) -> str:
     elif of.backup_at is None:
         backup = f"no backup yet; from {of.hour}:00 on"
     else:
-        backup = f"last backup {_day(of.backup_at)}, {of.backups:,} kept"
+        tried = f", restored on trial {_day(of.trial_at)}" if of.trial_at and not of.trial_problem else ""
+        tried = "; it could not be restored: pal doctor" if of.trial_problem else tried
+        backup = f"last backup {_day(of.backup_at)}, {of.backups:,} kept{tried}"
     if not of.check_days:
         check = "no checks: upkeep.check_days"
     elif of.check_at is None:

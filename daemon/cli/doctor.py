@@ -74,9 +74,8 @@ def _problems(client: Client) -> Iterator[str]:
             yield f"{folder.path}: {folder.detail}"
     if (told := client.status().night) and told.state == "failed":
         yield "What is done at night broke off; the daemon's log says where. To do it now: pal consolidate, pal train"
-    upkeep = client.status().upkeep
-    if upkeep and upkeep.backup_problem:
-        yield f"The scheduled backup failed: {upkeep.backup_problem} To make one now: pal backup"
+    if upkeep := client.status().upkeep:
+        yield from upkeep.warnings
     if (erasing := client.status().erasing) and erasing.reason:
         yield f"What was forgotten is not off the disk yet: {erasing.reason}. It is tried again until it is."
     embedder = client.embedder()

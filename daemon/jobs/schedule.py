@@ -5,6 +5,7 @@
     folders   watched folders are looked at: still there?       every watch.root_check_s
     night     consolidation and training, if they are due       a look every ten minutes
     backup    a verified copy of the memory, if it is due       a look every ten minutes
+    trial     a backup restored on trial, if it is due        a look every ten minutes
     check     a look for damage, if it is due                   a look every ten minutes
 
 What is done once a day or less is looked at often and done where it is due by what is noted in the memory, so that a

@@ -1,7 +1,8 @@
-"""Scheduled upkeep: a verified backup of the memory and a look for damage, each when it is due.
+"""Scheduled upkeep: a verified backup, a trial whether it can be restored, and looks for damage, each when it is due.
 
-Backups carry `scheduled` in their names; of these the oldest go when there are more than are to be kept. What a person
-made with `pal backup`, or put there, is never touched.
+Backups carry `scheduled` in their names; of these the newest of the last days, weeks and months are kept, and none goes
+while the memory is damaged: it may be the last good one. What a person made with `pal backup`, or put there, is never
+touched.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from daemon import wire
 from daemon.jobs.schedule import is_due
 from daemon.jobs.writer import Writer
-from daemon.paths import private_folder
+from daemon.paths import REPLACED, private_folder
 from daemon.settings import UpkeepSettings
 from memory import Memory
 from memory.errors import PalimpsestError
@@ -27,11 +28,13 @@ from memory.time.timestamps import from_ms
 log = logging.getLogger(__name__)
 
 PREFIX = "memory-scheduled-"  # of a backup that the schedule has made
-BACKUP, CHECK = "backup", "check"
+STAMP = "%Y%m%d-%H%M%S"  # behind it
+BACKUP, CHECK, SCRUB, TRIAL = "backup", "check", "scrub", "trial"
+LATE_DAYS = 2  # more than there should be between two backups: then a person is told
 
 
 class Upkeep:
-    """Makes backups and checks the memory, one at a time."""
+    """Makes backups, tries them and checks the memory, one at a time."""
 
     def __init__(
         self,
@@ -55,18 +58,23 @@ class Upkeep:
         self._gave_up = 0  # when a backup failed; ms UTC
 
     def back_up(self) -> bool:
-        """Makes a backup if one is due, and removes the oldest that are too many; whether it made one."""
+        """Makes a backup if one is due and something has changed since the last one, and removes those that are too
+        many; whether it made one."""
+        self.scrub()  # what is damaged already is no reason to let an older backup go
         with self._one_at_a_time:
             if not self._is_due(BACKUP, self._settings.backup_days, self._gave_up):
                 return False
+            outline, last = self._memory.maintenance.outline(), self._last(BACKUP)
+            if last and last.get("outline") == outline and self._scheduled():
+                self._note(BACKUP, last)
+                return False
             began = time.monotonic()
-            to = self._folder / f"{PREFIX}{self._clock():%Y%m%d-%H%M%S}.db"
+            to = self._folder / f"{PREFIX}{self._clock():{STAMP}}.db"
             try:
                 private_folder(self._folder)
                 size = self._memory.backup(to)
-                for old in self._scheduled()[: -max(1, self._settings.backups_kept)]:
-                    old.unlink(missing_ok=True)
-                    Memory.checksum_path(old).unlink(missing_ok=True)
+                if not self._is_damaged():
+                    self._rotate()
             except (PalimpsestError, OSError) as error:
                 self._gave_up = self._now()  # it would fail again until something changes
                 self._backup_problem = str(error)
@@ -74,8 +82,38 @@ class Upkeep:
                 self._publish(wire.Notice("error", f"The scheduled backup failed: {error} Do it now: pal backup"))
                 return False
             self._backup_problem = ""
-            self._note(BACKUP, {"bytes": size})
+            self._note(BACKUP, {"bytes": size, "outline": outline})
             log.info("backed up in %.1f s", time.monotonic() - began)
+            return True
+
+    def try_restoring(self) -> bool:
+        """Restores the newest backup into a place of its own, and removes that, if it is due; whether it did."""
+        with self._one_at_a_time:
+            backup = next(iter(self._backups()), None)
+            if backup is None or not self._is_due(TRIAL, self._settings.trial_days):
+                return False
+            problem = ""
+            try:
+                self._memory.rehearse(backup)
+            except (PalimpsestError, OSError) as error:
+                problem = str(error)
+                log.error("a backup could not be restored on trial: %s", type(error).__name__)
+                told = f"The backup {backup} could not be restored on trial: {problem} Make another one: pal backup"
+                self._publish(wire.Notice("error", told))
+            self._note(TRIAL, {"problem": problem})
+            return True
+
+    def scrub(self) -> bool:
+        """Compares a part of all rows with their seals, another one every night, if it is due; whether it did."""
+        nights = self._settings.scrub_nights
+        with self._one_at_a_time:
+            if not nights or not self._is_due(SCRUB, 1):
+                return False
+            damage = self._memory.maintenance.scrub(self._clock().toordinal() % nights, nights, self._writer.write)
+            before = self._last(SCRUB) or {}
+            last = max(len(damage), before.get("damage", 0)) if self._is_damaged() else len(damage)
+            self._note(SCRUB, {"damage": last})
+            self._tell(damage)
             return True
 
     def check(self) -> bool:
@@ -85,25 +123,61 @@ class Upkeep:
                 return False
             problems = self._memory.check(quick=True).problems
             self._note(CHECK, {"problems": len(problems)})  # the sentences may name what is forgotten later
-            if problems:
-                log.error("the check found %d problems", len(problems))
-                found = f"{problems[0]} All of them: pal check"
-                self._publish(wire.Notice("error", f"The memory is damaged: {found}"))
+            if not problems:
+                self._note(SCRUB, (self._last(SCRUB) or {}) | {"damage": 0})  # all seals were looked at
+            self._tell(problems)
             return True
 
     def state(self) -> wire.Upkeep:
         """What was done last, and what came of it."""
-        backed_up, checked = self._last(BACKUP), self._last(CHECK)
+        backed_up, checked, tried = self._last(BACKUP), self._last(CHECK), self._last(TRIAL)
+        there = self._backups()
+        made = from_ms(backed_up["t"]) if backed_up and self._scheduled() else None
         return wire.Upkeep(
             hour=self._settings.hour,
             backup_days=self._settings.backup_days,
-            backup_at=from_ms(backed_up["t"]) if backed_up else None,
+            backup_at=made or (_made_at(there[0]) if there else None),
             backups=len(self._scheduled()),
             backup_problem=self._backup_problem,
             check_days=self._settings.check_days,
             check_at=from_ms(checked["t"]) if checked else None,
-            problems=checked["problems"] if checked else 0,
+            problems=(checked["problems"] if checked else 0) + (self._last(SCRUB) or {}).get("damage", 0),
+            trial_at=from_ms(tried["t"]) if tried else None,
+            trial_problem=tried["problem"] if tried else "",
+            warnings=tuple(self._warnings(made or (_made_at(there[0]) if there else None))),
         )
+
+    def _warnings(self, last: datetime | None) -> Iterator[str]:
+        """Of backups, each with the command that mends it."""
+        now, days = self._clock(), self._settings.backup_days
+        began = self._memory.maintenance.first_read()
+        if self._backup_problem:
+            yield f"The scheduled backup failed: {self._backup_problem} To make one now: pal backup"
+        elif last is None and began and now - from_ms(began) > timedelta(days=LATE_DAYS):
+            yield "There is no backup. To make one: pal backup; one every day: pal config set upkeep.backup_days 1"
+        elif last and days and now - last > timedelta(days=days + LATE_DAYS):
+            yield f"The last backup is {(now - last).days} days old. To make one now: pal backup"
+        tried = self._last(TRIAL)
+        if tried and tried["problem"]:
+            yield f"A backup could not be restored on trial: {tried['problem']} Make another one: pal backup"
+        if self._is_damaged():
+            yield "The disk has changed what was written, and no old backup is removed. What and where: pal check"
+
+    def _is_damaged(self) -> bool:
+        scrubbed, checked = self._last(SCRUB) or {}, self._last(CHECK) or {}
+        return bool(scrubbed.get("damage") or checked.get("problems"))
+
+    def _tell(self, problems: tuple[str, ...]) -> None:
+        if problems:
+            log.error("the memory has %d problems", len(problems))
+            self._publish(wire.Notice("error", f"The memory is damaged: {problems[0]} All of them: pal check"))
+
+    def _rotate(self) -> None:
+        kept = self._settings
+        there = {path: _made_at(path) for path in self._scheduled()}
+        for old in there.keys() - choose_kept(there, kept.backups_kept, kept.backups_weekly, kept.backups_monthly):
+            old.unlink(missing_ok=True)
+            Memory.checksum_path(old).unlink(missing_ok=True)
 
     def _is_due(self, name: str, days: int, gave_up: int = 0) -> bool:
         if not days:
@@ -117,12 +191,34 @@ class Upkeep:
         """The backups of the schedule, the oldest first."""
         return sorted(self._folder.glob(f"{PREFIX}*.db"))
 
+    def _backups(self) -> list[Path]:
+        """All backups in the folder, the newest first."""
+        found = [path for path in self._folder.glob("*.db") if not path.name.startswith(REPLACED)]
+        return sorted(found, key=_made_at, reverse=True)
+
     def _last(self, name: str) -> dict[str, Any] | None:
         return self._memory.maintenance.last_run(name)
 
-    def _note(self, name: str, figures: dict[str, Any]) -> None:
-        self._writer.write(partial(self._memory.maintenance.note_run, name, {"t": self._now()} | figures))
+    def _note(self, name: str, figures: Mapping[str, Any]) -> None:
+        self._writer.write(partial(self._memory.maintenance.note_run, name, {**figures, "t": self._now()}))
 
     def _now(self) -> int:
         """The store's time: ms UTC."""
         return int(self._clock().timestamp() * 1000)
+
+
+def choose_kept(backups: Mapping[Path, datetime], days: int, weeks: int, months: int) -> set[Path]:
+    """The newest backup of each of the last so many days, weeks and months that have one; one at least."""
+    kept: set[Path] = set()
+    for span, number in (("%Y-%m-%d", max(1, days)), ("%G-%V", weeks), ("%Y-%m", months)):
+        newest = {f"{made:{span}}": path for path, made in sorted(backups.items(), key=lambda item: item[1])}
+        kept |= {newest[name] for name in sorted(newest, reverse=True)[:number]}
+    return kept
+
+
+def _made_at(backup: Path) -> datetime:
+    """As its name says or, where that says nothing, as its file does."""
+    try:
+        return datetime.strptime(backup.stem.removeprefix(PREFIX), STAMP).astimezone()
+    except ValueError:
+        return datetime.fromtimestamp(backup.stat().st_mtime).astimezone()

@@ -224,6 +224,7 @@ class Daemon:
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
         schedule.add("night", self.nightly.look, LOOK_SECONDS, after_s)
         schedule.add("backup", self.upkeep.back_up, LOOK_SECONDS, after_s)
+        schedule.add("trial", self.upkeep.try_restoring, LOOK_SECONDS, after_s)
         schedule.add("check", self.upkeep.check, LOOK_SECONDS, after_s)
         return schedule
 

@@ -32,7 +32,8 @@ class Night:
 @dataclass(frozen=True, slots=True)
 class Upkeep:
     """Scheduled backups and looks for damage, from `hour` on every so many days (0: never): when each was done last,
-    how many backups there are, why the last one failed, and how many problems were found."""
+    how many backups there are, why the last one failed, and how many problems were found; when one was restored on
+    trial, and why that failed. `warnings` are sentences, each with the command that mends it."""
 
     hour: int
     backup_days: int
@@ -42,6 +43,9 @@ class Upkeep:
     check_days: int = 0
     check_at: datetime | None = None
     problems: int = 0
+    trial_at: datetime | None = None
+    trial_problem: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
-    """A periodic job: disk | scan | folders | night | backup | check. `next_at` is when it is looked at next."""
+    """A periodic job, by its name in `daemon.jobs.schedule`. `next_at` is when it is looked at next."""
 
     name: str
     next_at: datetime

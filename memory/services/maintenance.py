@@ -22,7 +22,7 @@ from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State, embed
 from memory.store import backup as backups
-from memory.store import edge_memory, metrics, queries, relations, text, vectors
+from memory.store import edge_memory, metrics, queries, relations, seals, text, vectors
 from memory.store.connect import Connection
 from memory.store.store import read_by, write_by
 from memory.store.training import Model
@@ -272,8 +272,25 @@ class Maintenance:
             self._store.write(text.rebuild)
             self._state.complete_fact_vectors()
 
+    # Damage ---------------------------------------------------------------------------------------
+
+    def scrub(self, part: int = 0, parts: int = 1, write: Write = write_directly) -> tuple[str, ...]:
+        """Compares each `parts`-th block of rows, from `part` on, with its seal, and seals what has none: sentences of
+        what the disk has changed."""
+        with self._store.reading() as conn:
+            damage = tuple(seals.find_damage(conn, part, parts))
+            unsealed = seals.list_unsealed(conn)
+        for start in range(0, len(unsealed), seals.AT_ONCE):
+            write(partial(self._store.write, seals.seal, unsealed[start : start + seals.AT_ONCE]))
+        return damage
+
+    def outline(self) -> str:
+        """A hash of counts: another one when something was added, changed or forgotten since."""
+        return self._store.read(metrics.hash_outline)
+
     # Looking --------------------------------------------------------------------------------------
 
+    first_read = read_by(metrics.find_beginning)
     last_run = read_by(metrics.last_run)
     note_copy = write_by(backups.note_copy)
 

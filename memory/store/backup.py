@@ -7,12 +7,13 @@ known by its path.
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from memory.errors import StoreDamagedError, StoreError
+from memory.errors import StoreDamagedError, StoreError, StoreFullError
 from memory.store.connect import Connection, connect, create_private, driver_errors
 from memory.store.rows import FIRST_EDGE, LISTED, to_json
 
@@ -22,6 +23,7 @@ COPIES = "copies"  # in the table meta: paths of backups that were put elsewhere
 def verified_copy(conn: Connection, path: Path, to: Path) -> None:
     """`VACUUM INTO` a temporary name beside `to`, compare, sync, rename. `conn` is outside a transaction.
     StoreDamagedError if the copy is not equal, in which case nothing is left at `to`."""
+    _look_for_room(path, to)
     temporary = to.with_name(f".{to.name}.{os.getpid()}.part")
     temporary.unlink(missing_ok=True)
     create_private(temporary)  # SQLite would create it readable by everyone
@@ -35,6 +37,17 @@ def verified_copy(conn: Connection, path: Path, to: Path) -> None:
         sync(to.absolute().parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _look_for_room(path: Path, to: Path) -> None:
+    """StoreFullError where a copy, and what its check takes, will not fit: it would fill the disk before it fails."""
+    folder = next(folder for folder in to.absolute().parents if folder.is_dir())
+    free, needed = shutil.disk_usage(folder).free, int(path.stat().st_size * 1.2)
+    if path.exists() and free < needed:
+        raise StoreFullError(
+            f"A copy of {path} takes {needed >> 20:,} MB, and {free >> 20:,} MB are free at {folder}. Make room, or "
+            "put it on another disk: pal backup TO"
+        )
 
 
 def _compare(conn: Connection, copy: Connection, path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from memory.errors import StoreDamagedError
 from memory.nouns import Check
-from memory.store import fact_vectors
+from memory.store import fact_vectors, seals
 from memory.store.connect import Connection, driver
 from memory.store.rows import is_live
 from memory.store.store import Store
@@ -58,8 +58,15 @@ def _fact_vectors(conn: Connection) -> Iterator[str]:
         yield from _first_few(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW}", gone)
 
 
+def _seals(conn: Connection) -> Iterator[str]:
+    damage = [f"{sentence} {RESTORE}" for sentence in seals.find_damage(conn)]
+    yield from damage[:MOST]
+    if len(damage) > MOST:
+        yield f"And {len(damage) - MOST} more like it."
+
+
 LOOKS: Mapping[str, Callable[[Connection], Iterator[str]]] = {
-    "file": _file, "full text": _full_text, "vectors": _fact_vectors,
+    "file": _file, "full text": _full_text, "vectors": _fact_vectors, "checksums": _seals,
 }  # fmt: skip
 
 _IN_SOURCE = f"FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {is_live('n')}"

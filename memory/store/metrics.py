@@ -3,6 +3,7 @@ questions took and used, and the figures that are kept of all this."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -207,6 +208,33 @@ def drop_stale_memory(conn: Connection) -> int:
     """Removes what is remembered on edges that no longer hold; how many rows."""
     holds = f"SELECT 1 FROM edge e WHERE e.id = edge_memory.edge_id AND {is_live('e')}"
     return conn.execute(f"DELETE FROM edge_memory WHERE NOT EXISTS ({holds})").rowcount
+
+
+def find_beginning(conn: Connection) -> int | None:
+    """When the first source that is there was read, ms UTC."""
+    first: int | None = conn.execute("SELECT min(t_ingested) FROM source").fetchone()[0]
+    return first
+
+
+def hash_outline(conn: Connection) -> str:
+    """A hash of counts that differ when something was added, changed, said or forgotten: not when a job noted that it
+    ran."""
+    of = {
+        "node": "count(*), max(id), count(t_expired)",
+        "edge": "count(*), max(id), count(t_expired), sum(n_support), count(superseded_by)",
+        "source": "count(*), max(id), count(t_deleted), sum(policy = 'any'), max(t_ingested)",
+        "trace": "count(*), max(id), sum(feedback)",
+        "message": "count(*), max(id)",
+        "revision": "count(*), max(id), max(t_settled)",
+        "alias": "count(*)",
+        "folder": "count(*), max(id), group_concat(path || policy)",
+        "vec": "count(*), max(id)",
+        "conversation": "count(*), max(t_updated)",
+        "llm_probe": "count(*), max(t)",
+        "ml_model": "count(*), max(id), sum(active)",
+    }
+    rows = [conn.execute(f"SELECT {counts} FROM {table}").fetchone() for table, counts in of.items()]
+    return sha256(repr(rows).encode()).hexdigest()
 
 
 def note_run(conn: Connection, job: str, figures: dict[str, Any]) -> None:

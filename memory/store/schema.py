@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from memory.errors import StoreDamagedError, StoreError, StoreNewerError
 from memory.nouns import FORGOTTEN
+from memory.store import seals
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
 
@@ -63,7 +64,12 @@ def keep_marks_of_forgotten(conn: Connection) -> None:
     conn.execute("UPDATE skip SET reason = ? WHERE reason = ?", (FORGOTTEN, before))
 
 
-STEPS: tuple[Step, ...] = (create_memory, drop_episode_indexes, keep_marks_of_forgotten)
+def seal_rows(conn: Connection) -> None:
+    """Checksums of what cannot be made anew (`memory.store.seals`)."""
+    seals.watch(conn)
+
+
+STEPS: tuple[Step, ...] = (create_memory, drop_episode_indexes, keep_marks_of_forgotten, seal_rows)
 
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:
@@ -138,5 +144,6 @@ def _apply(conn: Connection, steps: Sequence[Step]) -> None:
 def _on_database(step: Step) -> Callable[[Database], None]:
     def run(db: Database) -> None:
         step(db.conn)
+        seals.take_away(db.conn)
 
     return run

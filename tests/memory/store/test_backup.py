@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import InvalidInputError, StoreError
+from memory.errors import InvalidInputError, StoreError, StoreFullError
 from memory.store import backup, check, text
 from memory.store.store import Store
 from tests.memory.store.building import HashEmbedder, nearest, remember
@@ -94,6 +95,14 @@ def test_what_a_killed_backup_leaves_is_named_and_swept(store: Store, tmp_path: 
         assert backup.discard_unfinished(conn, store.path, backups) == 3
         assert backup.known_copies(conn, store.path, backups) == []
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and not file.name.startswith("memory.db")]
+
+
+def test_a_copy_that_will_not_fit_is_not_begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=store.path.stat().st_size))
+    with pytest.raises(StoreFullError, match="pal backup TO"):
+        store.backup(tmp_path / "out" / "copy.db")
+    assert not (tmp_path / "out").exists()
 
 
 def test_backups_under_load_are_whole(store: Store, tmp_path: Path) -> None:

@@ -49,7 +49,9 @@ def test_many_of_a_kind_are_counted(store: Store) -> None:
 
 
 def test_it_says_what_it_looked_at(store: Store) -> None:
-    assert check.check(store).checked == ("file", "full text", "vectors", "graph", "sources", "facts", "revisions")
+    assert check.check(store).checked == (
+        "file", "full text", "vectors", "checksums", "graph", "sources", "facts", "revisions",
+    )  # fmt: skip
 
 
 FACTS_DAMAGED = {
