@@ -7,7 +7,7 @@ answers. Each request has its own connection (`daemon.connection`), so a client 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -140,10 +140,21 @@ class Client:
     def folders(self) -> tuple[wire.Folder, ...]:
         return self._call("GET", "/folders", wire.FoldersReply).folders
 
-    def watch(self, path: Path, policy: str | None = None) -> wire.Folder:
-        """Watches a folder from now on and reads it in the background. `policy` is as for `add`; with one, a folder
-        that is watched already changes its own."""
-        return self._call("POST", "/folders", wire.Folder, path=_absolute(path)[0], policy=policy)
+    def watch(
+        self,
+        path: Path,
+        policy: str | None = None,
+        *,
+        tags: Sequence[str] | None = None,
+        readers: Sequence[str] | None = None,
+        depth: int | None = None,
+    ) -> wire.Folder:
+        """Watches a folder from now on and reads it in the background. `policy` is as for `add`; with it, `tags`,
+        `readers` or `depth` a folder that is watched already changes its own."""
+        where = _absolute(path)[0]
+        return self._call(
+            "POST", "/folders", wire.Folder, path=where, policy=policy, tags=tags, readers=readers, depth=depth
+        )
 
     def gone(self, path: Path) -> wire.GoneReply:
         """The files of a watched folder that are gone and of which you decide."""

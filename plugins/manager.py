@@ -129,6 +129,10 @@ class Plugins:
     def versions(self) -> dict[str, int]:
         return {name: reader.version for name, reader in self._readers.items()}
 
+    def suffixes_of(self, readers: Iterable[str]) -> frozenset[str]:
+        """The suffixes of the files that these readers read."""
+        return frozenset(suffix for suffix, reader in self._by_suffix.items() if reader.name in readers)
+
     def reads(self, path: Path) -> bool:
         """Whether there is a reader for files of this name. Hidden files have none unless their suffix has one."""
         suffix = path.suffix.lower()

@@ -300,9 +300,16 @@ def _folder_routes(api: Api, services: Services) -> None:
         return wire.FoldersReply(await services.work(watcher.folders))
 
     @api.post("/folders")
-    async def watch(path: Path, policy: str | None = None) -> wire.Folder:
+    async def watch(
+        path: Path,
+        policy: str | None = None,
+        tags: tuple[str, ...] | None = None,
+        readers: tuple[str, ...] | None = None,
+        depth: int | None = None,
+    ) -> wire.Folder:
         chosen = views.policy(policy)
-        return await services.work(lambda: watcher.add(path, chosen, services.policy()))
+        add = partial(watcher.add, path, chosen, services.policy(), tags, readers, depth)
+        return await services.work(add)
 
     @api.get("/folders/gone")
     async def gone(path: Path) -> wire.GoneReply:

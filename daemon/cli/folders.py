@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,21 +28,45 @@ def watch() -> None:
 @watch.command("add")
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
 @policy_option
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help='Tag what is read there; repeatable. "": none.')
+@click.option(
+    "--reader",
+    "readers",
+    metavar="NAME",
+    multiple=True,
+    help='Only what this reader reads, such as markdown or eml; repeatable. "": all.',
+)
+@click.option("--depth", type=click.IntRange(0), help="Only so many folders deep; 1: no folder in it. 0: all.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
-def watch_add(session: Session, folders: tuple[Path, ...], policy: str | None, yes: bool, as_json: bool) -> None:
+def watch_add(
+    session: Session,
+    folders: tuple[Path, ...],
+    policy: str | None,
+    tags: tuple[str, ...],
+    readers: tuple[str, ...],
+    depth: int | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
     """Watch FOLDER from now on.
 
-    For a folder that is watched already, --policy changes where its text may go, read before or from now on.
+    For a folder that is watched already, the options change what was said of it: --policy and --tag also for what was
+    read before, and what it is no longer to read is dropped.
     """
     chosen = [_folder(folder) for folder in folders]
     if not yes:
         confirm_much(session, _unwatched(session, chosen))
     if policy is None and not yes and not as_json:
         ask(session)
+    rules = {
+        "tags": [tag for tag in tags if tag] if tags else None,
+        "readers": [name for name in readers if name] if readers else None,
+        "depth": depth,
+    }
     for folder in chosen:
-        _watch(session, folder, as_json, policy)
+        _watch(session, folder, as_json, policy, **rules)
 
 
 def _unwatched(session: Session, folders: list[Path]) -> list[Path]:
@@ -56,14 +81,15 @@ def _folder(path: Path) -> Path:
     return folder
 
 
-def _watch(session: Session, folder: Path, as_json: bool = False, policy: str | None = None) -> None:
+def _watch(session: Session, folder: Path, as_json: bool = False, policy: str | None = None, **rules: Any) -> None:
     known = {row.path: row.policy for row in session.client.folders()}
-    row = session.client.watch(folder, policy)
+    row = session.client.watch(folder, policy, **rules)
     if as_json:
         output.print_json(row)
     elif row.path in known:
         changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
-        output.print_text(f"Already watched: {row.path}{changed}")
+        said = f". It is read like this: {described}." if (described := _describe_rules(row)) and not changed else ""
+        output.print_text(f"Already watched: {row.path}{changed}{said}")
     else:
         output.print_text(f"Watching {row.path}. It is being read; `pal status` shows how far.")
 
@@ -141,8 +167,21 @@ def _print_gone(reply: wire.GoneReply) -> None:
 
 
 def print_folders(folders: tuple[wire.Folder, ...]) -> None:
-    """One line each: path, state, how much was read from it, where its text may go, what is wrong."""
-    output.print_table((row.path, row.state, count(row.sources, "note"), row.policy, row.detail) for row in folders)
+    """One line each: path, state, how much was read from it, where its text may go, what is said of it or is wrong."""
+    output.print_table(
+        (row.path, row.state, count(row.sources, "note"), row.policy, "; ".join(filter(None, told)))
+        for row in folders
+        for told in [(_describe_rules(row), row.detail)]
+    )
+
+
+def _describe_rules(row: wire.Folder) -> str:
+    rules = [f"#{tag}" for tag in row.tags]
+    if row.readers:
+        rules.append(f"only {', '.join(row.readers)}")
+    if row.depth:
+        rules.append(f"{count(row.depth, 'folder')} deep")
+    return ", ".join(rules)
 
 
 @click.command()

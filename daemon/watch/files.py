@@ -9,14 +9,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-FOLDER_RULES = ".palimpsestignore"  # in a watched folder, in .gitignore syntax
+FOLDER_RULES = ".palimpsestignore"  # in .gitignore syntax, in any folder
 MIB = 1 << 20
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/")  # of a whole disk: what there is no file
 
@@ -44,26 +44,53 @@ class Found:
 
 
 class Ignore:
-    """What is never read: the patterns of the settings, those of the folder itself, and our own files."""
+    """What is never read: the patterns of the settings, those in the folder and in folders below it, as git takes them
+    from its .gitignore files, and our own files."""
 
-    def __init__(self, root: Path, patterns: Iterable[str], own: Iterable[Path]) -> None:
-        """`own` are folders or files that are left out wherever they lie."""
-        rules = [*patterns, *(SYSTEM if root == Path(root.anchor) else ())]
-        try:
-            data, _ = read(root / FOLDER_RULES, MIB, root)
-            rules += data.decode("utf-8", "replace").splitlines()
-        except Unread:
-            pass
+    def __init__(
+        self,
+        root: Path,
+        patterns: Iterable[str],
+        own: Iterable[Path],
+        depth: int = 0,
+        suffixes: Collection[str] | None = None,
+    ) -> None:
+        """`own` are folders or files that are left out wherever they lie. Only so many folders deep is read (0: all),
+        and only files with these `suffixes`, in lower case with the dot, if some are given."""
         self.root = root
         self._own = frozenset(own)
-        self._rules = GitIgnoreSpec.from_lines(rules)
+        self._depth = depth
+        self._suffixes = suffixes
+        self._patterns = GitIgnoreSpec.from_lines([*patterns, *(SYSTEM if root == Path(root.anchor) else ())])
+        self._folders: dict[Path, GitIgnoreSpec | None] = {}  # the rules in each, as far as it was asked for
 
     def covers(self, path: Path, folder: bool) -> bool:
         """Whether `path`, found in a folder that is not ignored itself, is ignored."""
         if path in self._own:
             return True
-        name = path.relative_to(self.root).as_posix()
-        return self._rules.match_file(name + "/" if folder else name)
+        parts = path.relative_to(self.root).parts
+        if folder and self._depth and len(parts) >= self._depth:
+            return True
+        if not folder and self._suffixes is not None and path.suffix.lower() not in self._suffixes:
+            return True
+        name = "/".join(parts) + ("/" if folder else "")
+        ignored = self._patterns.check_file(name).include
+        place = self.root
+        for part in parts:  # the rules of a folder further down win
+            if (rules := self._rules_in(place)) is not None and (found := rules.check_file(name).include) is not None:
+                ignored = found
+            name = name[len(part) + 1 :]
+            place /= part
+        return bool(ignored)
+
+    def _rules_in(self, folder: Path) -> GitIgnoreSpec | None:
+        if folder not in self._folders:
+            try:
+                data, _ = read(folder / FOLDER_RULES, MIB, self.root)
+                self._folders[folder] = GitIgnoreSpec.from_lines(data.decode("utf-8", "replace").splitlines())
+            except Unread:
+                self._folders[folder] = None
+        return self._folders[folder]
 
     def reaches(self, path: Path) -> bool:
         """Whether `path` below the root is ignored, or lies in a folder that is."""

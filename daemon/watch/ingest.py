@@ -24,9 +24,17 @@ from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
 from daemon.watch import files
 from daemon.watch.files import Found, Ignore, uri_of
+from daemon.watch.roots import Rules
 from daemon.watch.survey import KEPT, Judge, Look, Sources, Survey, Trusting, believe
 from memory import Memory
-from memory.errors import NotAvailableError, PalimpsestError, StoreBusyError, StoreDamagedError, StoreFullError
+from memory.errors import (
+    InvalidInputError,
+    NotAvailableError,
+    PalimpsestError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreFullError,
+)
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Document, Policy, Receipt, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents
@@ -39,6 +47,7 @@ log = logging.getLogger(__name__)
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 4 << 20
 BATCH_SECONDS = 1.0
+MAX_DEPTH = 1000  # folders
 WALK_STEP = 1000  # files looked at between two looks for something more urgent
 
 STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError, NotAvailableError)  # no document's fault
@@ -98,9 +107,19 @@ class Ingest:
         self._plugins = plugins
         self._knows_readers = False
 
-    def ignore_rules(self, root: Path) -> Ignore:
+    def ignore_rules(self, root: Path, rules: Rules | None = None) -> Ignore:
         """What is not read below `root`."""
-        return Ignore(root, self.settings.ignore, self.own)
+        rules = rules or Rules()
+        suffixes = self._plugins.suffixes_of(rules.readers) if rules.readers else None
+        return Ignore(root, self.settings.ignore, self.own, rules.depth, suffixes)
+
+    def check_rules(self, rules: Rules) -> None:
+        """InvalidInputError for what cannot be."""
+        if unknown := set(rules.readers).difference(self._plugins.readers):
+            known = ", ".join(self._plugins.readers)
+            raise InvalidInputError(f"There is no reader {sorted(unknown)[0]!r}. There are: {known}.")
+        if not 0 <= rules.depth <= MAX_DEPTH or "" in rules.tags:
+            raise InvalidInputError(f"A tag is a word, and depth a number from 0 (all of it) to {MAX_DEPTH}.")
 
     def take(
         self,
@@ -303,8 +322,10 @@ class Ingest:
                 batch.gone += [source.uri for source in there]
             return
         kept = {source.uri: source.policy for source in there}
-        policy = disk.looks[uri].policy
-        batch.documents += [replace(document, policy=kept.get(document.uri, policy)) for document in read]
+        look = disk.looks[uri]
+        for document in read:
+            policy, tags = kept.get(document.uri, look.policy), (*document.tags, *look.tags)
+            batch.documents.append(replace(document, policy=policy, tags=tags))
         batch.bytes += len(data)
         batch.gone += {source.uri for source in there} - {document.uri for document in read}
 

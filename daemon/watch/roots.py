@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +35,16 @@ class Identity(NamedTuple):
     born: int
 
 
+@dataclass(frozen=True)
+class Rules:
+    """What a person says of a folder beside its policy: tags for all that is read there, the readers that may read it
+    (none: all), and how many folders deep it is read (0: all; 1: only what lies in it)."""
+
+    tags: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
+    depth: int = 0
+
+
 @dataclass
 class Root:
     """A watched folder."""
@@ -43,6 +53,7 @@ class Root:
     ignore: Ignore
     policy: Policy  # of what is new in it
     known_as: Identity | None  # what it was when it was last believed
+    rules: Rules = Rules()
     held: bool = False  # a person was asked about files that are gone, and has not answered
     settled: int = 0  # when a person last answered, ms UTC
     gone: tuple[str, ...] = ()  # files that are not there and not let go, by uri
@@ -60,16 +71,20 @@ class Root:
     doubted: float | None = None  # when many files were first not there
 
     @classmethod
-    def from_options(cls, path: Path, ignore: Ignore, policy: Policy, options: Mapping[str, Any]) -> Root:
+    def from_options(
+        cls, path: Path, policy: Policy, options: Mapping[str, Any], ignore_rules: Callable[[Path, Rules], Ignore]
+    ) -> Root:
         """As `options` kept it. An identity in another form is none: the folder is known by its files then."""
         identity = options.get("identity") or ()
         known_as = Identity(*identity) if len(identity) == len(Identity._fields) else None
-        return cls(path, ignore, policy, known_as, options.get("held", False), options.get("settled", 0))
+        rules = Rules(tuple(options.get("tags", ())), tuple(options.get("readers", ())), options.get("depth", 0))
+        held, settled = options.get("held", False), options.get("settled", 0)
+        return cls(path, ignore_rules(path, rules), policy, known_as, rules, held, settled)
 
     @property
     def options(self) -> dict[str, Any]:
         """What outlives the process."""
-        return {"identity": self.known_as, "held": self.held, "settled": self.settled}
+        return {"identity": self.known_as, "held": self.held, "settled": self.settled, **asdict(self.rules)}
 
 
 def identify(path: Path) -> Identity | None:

@@ -19,12 +19,13 @@ Sources = dict[str, list[Source]]  # by the uri of their file
 @dataclass(frozen=True)
 class Look:
     """Where to look: a folder or a file, what to leave out, and the root it belongs to. What is new there gets
-    `policy`; what is known keeps its own."""
+    `policy`; what is known keeps its own. All that is read there gets `tags`."""
 
     path: Path
     ignore: Ignore
     root: Path
     policy: Policy = "local"
+    tags: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:

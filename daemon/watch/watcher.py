@@ -30,7 +30,7 @@ from daemon.watch.events import Events
 from daemon.watch.files import FOLDER_RULES, uri_of
 from daemon.watch.ingest import Ingest
 from daemon.watch.losses import AWAY, Losses
-from daemon.watch.roots import Root, identify, network_of
+from daemon.watch.roots import Root, Rules, identify, network_of
 from daemon.watch.survey import KEPT, Look
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy
@@ -71,7 +71,7 @@ class Watcher:
         """Knows the folders, and does not yet look at them."""
         for folder in self._memory.sources.watched_folders():
             path = Path(folder.path)
-            self._roots[path] = Root.from_options(path, self._ingest.ignore_rules(path), folder.policy, folder.options)
+            self._roots[path] = Root.from_options(path, folder.policy, folder.options, self._ingest.ignore_rules)
 
     def start(self) -> None:
         """Begins to watch and scan all folders."""
@@ -90,12 +90,52 @@ class Watcher:
 
     # What a person asks for -----------------------------------------------------------------------
 
-    def add(self, path: Path, policy: Policy | None = None, default: Policy = "local") -> wire.Folder:
+    def add(
+        self,
+        path: Path,
+        policy: Policy | None = None,
+        default: Policy = "local",
+        tags: Sequence[str] | None = None,
+        readers: Sequence[str] | None = None,
+        depth: int | None = None,
+    ) -> wire.Folder:
         """Watches a folder from now on. InvalidInputError, NotFoundError, ConflictError.
 
         `policy` is for all that lies in it, read before or from now on; without one what is new gets the `default`, or
-        what was said when it was first watched. One that was taken for another folder is the right one from now on.
+        what was said when it was first watched. `tags`, `readers` and `depth` (see Rules) are as they were where
+        nothing is said. A folder that was taken for another one is the right one from now on.
         """
+        path = self._find_folder(path)
+        known = self._roots.get(path)
+        before = known.rules if known else Rules()
+        rules = Rules(
+            before.tags if tags is None else tuple(dict.fromkeys(tag.strip().lstrip("#") for tag in tags)),
+            before.readers if readers is None else tuple(readers),
+            before.depth if depth is None else depth,
+        )
+        self._ingest.check_rules(rules)
+        if known is None:
+            if not self._started.wait(60):
+                raise ConflictError("Folders cannot be watched now. See the daemon's log, and restart it.")
+            ignore = self._ingest.ignore_rules(path, rules)
+            root = Root(path, ignore, policy or default, identify(path), rules)
+            self._writer.write(partial(self._store, root, policy))
+            self._roots[path] = root
+            self._watch(root)
+            self._scan(root)
+            return self._folder(root)
+        known.policy, known.rules = policy or known.policy, rules
+        is_missing = known.state == "missing"
+        if is_missing:  # whatever of it is gone is asked about
+            known.known_as, known.held = identify(path), True
+        if policy or is_missing or rules != before:
+            self._writer.write(partial(self._store, known, policy, before.tags))
+        if is_missing or rules != before:
+            self._scan(known)
+        return self._folder(known)
+
+    def _find_folder(self, path: Path) -> Path:
+        """The folder, if it can be watched. InvalidInputError, NotFoundError, ConflictError."""
         try:
             path = path.resolve(strict=True)
             os.scandir(path).close()
@@ -115,25 +155,7 @@ class Watcher:
             if path != other and (path.is_relative_to(other) or other.is_relative_to(path)):
                 where = "inside" if path.is_relative_to(other) else "around"
                 raise ConflictError(f"{path} is {where} {other}, which is watched already. Stop watching that first.")
-        if path not in self._roots:
-            if not self._started.wait(60):
-                raise ConflictError("Folders cannot be watched now. See the daemon's log, and restart it.")
-            root = Root(path, self._ingest.ignore_rules(path), policy or default, identify(path))
-            self._writer.write(partial(self._store, root, policy))
-            self._roots[path] = root
-            self._watch(root)
-            self._scan(root)
-            return self._folder(root)
-        root = self._roots[path]
-        if policy:
-            root.policy = policy
-        if root.state == "missing":  # whatever of it is gone is asked about
-            root.known_as, root.held = identify(path), True
-        if policy or root.state == "missing":
-            self._writer.write(partial(self._store, root, policy))
-        if root.state == "missing":
-            self._scan(root)
-        return self._folder(root)
+        return path
 
     def remove(self, path: Path, then: Callable[[str], NewJob | None] = lambda folder: None) -> Path:
         """Stops watching; returns the folder's path as it was stored. `then` gives a job to be queued with that, for
@@ -240,7 +262,7 @@ class Watcher:
         be being forgotten."""
         root.scan_waits = False
         root.scanned = time.monotonic()
-        root.ignore = self._ingest.ignore_rules(root.path)
+        root.ignore = self._ingest.ignore_rules(root.path, root.rules)
         for _ in self._ingest.take([self._look_at(root, root.path)], task, {}, self, folders=folders):
             yield
             if self._roots.get(root.path) is not root:
@@ -305,11 +327,14 @@ class Watcher:
         """Writes what is known of a folder, soon, if it is still watched then."""
         self._writer.submit(lambda: self._store(root) if self._roots.get(root.path) is root else None)
 
-    def _store(self, root: Root, policy: Policy | None = None) -> None:
-        """Writes what is known of a folder; a `policy` is for what was read from it before, too."""
+    def _store(self, root: Root, policy: Policy | None = None, former: Sequence[str] = ()) -> None:
+        """Writes what is known of a folder. A `policy`, and tags in place of the `former`, are for what was read from
+        it before, too."""
         self._memory.sources.watch_folder(str(root.path), root.policy, root.options)
         if policy:
             self._memory.sources.set_policy({uri_of(root.path): policy})
+        if set(former) != set(root.rules.tags):
+            self._memory.sources.change_tags(uri_of(root.path) + "/", former, root.rules.tags)
 
     def _folder(self, root: Root) -> wire.Folder:
         count = self._memory.sources.count_under(uri_of(root.path) + "/")
@@ -317,10 +342,13 @@ class Watcher:
         if root.unheard and state != "missing":
             state = "polling"
             detail = "; ".join(filter(None, (f"{root.unheard}; {self._how_often(root)}", detail)))
-        return wire.Folder(str(root.path), state, count, detail, root.policy, len(root.gone) if root.held else 0)
+        gone, rules = len(root.gone) if root.held else 0, root.rules
+        return wire.Folder(
+            str(root.path), state, count, detail, root.policy, gone, rules.tags, rules.readers, rules.depth
+        )
 
     def _look_at(self, root: Root, path: Path) -> Look:
-        return Look(path, root.ignore, root.path, root.policy)
+        return Look(path, root.ignore, root.path, root.policy, root.rules.tags)
 
     # Events ---------------------------------------------------------------------------------------
 
@@ -342,7 +370,7 @@ class Watcher:
             root = self._roots.get(place)
             if root is None:
                 continue
-            if len(changed) > MANY or place / FOLDER_RULES in changed or place in changed:
+            if len(changed) > MANY or place in changed or any(path.name == FOLDER_RULES for path in changed):
                 self._scan(root)
                 continue
             all_changed = set(changed)

@@ -65,7 +65,8 @@ class RetiredReply:
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`. `policy` of what
-    is new in it: local | any. `gone` files are not there any more, and a person decides what becomes of them."""
+    is new in it: local | any. `gone` files are not there any more, and a person decides what becomes of them. What is
+    read there gets `tags`; only these `readers` read it (none: all), and only so many folders deep (0: all)."""
 
     path: str
     state: str
@@ -73,6 +74,9 @@ class Folder:
     detail: str = ""
     policy: str = "local"
     gone: int = 0
+    tags: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)

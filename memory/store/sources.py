@@ -151,6 +151,17 @@ def set_policy(conn: Connection, uri: str, policy: Policy) -> int:
     ).rowcount
 
 
+def change_tags(conn: Connection, folder: str, former: Sequence[str], tags: Sequence[str]) -> None:
+    """Gives the live sources below a folder, whose uri ends with "/", these tags in place of the former."""
+    below = "(SELECT id FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL)"
+    for tag in set(former).difference(tags):
+        conn.execute(f"DELETE FROM source_tag WHERE tag = ? AND source_id IN {below}", (tag, *_below(folder)))
+    for tag in set(tags).difference(former):
+        conn.execute(
+            f"INSERT OR IGNORE INTO source_tag SELECT id, ? FROM source WHERE id IN {below}", (tag, *_below(folder))
+        )
+
+
 def open_ids(conn: Connection) -> list[int]:
     """The sources whose text may leave this machine, by id."""
     return select_ids(conn, "SELECT id FROM source WHERE policy = 'any' ORDER BY id")

@@ -4,6 +4,7 @@ import collections
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,28 @@ def test_a_walk_is_in_order_and_leaves_out_what_is_ignored(tmp_path: Path) -> No
     assert ignore.reaches(tmp_path / "own" / "logs" / "x.md")
     assert not ignore.reaches(tmp_path / "a/y/x.md")
     assert not ignore.reaches(tmp_path)
+
+
+def test_rules_in_folders_are_as_in_gitignore(tmp_path: Path) -> None:
+    for name in ("a.md", "b.txt", "deep/a.md", "deep/b.txt", "deep/er/b.txt", "deep/er/c.log", "deep/er/most/c.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / ".palimpsestignore").write_text("*.txt\n*.log\n# a remark\n")
+    (tmp_path / "deep" / ".palimpsestignore").write_text("!b.txt\n/a.md\nmost/\n")
+    (tmp_path / "deep" / "er" / ".palimpsestignore").write_text("b.txt\n!*.log\n")
+
+    def kept(**limits: Any) -> list[str]:
+        ignore = Ignore(tmp_path, ["node_modules/"], [], **limits)
+        found = names(list(walk(tmp_path, ignore)), tmp_path)
+        assert not any(ignore.reaches(tmp_path / name) for name in found)
+        return [name for name in found if not name.endswith("ignore")]
+
+    assert kept() == ["a.md", "deep/b.txt", "deep/er/c.log"]
+    assert kept(depth=2) == ["a.md", "deep/b.txt"]
+    assert kept(depth=1) == ["a.md"]
+    assert kept(suffixes={".log"}) == ["deep/er/c.log"]
+    assert Ignore(tmp_path, [], []).reaches(tmp_path / "deep" / "er" / "most" / "c.md")
+    assert Ignore(tmp_path, [], [], depth=1).reaches(tmp_path / "deep" / "new.md")
 
 
 def test_a_file_is_its_own_walk_even_if_it_is_ignored(tmp_path: Path) -> None:

@@ -169,6 +169,38 @@ def test_ignored_names_are_never_read(client: Client, folder: Path, listener: Li
     listener.until_changed(folder / "read me.md", "removed")
 
 
+def test_what_is_said_of_a_folder(client: Client, running: RunningDaemon, folder: Path, listener: Listener) -> None:
+    """Tags are for what was read before, too; what it shall not hold any more goes without a question."""
+    (folder / "a.md").write_text("The fender is new.")
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "b.txt").write_text("The buoy is red.")
+    for number in range(25):
+        (folder / "deep" / "er" / f"{number}.md").write_text(f"The anchor {number} is heavy.")
+    listener.until(lambda event: client.sources(str(folder)).total == 27)
+    told = client.watch(folder, tags=["#boat"], readers=["markdown"], depth=1)
+    assert (told.tags, told.readers, told.depth) == (("boat",), ("markdown",), 1)
+    wait_for(client, folder, lambda found: (found.sources, found.state) == (1, "watching"))
+    assert state_of(client, folder).gone == 0
+    assert [hit.passage.uri for hit in client.recall("fender", within=wire.Scope(tags=("boat",))).hits] == [
+        str(folder / "a.md")
+    ]
+    (folder / "c.md").write_text("The sail is torn.")
+    (folder / "c.txt").write_text("Nobody reads this.")
+    listener.until_changed(folder / "c.md", "added")
+    running.stop()
+    running.start()
+    assert client.watch(folder).depth == 1
+    (hit,) = client.recall("sail", within=wire.Scope(tags=("boat",))).hits
+    assert hit.passage.uri == str(folder / "c.md")
+    client.watch(folder, tags=[], readers=[], depth=0)
+    wait_for(client, folder, lambda found: found.sources == 29)
+    assert not client.recall("sail", within=wire.Scope(tags=("boat",))).hits
+    for wrong in ({"readers": ["nobody"]}, {"depth": -1}, {"tags": [" "]}):
+        with pytest.raises(DaemonError) as caught:
+            client.watch(folder, **wrong)  # type: ignore[arg-type]
+        assert caught.value.failed.code == "bad_input"
+
+
 def test_a_skip_is_told_once_and_forgotten_when_mended(client: Client, folder: Path, listener: Listener) -> None:
     file = folder / "scan.md"
     file.write_bytes(b"\x00\x01\x02" * 500)
