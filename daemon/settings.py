@@ -163,7 +163,7 @@ class NightSettings:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long is kept what no question finds any more, but for one about an earlier time; it is erased at night."""
+    """How long is kept what no question about today finds, and how much of questions; the rest goes at night."""
 
     deleted_days: int = setting(30, "Days for which the text of files that were deleted is kept; 0: for ever.")
     edited_days: int = setting(
@@ -171,6 +171,9 @@ class RetentionSettings:
     )
     draft_hours: float = setting(
         1.0, "What stood in a note for less time than this many hours is no history, and goes; 0: all of it is kept."
+    )
+    questions: int = setting(
+        500, "Questions of which the whole way to the answer is kept; of earlier ones what is learnt from. 0: of all."
     )
 
 

@@ -11,7 +11,7 @@ from daemon.cli import output
 from daemon.cli.facts import print_suspects
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.terminal import count
+from daemon.terminal import count, size
 
 
 @click.command()
@@ -42,7 +42,8 @@ def night(of: wire.Night) -> str:
     else:
         names = f"{count(of.suspects, 'pair')} of names that may be one: pal doctor --memory" if of.suspects else ""
         erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
-        parts = [_did(of) or "all was in order", names, of.learnt.rstrip("."), erased]
+        freed = f"{size(of.freed)} given back" if of.freed else ""
+        parts = [_did(of) or "all was in order", names, of.learnt.rstrip("."), erased, freed]
         told = f"last {of.at.astimezone():%Y-%m-%d %H:%M}: {'; '.join(filter(None, parts))}"
     match of.state:
         case "off":

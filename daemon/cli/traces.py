@@ -18,6 +18,7 @@ from daemon.cli.options import json_option
 from daemon.cli.questions import print_answer, print_sources
 from daemon.cli.session import Session, pass_session
 
+NOT_KEPT = "How it was answered is not kept any more (retention.questions). To ask it again: pal trace ID --again"
 NONE_ASKED = 'No question was asked yet. Ask one: pal ask "where is the harbour office?"'
 TOP_VISITS = 20
 _LABEL = 60
@@ -96,7 +97,7 @@ def _again(session: Session, id: int, as_json: bool) -> None:
     if as_json:
         return
     same = answered.text == before.text
-    than = "the same answer as" if same else "another answer than"
+    than = "the same answer as" if same else "another answer than" if before.steps else "the same question as"
     this = f"This is trace {answered.trace_id}" if answered.trace_id else "This was not kept"
     output.say(f"{this}: {than} trace {id}.")
     if answered.no_answer:
@@ -129,6 +130,9 @@ def _print(found: wire.Trace) -> None:
         rows.append(("repeats", f"trace {asked.parent}"))
     rows += [("came to", f"{outcome(asked)}, {tier(asked)}"), ("took", cost(asked))]
     output.print_table((f"   {name}", " ".join(value.split())) for name, value in rows)
+    if not found.steps:
+        output.print_text(f"   {NOT_KEPT}")
+        return
     _print_heading("Stages")
     output.print_table(
         ((f"   {step.name}", f"{step.ms:,.1f} ms", _details(step.detail)) for step in found.steps), right=(1,)

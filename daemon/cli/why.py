@@ -13,7 +13,7 @@ from daemon.cli.facts import span, statement
 from daemon.cli.options import json_option
 from daemon.cli.questions import where
 from daemon.cli.session import Session, pass_session
-from daemon.cli.traces import cost, newest, outcome, tier
+from daemon.cli.traces import NOT_KEPT, cost, newest, outcome, tier
 
 CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
 LONGEST_QUOTE = 200  # characters
@@ -39,7 +39,7 @@ def why(session: Session, id: int | None, as_json: bool) -> None:
     for used in found.used:
         _print_used(used, found.shown)
     if not found.used:
-        click.echo(f"   {'Only passages were asked for.' if asked.no_answer is None else 'It was not answered.'}")
+        click.echo(f"   {_unanswered(asked)}")
     rows = [("chain", way) for way in found.chain]
     rows += [("against", gap) for gap in found.gaps]
     rows += [("how far", reason) for reason in found.reasons if reason != found.note]
@@ -50,6 +50,13 @@ def why(session: Session, id: int | None, as_json: bool) -> None:
     click.echo()
     output.print_table((f"   {name}", _flat(value)) for name, value in rows)
     output.say(f"What is missing in it: pal whynot WORDS{'' if id is None else f' --trace {id}'}")
+
+
+def _unanswered(asked: wire.Asked) -> str:
+    """Why nothing is shown of an answer."""
+    if asked.no_answer is None:
+        return "Only passages were asked for."
+    return "It was not answered." if asked.no_answer else NOT_KEPT
 
 
 def _print_used(used: wire.Used, shown: int) -> None:

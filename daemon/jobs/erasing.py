@@ -110,6 +110,8 @@ class Erasing:
                 yield
         pending = self._writer.submit(self._memory.ingest.wipe, urgent=True).result()
         gone.append(self.watch(Forgotten(pending=pending)))
+        if not pending:
+            self._memory.retention.compact(lambda unit: self._writer.submit(unit).result())
         self._writer.write(partial(self._finish, job))
 
     def _forget_folder(self, below: str, task: Task, gone: list[Forgotten]) -> Iterator[None]:

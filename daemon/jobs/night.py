@@ -129,6 +129,7 @@ class Nightly:
             suspects=last["suspects"],
             learnt=last["learnt"],
             erased=last.get("erased", 0),
+            freed=last.get("freed", 0),
         )
 
     def _is_due(self) -> bool:

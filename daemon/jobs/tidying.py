@@ -1,7 +1,7 @@
-"""What is not kept for ever is erased at night, by the settings `retention.*`.
+"""At night what is not kept for ever is erased, by the settings `retention.*`, and what is free in the file given back.
 
-That cannot be taken back, and goes by the clock. So after a long pause, or where the clock made one, it waits for the
-next night: a clock that is wrong has mostly been set by then.
+Retired text goes by the clock and does not come back. So after a long pause, or where the clock made one, it waits for
+the next night: a clock that is wrong has mostly been set by then.
 """
 
 from __future__ import annotations
@@ -35,11 +35,18 @@ class Tidying:
 
     def at_night(self, write: Write, last: int) -> dict[str, int]:
         """Tidies up; what came of it in numbers. `last`: when there was a night before, ms UTC, 0 if never."""
+        settings = self._settings
+        questions = self._memory.retention.thin_out_questions(settings.questions, write) if settings.questions else 0
+        erased = self._expire(write, last)
+        return {"questions_thinned": questions, "erased": erased, "freed": self._memory.retention.compact(write)}
+
+    def _expire(self, write: Write, last: int) -> int:
+        """Erases retired text whose time has come; how many passages."""
         from memory.services.retention import Expiry
 
         now = self._clock()
         if not last or not timedelta() <= now - datetime.fromtimestamp(last / 1000).astimezone() <= LONG:
-            return {"erased": 0}
+            return 0
         settings = self._settings
 
         def before(**kept: float) -> int | None:
@@ -51,5 +58,4 @@ class Tidying:
             before(days=settings.deleted_days), before(days=settings.edited_days), before(hours=settings.draft_hours),
             shortest,
         )  # fmt: skip
-        gone = self._memory.retention.expire(expiry, write)
-        return {"erased": gone.episodes}
+        return self._memory.retention.expire(expiry, write).episodes

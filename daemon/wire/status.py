@@ -14,7 +14,8 @@ from memory.events import Event
 class Night:
     """What is done once a day while nobody asks. `state`: off | idle | battery | working | failed; `hour` is when. `at`
     is when it was done last, None if never, `seconds` how long that took, and the rest what came of it: counts as in
-    Consolidated, in `learnt` a sentence about what was learnt, and the retired passages that were `erased`."""
+    Consolidated, in `learnt` a sentence about what was learnt, the retired passages that were `erased`, the bytes that
+    were `freed` on the disk."""
 
     state: str
     hour: int
@@ -27,6 +28,7 @@ class Night:
     suspects: int = 0
     learnt: str = ""
     erased: int = 0
+    freed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from functools import partial
 from memory.nouns import Forgotten, RetiredText
 from memory.protocols import Write, write_directly
 from memory.services.ingest import Ingest
-from memory.store import forget, retired
+from memory.store import compact, forget, retired, traces
 from memory.store.connect import Connection
 from memory.store.retired import Expiry as Expiry
 from memory.store.store import Store, read_by
@@ -15,6 +15,8 @@ from memory.time.timestamps import now_ms
 
 SOURCES_AT_ONCE = 100  # that are erased in one transaction
 PASSAGES_AT_ONCE = 1000
+QUESTIONS_AT_ONCE = 500
+PAGES_AT_ONCE = 1000  # that are given back in one transaction: 8 MB
 ANY_TIME = 1 << 62  # ms UTC, behind all others
 
 
@@ -46,6 +48,28 @@ class Retention:
         if total != Forgotten():
             total += Forgotten(pending=write(self._ingest.wipe))
         return total
+
+    def thin_out_questions(self, keep: int, write: Write = write_directly) -> int:
+        """Of questions before the newest `keep` only what is learnt from them stays, some in each call of `write`; how
+        many lost their way to the answer."""
+        total = 0
+        while some := write(partial(self._store.write, traces.thin_out, keep, QUESTIONS_AT_ONCE)):
+            total += some
+        return total
+
+    def compact(self, write: Write = write_directly) -> int:
+        """Gives back to the disk what is free in the file, if that is much, some of it in each call of `write`; how
+        many bytes."""
+        with self._store.reading() as conn:
+            free = before = compact.count_free(conn) if compact.is_worth_it(conn) else 0
+        while free:
+            left = write(partial(self._store.write, compact.cut_off, PAGES_AT_ONCE))
+            if left >= free:
+                break
+            free = left
+        if before:
+            write(self._ingest.wipe)
+        return before - free
 
     def _erase(self, expiry: Expiry, under: str = "", mark: bool = False) -> Forgotten:
         with self._store.reading() as conn:

@@ -17,6 +17,7 @@ from memory.errors import StoreDamagedError, StoreError, StoreFullError
 from memory.store.connect import Connection, connect, create_private, driver_errors
 from memory.store.rows import FIRST_EDGE, LISTED, to_json
 
+REWRITTEN = ".whole.part"  # behind the name of a memory: that file, rewritten to take its place
 COPIES = "copies"  # in the table meta: paths of backups that were put elsewhere
 
 
@@ -110,7 +111,7 @@ def known_copies(conn: Connection, memory: Path, backups: Path) -> list[Path]:
 def find_unfinished(conn: Connection, memory: Path, backups: Path) -> set[Path]:
     """What is left of copies, or of putting one in place, whose process was killed; or is still making them."""
     found = {*backups.glob(".*.db.*.part*"), *memory.parent.glob(f".{memory.name}.*.part*")}
-    found |= {*memory.parent.glob(f".{memory.name}.restored*")}
+    found |= {*memory.parent.glob(f".{memory.name}.restored*"), *memory.parent.glob(f"{memory.name}{REWRITTEN}*")}
     for noted in map(Path, _noted(conn)):
         found |= {*noted.parent.glob(f".{noted.name}.*.part*")}
     return found

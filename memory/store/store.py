@@ -24,7 +24,7 @@ from memory.errors import (
     StoreMovedError,
     StoreReadOnlyError,
 )
-from memory.store import schema
+from memory.store import compact, schema
 from memory.store.backup import verified_copy
 from memory.store.connect import (
     Connection,
@@ -86,6 +86,9 @@ class Store:
                 try:
                     if version == 0:
                         writer.execute("PRAGMA page_size = 8192")
+                        writer.execute(f"PRAGMA auto_vacuum = {compact.INCREMENTAL}")
+                    else:
+                        writer = compact.make_compactable(writer, file)
                     writer.execute("PRAGMA journal_mode = WAL")
                     schema.upgrade(writer, file, version, schema.STEPS)
                     writer.execute("SELECT 1 FROM meta").fetchone()  # with the first read it opens its log

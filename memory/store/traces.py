@@ -10,7 +10,15 @@ from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, Scope, Step, Trace, Visit
 from memory.stages import FURTHER, AgentNote, ComposeNote, GuidedNote, ScopeNote, notes
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, citations_from_json, citations_to_json, id_list, insert_row, to_json
+from memory.store.rows import (
+    LISTED,
+    citations_from_json,
+    citations_to_json,
+    id_list,
+    insert_row,
+    select_ids,
+    to_json,
+)
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import PLAIN, Asked, Plan, Traced, opinion
 
@@ -184,6 +192,41 @@ def _visits(conn: Connection, id: int) -> tuple[Visit, ...]:
         (id,),
     )
     return tuple(Visit(*row) for row in rows)
+
+
+def thin_out(conn: Connection, keep: int, limit: int) -> int:
+    """Of questions before the newest `keep` only that remains which something is learnt from, and by which forgetting
+    finds them: the question and its vector, whether it was answered and what a person called that, which passages were
+    cited, the edges that led to them; of an answer that was proved or judged its words, too. One that a model refused
+    stays whole: it is not asked again. Thins out `limit` of them; returns how many."""
+    old = id_list(select_ids(conn, _OLD, max(keep - 1, 0), limit))
+    for table in ("trace_step", "trace_visit"):
+        conn.execute(f"DELETE FROM {table} WHERE trace_id IN {LISTED}", (old,))
+    conn.execute(
+        f"DELETE FROM trace_edge WHERE trace_id IN {LISTED} AND role NOT IN ('cited', 'enhanced', 'penalised')", (old,)
+    )
+    shorter = "citations = (SELECT json_group_array({}) FROM json_each(t.citations))"
+    conn.execute(f"UPDATE trace AS t SET {shorter.format(_NO_PASSAGE)} WHERE id IN {LISTED}", (old,))
+    values = f"answer = NULL, {shorter.format(_ONLY_ID)}"
+    conn.execute(f"UPDATE trace AS t SET {values} WHERE id IN {LISTED} AND NOT ({_TAUGHT})", (old,))
+    # A row that became short keeps its page. Only those that are written anew move together.
+    conn.execute("PRAGMA defer_foreign_keys = ON")  # in this transaction
+    conn.execute(f"UPDATE trace SET id = -id WHERE id IN {LISTED}", (old,))
+    conn.execute("UPDATE trace SET id = -id WHERE id < 0")
+    return len(json.loads(old))
+
+
+_OLD = """
+SELECT id FROM trace t WHERE id < (SELECT id FROM trace ORDER BY id DESC LIMIT 1 OFFSET ?)
+ AND EXISTS (SELECT 1 FROM trace_step s WHERE s.trace_id = t.id)
+ AND NOT (ifnull(no_answer, 0) = 1 AND ifnull(plan ->> 'model', '') <> '') ORDER BY id LIMIT ?
+"""
+_TAUGHT = """
+t.feedback IS NOT NULL
+ OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role IN ('enhanced', 'penalised'))
+"""
+_NO_PASSAGE = "json_remove(value, '$.passage')"
+_ONLY_ID = "json_object('episode_id', value ->> 'episode_id')"
 
 
 def set_feedback(conn: Connection, id: int, feedback: int | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.nouns import Document, Forgotten
+from memory.nouns import Answer, Citation, Document, Forgotten, Step, Trace, Visit
 from memory.services.retention import ANY_TIME, Expiry
+from memory.store import backup, compact, traces
+from memory.store.connect import connect
+from memory.store.store import Store
 from tests.memory.store.building import HashEmbedder
 from tests.memory.test_forgetting import residue
 
@@ -94,3 +99,143 @@ def test_of_a_note_that_is_being_written_only_what_stood_is_kept(memory: Memory)
     then = memory.recall("Rent", as_of=BEGAN + timedelta(hours=12)).hits
     assert [hit.episode.text for hit in then] == ["Rent: 800 euros."]
     assert memory.check().problems == ()
+
+
+# Questions ------------------------------------------------------------------------------------------------------
+
+
+def lessons(memory: Memory) -> list[tuple[object, ...]]:
+    with memory.store.reading() as conn:
+        return conn.execute("SELECT * FROM edge_memory ORDER BY edge_id, slot, embedder_id").fetchall()
+
+
+def test_of_old_questions_stays_what_is_learnt_from_them(memory: Memory) -> None:
+    for n, who in enumerate(("Ana", "Bo", "Cleo", "Dina")):
+        memory.remember(f"{who} lives in house {n} of Lisbon.", source=f"/n/{who}.md")
+    asked = []
+    for who in ("Ana", "Bo", "Cleo"):
+        *_, answer = memory.ask(f"Where does {who} live?")
+        asked.append(answer.trace_id)
+    judged, plain, newest = asked
+    memory.feedback(judged, "good")
+    before = lessons(memory)
+    assert before and memory.retention.thin_out_questions(1) == 2 and memory.retention.thin_out_questions(1) == 0
+    whole, thin = memory.questions.trace(newest), memory.questions.trace(plain)
+    assert whole.trace.steps and whole.trace.visits and whole.answer and whole.answer.citations[0].passage
+    assert (thin.asked.question, thin.asked.no_answer) == ("Where does Bo live?", False)
+    assert (thin.trace.steps, thin.trace.visits, thin.answer) == ((), (), None)
+    kept = memory.questions.trace(judged).answer
+    assert kept and kept.citations[0].quote and not kept.citations[0].passage, (
+        "a ranker learns from what was called good"
+    )
+
+    memory.maintenance.rebuild_edge_memory()
+    assert lessons(memory) == before and memory.check().problems == ()
+    assert memory.questions.why(plain).used == ()
+    memory.forget(source="/n/Bo.md")
+    assert plain not in [one.id for one in memory.questions.traces()], "forgetting finds it by what it cited"
+    assert judged in [one.id for one in memory.questions.traces()]
+
+
+def test_ten_thousand_questions_are_twenty_megabytes(memory: Memory) -> None:
+    """Here a tenth of them, each as large as one about a note of a hundred words is."""
+    id = memory.remember("Ana lives in Lisbon.", source="/n/a.md").episode_ids[0]
+    steps = tuple(Step(f"stage {n}", 1.0, {"words": "w" * 130}) for n in range(11))
+    visits = tuple(Visit(id, "episode", "Ana", 1.0, "text") for _ in range(12))
+    cited = tuple(
+        Citation(n, id, "/n/a.md", "Ana", "Ana lives in Lisbon." * 3, 1, 2, passage="p" * 600) for n in range(8)
+    )
+    memory.ingest.wipe()
+    before = memory.store.path.stat().st_size
+    with memory.store.writing() as conn:
+        for n in range(1000):
+            traces.store(conn, Trace(f"Where does Ana live, {n}?", steps, visits), Answer("a" * 500, cited), 1000)
+    assert memory.retention.thin_out_questions(50) == 950
+    assert memory.retention.compact() > 0
+    assert memory.store.path.stat().st_size - before < 2_000_000 - 1000 * 650, (
+        "and 650 bytes for what is learnt from it"
+    )
+
+
+# The file -------------------------------------------------------------------------------------------------------
+
+
+def test_the_file_gets_shorter_again(memory: Memory) -> None:
+    for k in range(40):
+        paragraphs = [f"Paragraph {i} of version {k} says w{i}." for i in range(100)]
+        write(memory, "/n/a.md", "\n\n".join(paragraphs), k)
+    memory.remember("Bo lives in Porto.", source="/n/b.md")
+    memory.ingest.wipe()
+    grown = memory.store.path.stat().st_size
+    assert memory.retention.compact() == 0, "there is nothing to give back"
+    memory.retention.expire(Expiry(drafts=ANY_TIME, shortest=HOUR))
+    freed = memory.retention.compact()
+    assert freed > grown / 2 and memory.store.path.stat().st_size == grown - freed
+    assert memory.recall("Where does Bo live?").hits[0].episode.source.uri == "/n/b.md"
+    assert memory.check().problems == () and memory.retention.compact() == 0
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """A file that was not made to give pages back."""
+    path = tmp_path / "older.db"
+    Store.open(path).close()
+    conn = connect(path)
+    conn.execute("PRAGMA journal_mode = DELETE")
+    conn.execute("PRAGMA auto_vacuum = NONE")
+    conn.execute("VACUUM")
+    conn.execute("PRAGMA journal_mode = WAL")
+    assert compact.count_free(conn) == 0 and conn.execute("PRAGMA auto_vacuum").fetchone() == (0,)
+    conn.execute("CREATE TABLE kept(text TEXT)")
+    conn.execute("INSERT INTO kept SELECT 'Ana ' || value FROM json_each('[1, 2, 3]')")
+    conn.close()
+    return path
+
+
+def is_ready(path: Path) -> bool:
+    """Whether it gives pages back; and nothing is lost."""
+    conn = connect(path)
+    try:
+        assert conn.execute("SELECT count(*) FROM kept").fetchone() == (3,)
+        return bool(conn.execute("PRAGMA auto_vacuum").fetchone() == (compact.INCREMENTAL,))
+    finally:
+        conn.close()
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from memory.store.connect import connect
+
+conn = connect(Path(sys.argv[1]))
+print(conn.execute("SELECT count(*) FROM kept").fetchone(), flush=True)
+sys.stdin.read()
+"""
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from memory.store import compact
+from memory.store.connect import connect
+
+path = Path(sys.argv[1])
+conn = connect(path)
+part = lambda: any(one.stat().st_size for one in path.parent.glob(".*.part"))
+conn.set_progress_handler(lambda: part() and os.kill(os.getpid(), signal.SIGKILL), 100)
+compact.make_compactable(conn, path)
+"""
+
+
+def test_a_file_of_before_is_rewritten_when_nobody_else_has_it_open(older: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", OPEN, str(older)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout and other.stdout.readline()
+        Store.open(older).close()
+        assert not is_ready(older)
+        other.communicate()
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(older)], check=False)
+    assert killed.returncode < 0 and not is_ready(older)
+    with Store.open(older) as store:
+        assert store.read(backup.discard_unfinished, older, older.parent / "backups") == 1
+    assert is_ready(older)
+    assert [file.name for file in older.parent.iterdir()] == ["older.db"]
