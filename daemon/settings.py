@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from memory.errors import PalimpsestError
-from memory.settings import MemorySettings, setting
+from memory.settings import MOST, MemorySettings, describe_range, setting
 from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
 from plugins.rankers.settings import RankerSettings
 from plugins.traversers.settings import TraverserSettings
@@ -44,22 +44,30 @@ class DaemonSettings:
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting(
         "INFO", "How much is logged: DEBUG, INFO, WARNING or ERROR. Texts are never logged at INFO."
     )
-    readers: int = setting(4, "Questions that are worked on at the same time.")
-    in_flight: int = setting(16, "Requests that may be open at the same time; more are told to try again.")
-    request_s: float = setting(10.0, "Seconds within which a client must have sent the whole of its request.")
+    readers: int = setting(4, "Questions that are worked on at the same time.", least=1, most=32)
+    in_flight: int = setting(
+        16, "Requests that may be open at the same time; more are told to try again.", least=1, most=64
+    )
+    request_s: float = setting(
+        10.0, "Seconds within which a client must have sent the whole of its request.", least=0.1, most=3600
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class DiskSettings:
     """The disk that the memory lies on."""
 
-    check_s: float = setting(30.0, "Seconds between two looks at the memory's file and the room on its disk.")
+    check_s: float = setting(
+        30.0, "Seconds between two looks at the memory's file and the room on its disk.", least=0.1, most=3600
+    )
     pause_mb: int = setting(500, "Megabytes free below which no files are read by themselves.")
     full_mb: int = setting(100, "Megabytes free below which nothing is written but what `pal forget` removes.")
     network: bool = setting(
         False, "Whether the memory may lie on a network drive, where neither locks nor its log can be relied on."
     )
-    ballast_mb: int = setting(32, "Megabytes kept in reserve, so that forgetting works on a full disk; 0: none.")
+    ballast_mb: int = setting(
+        32, "Megabytes kept in reserve, so that forgetting works on a full disk; 0: none.", most=10000
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +77,19 @@ class WatchSettings:
     debounce_s: float = setting(2.0, "Seconds a file must be quiet before it is read.")
     longest_wait_s: float = setting(60.0, "Seconds after which files that never become quiet are read all the same.")
     scan_interval_s: float = setting(
-        3600.0, "Seconds between two full scans of the folders, about; they find what events missed."
+        3600.0, "Seconds between two full scans of the folders, about; they find what events missed.", least=1
     )
     poll_s: float = setting(
-        60.0, "Seconds between two scans of a folder of which the system gives no events, as on a network drive."
+        60.0,
+        "Seconds between two scans of a folder of which the system gives no events, as on a network drive.",
+        least=0.1,
     )
-    root_check_s: float = setting(30.0, "Seconds between two looks whether a watched folder is still there.")
+    root_check_s: float = setting(30.0, "Seconds between two looks whether a watched folder is still there.", least=0.1)
     gone_wait_s: float = setting(60.0, "Seconds after which many files that are gone are looked for once more.")
     gone_files: int = setting(
         20, "More files than this gone, and more than the share below: they stay until you say what becomes of them."
     )
-    gone_share: float = setting(0.2, "The share of a folder's files that makes a loss suspicious.")
+    gone_share: float = setting(0.2, "The share of a folder's files that makes a loss suspicious.", most=1)
     gone_window_s: float = setting(86_400.0, "Seconds within which files that go one after the other are added up.")
     ignore: tuple[str, ...] = setting(
         IGNORE, "What is never read, in .gitignore syntax; later lines win, ! takes back."
@@ -122,7 +132,7 @@ class EnrichmentSettings:
 
     enabled: bool = setting(True, "Whether a model reads at all; `pal pause` and `pal resume` change it.")
     daily_tokens: int = setting(1_000_000, "Tokens a day that this may take, of all models together; 0: any number.")
-    daily_minutes: int = setting(240, "Minutes a day that models may be busy with it; 0: any number.")
+    daily_minutes: int = setting(240, "Minutes a day that models may be busy with it; 0: any number.", most=1440)
     on_battery: bool = setting(False, "Whether it goes on while the machine runs on its battery.")
 
 
@@ -130,15 +140,19 @@ class EnrichmentSettings:
 class UpkeepSettings:
     """Backups and looks for damage that are made by themselves."""
 
-    hour: int = setting(4, "The hour from which on they are made, 0 to 23. What was missed is made up for, once.")
-    backup_days: int = setting(1, "Days between two backups; 0: none. They lie where those of `pal backup` do.")
-    backups_kept: int = setting(3, "Days of which one of these is kept, at least 1. Others are never removed.")
-    backups_weekly: int = setting(3, "Weeks of which one is kept besides, the newest.")
-    backups_monthly: int = setting(3, "Months of which one is kept besides, the newest.")
-    trial_days: int = setting(30, "Days between two trials whether the newest backup can be restored; 0: none.")
-    check_days: int = setting(7, "Days between two looks for damage; 0: none. `pal check` looks now.")
+    hour: int = setting(4, "The hour from which on they are made. What was missed is made up for, once.", most=23)
+    backup_days: int = setting(
+        1, "Days between two backups; 0: none. They lie where those of `pal backup` do.", most=365
+    )
+    backups_kept: int = setting(3, "Days of which one of these is kept. Others are never removed.", least=1, most=1000)
+    backups_weekly: int = setting(3, "Weeks of which one is kept besides, the newest.", most=1000)
+    backups_monthly: int = setting(3, "Months of which one is kept besides, the newest.", most=1000)
+    trial_days: int = setting(
+        30, "Days between two trials whether the newest backup can be restored; 0: none.", most=365
+    )
+    check_days: int = setting(7, "Days between two looks for damage; 0: none. `pal check` looks now.", most=365)
     scrub_nights: int = setting(
-        7, "Nights in which all that cannot be made anew is compared once with its checksums; 0: it is not."
+        7, "Nights in which all that cannot be made anew is compared once with its checksums; 0: it is not.", most=365
     )
 
 
@@ -147,7 +161,9 @@ class LearningSettings:
     """Learning from the questions that were answered well, at night or by `pal train`."""
 
     enabled: bool = setting(True, "Whether it happens every night by itself.")
-    calls: int = setting(30, "Questions a night of which a model is asked what they needed; 0: it is not asked.")
+    calls: int = setting(
+        30, "Questions a night of which a model is asked what they needed; 0: it is not asked.", most=10000
+    )
     ranker: str = setting("trained", "What learns: a ranker of a plugin, of this program trained; none: nothing.")
 
 
@@ -156,7 +172,7 @@ class NightSettings:
     """What is done once a day while nobody asks: putting the memory in order, and learning from what was asked."""
 
     enabled: bool = setting(True, "Whether it is done at all; `pal consolidate` does the first of it at any time.")
-    hour: int = setting(3, "The hour from which on it is done, 0 to 23. A night that was missed is made up for, once.")
+    hour: int = setting(3, "The hour from which on it is done. A night that was missed is made up for, once.", most=23)
     after_start_s: float = setting(60.0, "Seconds after the start before it is first looked whether it is time.")
     on_battery: bool = setting(False, "Whether it is done while the machine runs on its battery.")
 
@@ -202,7 +218,7 @@ class Settings:
 def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:
     """All settings, in the order of config.toml: "section.name" -> its value, its default and its sentence."""
     return {
-        f"{section}.{item.name}": (getattr(values, item.name), item.default, item.metadata["help"])
+        f"{section}.{item.name}": (getattr(values, item.name), item.default, _sentence(item))
         for section, values in _sections(settings)
         for item in fields(values)
     }
@@ -217,25 +233,30 @@ def render(settings: Settings) -> str:
     for section, values in _sections(settings):
         text += ["", "", f"[{section}]  # {_first_line(values)}"]
         for item in fields(values):
-            text += ["", f"# {item.metadata['help']}", f"{item.name} = {_toml(getattr(values, item.name))}"]
+            text += ["", f"# {_sentence(item)}", f"{item.name} = {_toml(getattr(values, item.name))}"]
     return "\n".join(text) + "\n"
 
 
 def load(path: Path) -> Settings:
     """Reads config.toml; without the file all defaults. Raises SettingsError, with the line and the remedy."""
-    import tomllib
-
     try:
-        text = path.read_text("utf-8")
-        return cast(Settings, _build(Settings, tomllib.loads(text), "", partial(_error, path, text)))
+        return parse(path.read_text("utf-8"), path)
     except FileNotFoundError:
         return Settings()
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not TOML: {error}. Correct it, or move it away to use the defaults.") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(
             f"{path} cannot be read: {error}. Correct that, or move it away to use the defaults."
         ) from error
+
+
+def parse(text: str, path: Path) -> Settings:
+    """The settings of a config.toml that says this. SettingsError."""
+    import tomllib
+
+    try:
+        return cast(Settings, _build(Settings, tomllib.loads(text), "", partial(_error, path, text)))
+    except ValueError as error:  # also a number of some thousand digits
+        raise SettingsError(f"{path} is not TOML: {error}. Correct it, or move it away to use the defaults.") from error
 
 
 def new_folder_policy(path: Path) -> Literal["local", "any"]:
@@ -266,6 +287,12 @@ def _build(kind: Any, data: dict[str, Any], section: str, error: Callable[[str, 
         if name not in types:
             raise error(section, name, f"is not a setting.{_nearest(name, types)} Correct or remove it.")
     values = {name: _value(types[name], value, section, name, error) for name, value in data.items()}
+    for item in fields(kind):
+        value = values.get(item.name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            least, most = item.metadata["least"], item.metadata["most"]
+            if not least <= value <= most:
+                raise error(section, item.name, f"must be a number {describe_range(least, most)}, not {value}.")
     return kind(**values)
 
 
@@ -277,9 +304,7 @@ def _value(kind: Any, value: Any, section: str, name: str, error: Callable[[str,
     if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
         return value
     if kind in (int, float) and isinstance(value, kind | int) and not isinstance(value, bool):
-        if not 0 <= value < float("inf"):
-            raise error(section, name, "must be a number from 0 upwards.")
-        return kind(value)
+        return kind(value) if abs(value) <= MOST else value
     if get_origin(kind) in (Union, UnionType):  # a number, or a word that stands for one
         number, words = get_args(kind)
         if isinstance(value, str) and value not in get_args(words):
@@ -312,6 +337,13 @@ def _sections(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
                 yield name, inner
             else:
                 yield from _sections(inner, name)
+
+
+def _sentence(item: Field[Any]) -> str:
+    """What config.toml and the tables say of a setting: its sentence, and the range of a number if it has one."""
+    least, most = item.metadata["least"], item.metadata["most"]
+    limits = "" if (least, most) == (0, MOST) else f" {describe_range(least, most).capitalize()}."
+    return f"{item.metadata['help']}{limits}"
 
 
 def _first_line(values: Any) -> str:

@@ -6,18 +6,28 @@ config.toml, `pal config` and docs/configuration.md are made from these declarat
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+MOST = 1_000_000_000  # of any number that has no limit of its own
 
-def setting(default: Any, sentence: str) -> Any:
-    """A dataclass field with its default and the sentence that explains it."""
-    return field(default=default, metadata={"help": sentence})
+
+def setting(default: Any, sentence: str, *, least: float = 0, most: float = MOST) -> Any:
+    """A dataclass field with its default and the sentence that explains it; of a number also the least and the most
+    that it may be, both included."""
+    return field(default=default, metadata={"help": sentence, "least": least, "most": most})
+
+
+def describe_range(least: float, most: float) -> str:
+    """`from 1 to 64`, `from 0 upwards`."""
+    return f"from {least:,} upwards" if most == MOST else f"from {least:,} to {most:,}"
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSettings:
     """How text is cut into episodes."""
 
-    words: int = setting(240, "An episode's length in words, about; a longer code block or table is not cut.")
-    overlap: int = setting(40, "Words of the end of an episode that the next one repeats.")
+    words: int = setting(
+        240, "An episode's length in words, about; a longer code block or table is not cut.", least=10, most=10000
+    )
+    overlap: int = setting(40, "Words of the end of an episode that the next one repeats.", most=1000)
     turn_gap_minutes: int = setting(60, "A pause in a chat after which a new group of turns begins.")
 
 
@@ -25,30 +35,34 @@ class ChunkSettings:
 class RecallSettings:
     """How episodes are found."""
 
-    k: int = setting(10, "Episodes returned.")
+    k: int = setting(10, "Episodes returned.", least=1, most=200)
     strategy: str = setting(
         "spread",
         "What walks the graph: spread, none (text alone), or what `pal strategies` lists, several joined by +.",
     )
-    candidates: int = setting(1000, "Episodes that full text may propose.")
+    candidates: int = setting(1000, "Episodes that full text may propose.", least=1, most=1000000)
     lexical_weight: float | Literal["auto"] = setting(
-        "auto", "Share of full text in the fused text score, the rest is vectors; auto: as it suits the embedder."
+        "auto",
+        "Share of full text in the fused text score, the rest is vectors; auto: as it suits the embedder.",
+        most=1,
     )
     vectors_in_memory: int = setting(
         30_000, "Up to so many vectors are compared one by one; of more, those whose signs are most alike."
     )
-    reset_episodes: int = setting(50, "Episodes from which spread starts.")
-    seed_weight: float = setting(0.3, "Share of spread's start that lies on the question's objects.")
-    title_weight: float = setting(0.7, "Share of an object's mass that goes to the episodes it titles.")
-    damping: float = setting(0.8, "How far spread walks before it returns to its start.")
-    iterations: int = setting(10, "Rounds of spread.")
-    common_share: float = setting(0.05, "Objects mentioned in more than this share of episodes do not spread.")
-    graph_weight: float = setting(0.8, "Share of the graph in the final score; the rest is the fused text score.")
-    chat_graph_weight: float = setting(0.5, "The same for the turns of a chat.")
-    link_weight: float = setting(0.2, "What the links of a page count that the question names, beside both.")
-    neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.")
+    reset_episodes: int = setting(50, "Episodes from which spread starts.", least=1, most=10000)
+    seed_weight: float = setting(0.3, "Share of spread's start that lies on the question's objects.", most=1)
+    title_weight: float = setting(0.7, "Share of an object's mass that goes to the episodes it titles.", most=1)
+    damping: float = setting(0.8, "How far spread walks before it returns to its start.", most=1)
+    iterations: int = setting(10, "Rounds of spread.", least=1, most=1000)
+    common_share: float = setting(0.05, "Objects mentioned in more than this share of episodes do not spread.", most=1)
+    graph_weight: float = setting(
+        0.8, "Share of the graph in the final score; the rest is the fused text score.", most=1
+    )
+    chat_graph_weight: float = setting(0.5, "The same for the turns of a chat.", most=1)
+    link_weight: float = setting(0.2, "What the links of a page count that the question names, beside both.", most=100)
+    neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.", most=100)
     replay: bool = setting(True, "Whether what earlier questions were answered from is looked at first.")
-    replay_weight: float = setting(0.5, "What a passage gains that answered such a question before.")
+    replay_weight: float = setting(0.5, "What a passage gains that answered such a question before.", most=100)
     time_cues: bool = setting(True, "A time in the question limits the search: in March 2024, last week, as of 3 May.")
 
 
@@ -63,17 +77,21 @@ class AnswerSettings:
         3000,
         "Evidence that a model gets to read for an answer, in tokens, about: at first 1,700 if it runs on this machine,"
         " and 6,000 where the first look held no answer.",
+        least=100,
+        most=1000000,
     )
-    answer_tokens: int = setting(700, "Tokens that it may write.")
+    answer_tokens: int = setting(700, "Tokens that it may write.", least=1, most=100000)
     answer_seconds: int = setting(
         60,
         "Seconds that it may take in all, or twice what its probe took for a question if that is more; half as many"
         " with --effort quick, three times with deep.",
+        least=1,
+        most=3600,
     )
 
-    lines: int = setting(8, "Lines shown at most.")
-    episodes: int = setting(10, "Episodes the lines are taken from.")
-    threshold: float = setting(0.34, "Confidence in [0, 1] below which there is no answer.")
+    lines: int = setting(8, "Lines shown at most.", least=1, most=100)
+    episodes: int = setting(10, "Episodes the lines are taken from.", least=1, most=200)
+    threshold: float = setting(0.34, "Confidence in [0, 1] below which there is no answer.", most=1)
     line_margin: float = setting(4.0, "A line is shown if its score is at most so far below the best one's.")
     chains: bool = setting(True, "Whether lines are shown that lead from what the question names to the best line.")
     prompt_chains: bool = setting(True, "Whether a model is told how pieces of its evidence lead to each other.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -89,45 +90,59 @@ def set_(session: Session, key: str, value: str, as_json: bool) -> None:
         output.print_json({key: written})
     else:
         output.print_text(f"{key} = {value}")
-        output.say("It counts from the daemon's next start: pal daemon restart")
-        if hint := _unused_traverser(session.paths.config, key):
-            output.say(hint)
+        for sentence in _tell_when_it_counts(session.paths.config, key):
+            output.say(sentence)
 
 
-def _unused_traverser(file: Path, key: str) -> str:
-    """That a setting of a traverser counts only where it is asked for by name, if so."""
-    from daemon.settings import load
+def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
+    """From when on a setting counts; that the daemon cannot start with the rest of the file, and that a setting of a
+    traverser counts only where it is asked for by name, if so."""
+    from daemon.settings import SettingsError, load
 
-    strategy = load(file).memory.recall.strategy
+    try:
+        strategy = load(file).memory.recall.strategy
+    except SettingsError as error:
+        yield f"The daemon cannot start yet. {error}"
+        return
+    yield "It counts from the daemon's next start: pal daemon restart"
     section, _, name = key.rpartition(".")[0].partition(".")
     walks = strategy not in ("spread", "none") if name == "walk" else name in strategy.split("+")
-    if section != "traversers" or walks:
-        return ""
-    return f"It changes nothing yet, for memory.recall.strategy is {strategy}. For one question: pal ask --strategy"
+    if section == "traversers" and not walks:
+        yield f"It changes nothing yet, for memory.recall.strategy is {strategy}. For one question: pal ask --strategy"
 
 
 def write_setting(file: Path, key: str, value: str) -> Any:
-    """Writes `value` for `key` into config.toml; returns it as it is read from there. BadParameter."""
-    from daemon.settings import Settings, SettingsError, entries, load
+    """Writes `value` for `key` into config.toml; returns it as it is read from there. BadParameter. What else is wrong
+    in the file stands in nobody's way: it is mended by the same command."""
+    import re
+    import tomllib
+
+    from daemon.settings import Settings, SettingsError, entries, parse
     from memory.errors import InvalidInputError
 
     rows = entries(Settings())
     _, default, _ = rows[_known(key, rows)]
     section, _, name = key.rpartition(".")
-    text = _written(file, section, name, _toml(value, default))
-    trial = file.with_name(f".{file.name}.new")
-    trial.write_text(text, "utf-8")
+    toml = _toml(value, default)
     try:
-        settings = load(trial)
+        settings = parse(f"[{section}]\n{name} = {toml}", file)
+        text = _written(file, section, name, toml)
+        tomllib.loads(text)
         if key == "memory.recall.strategy":
             from plugins.manager import load as load_plugins
 
             load_plugins().check_strategy(settings.memory.recall.strategy)
-    except (SettingsError, InvalidInputError) as error:
-        trial.unlink()
-        raise click.BadParameter(str(error).replace(str(trial), str(file)), param_hint="VALUE") from error
+    except SettingsError as error:  # its line is none of the file
+        what = re.sub(rf"^{re.escape(str(file))}(, line \d+:)?", "", str(error)).strip()
+        raise click.BadParameter(f"{what} {file} stays as it was.", param_hint="VALUE") from error
+    except InvalidInputError as error:
+        raise click.BadParameter(str(error), param_hint="VALUE") from error
+    except tomllib.TOMLDecodeError as error:
+        raise click.ClickException(f"{file} is not TOML: {error}. Correct it: pal config edit") from error
+    trial = file.with_name(f".{file.name}.new")
+    trial.write_text(text, "utf-8")
     trial.replace(file)
-    return entries(load(file))[key][0]
+    return entries(settings)[key][0]
 
 
 @config.command()

@@ -40,8 +40,8 @@ def to_click_exception(error: Exception, as_json: bool) -> click.ClickException 
             return DaemonState(str(error), error.code)
         case StoreError() | NotFoundError() | InvalidInputError():  # where the daemon did not do it
             return Refused(failure(error), as_json)
-        case PalimpsestError():  # config.toml
-            return click.ClickException(display_safe(str(error)))
+        case PalimpsestError():
+            return BadSettings(display_safe(str(error)))
         case PermissionError():
             return click.ClickException(display_safe(f"No permission: {error.filename or error}", line=True))
     return None
@@ -59,6 +59,12 @@ class DaemonState(click.ClickException):
 
     def format_message(self) -> str:
         return display_safe(self.message)
+
+
+class BadSettings(click.ClickException):
+    """config.toml cannot be meant."""
+
+    exit_code = 78
 
 
 class NothingFound(click.ClickException):

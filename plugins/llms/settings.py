@@ -10,12 +10,19 @@ class OllamaSettings:
     """Models on this machine, through Ollama."""
 
     host: str = setting("", "Where Ollama listens; without it OLLAMA_HOST, else 127.0.0.1:11434.")
-    context: int = setting(8192, "Tokens of context asked for, or fewer if the model has fewer; more takes memory.")
+    context: int = setting(
+        8192,
+        "Tokens of context asked for, or fewer if the model has fewer; more takes memory.",
+        least=256,
+        most=10000000,
+    )
     keep_alive: str = setting("10m", "How long a model stays loaded after a question.")
     keep_alive_reading: str = setting("1m", "The same after reading in the background.")
-    first_token_s: float = setting(300.0, "Seconds until a model must begin to write; loading it is part of them.")
-    next_token_s: float = setting(120.0, "Seconds that may pass between two words.")
-    total_s: float = setting(600.0, "Seconds that an answer may take in all.")
+    first_token_s: float = setting(
+        300.0, "Seconds until a model must begin to write; loading it is part of them.", least=0.1, most=3600
+    )
+    next_token_s: float = setting(120.0, "Seconds that may pass between two words.", least=0.1, most=3600)
+    total_s: float = setting(600.0, "Seconds that an answer may take in all.", least=0.1, most=86400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +31,12 @@ class OpenAISettings:
 
     url: str = setting("", "Where the server listens, like http://127.0.0.1:8080; without it, it is not looked for.")
     key_file: str = setting("", "A file with its API key that only you can read; without it OPENAI_API_KEY, or none.")
-    context: int = setting(8192, "Tokens of context, where the server does not say.")
-    first_token_s: float = setting(300.0, "Seconds until a model must begin to write; loading it is part of them.")
-    next_token_s: float = setting(120.0, "Seconds that may pass between two words.")
-    total_s: float = setting(600.0, "Seconds that an answer may take in all.")
+    context: int = setting(8192, "Tokens of context, where the server does not say.", least=256, most=10000000)
+    first_token_s: float = setting(
+        300.0, "Seconds until a model must begin to write; loading it is part of them.", least=0.1, most=3600
+    )
+    next_token_s: float = setting(120.0, "Seconds that may pass between two words.", least=0.1, most=3600)
+    total_s: float = setting(600.0, "Seconds that an answer may take in all.", least=0.1, most=86400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,6 @@ class AnthropicSettings:
     key_file: str = setting("", "A file with the API key that only you can read; without it ANTHROPIC_API_KEY.")
     url: str = setting("", "Where the API is; without it ANTHROPIC_BASE_URL, else Anthropic's own.")
     batches: bool = setting(False, "Whether notes are read in batches: for half the price, and within a day.")
-    first_token_s: float = setting(60.0, "Seconds until a model must begin to write.")
-    next_token_s: float = setting(60.0, "Seconds that may pass between two words.")
-    total_s: float = setting(120.0, "Seconds that an answer may take in all.")
+    first_token_s: float = setting(60.0, "Seconds until a model must begin to write.", least=0.1, most=3600)
+    next_token_s: float = setting(60.0, "Seconds that may pass between two words.", least=0.1, most=3600)
+    total_s: float = setting(120.0, "Seconds that an answer may take in all.", least=0.1, most=86400)

@@ -85,9 +85,28 @@ def test_a_broken_file_is_told_with_the_line(pal: Pal, home: Path) -> None:
     home.mkdir()
     (home / "config.toml").write_text("[daemon]\nreaders = 'four'\n", "utf-8")
     result = pal("config", "show")
-    assert result.exit_code == 1
+    assert result.exit_code == 78
     assert "line 2" in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_several_mistakes_are_mended_one_after_the_other(pal: Pal, home: Path) -> None:
+    """Neither keeps the other from being mended, nor the daemon from being stopped."""
+    home.mkdir()
+    file = home / "config.toml"
+    file.write_text("[daemon]\nreaders = 100000  # mine\nin_flight = 0\n", "utf-8")
+    result = pal("config", "show")
+    assert result.exit_code == 78 and "line 2: daemon.readers must be a number from 1 to 32" in result.stderr
+    assert pal("daemon", "stop").stdout == "It was not running.\n"
+    assert pal("config", "path").exit_code == 0
+    result = pal("config", "set", "daemon.readers", "3")
+    assert result.exit_code == 0
+    assert "cannot start yet" in result.stderr
+    assert "line 3: daemon.in_flight must be a number from 1 to 64, not 0" in result.stderr
+    result = pal("config", "set", "daemon.in_flight", "0")
+    assert result.exit_code == 2 and "must be a number from 1 to 64, not 0. " in " ".join(result.stderr.split())
+    assert "next start" in pal("config", "set", "daemon.in_flight", "12").stderr
+    assert pal("config", "get", "daemon.in_flight").stdout == "12\n"
 
 
 def test_path_prints_where_things_live(pal: Pal, home: Path) -> None:
@@ -103,5 +122,5 @@ def test_edit_opens_the_editor_and_checks_what_it_wrote(
     editor.chmod(0o755)
     monkeypatch.setenv("VISUAL", str(editor))
     result = pal("config", "edit")
-    assert result.exit_code == 1
+    assert result.exit_code == 78
     assert "nonsense" in result.stderr

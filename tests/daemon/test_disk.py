@@ -98,7 +98,7 @@ def test_a_daemon_on_a_full_disk(tmp_path: Path) -> None:
     notes.mkdir()
     for number in range(20):
         (notes / f"{number}.md").write_text(f"Crate {number} came from harbour {number % 7}.\n")
-    full = replace(QUICK, disk=replace(QUICK.disk, full_mb=1 << 40))
+    full = replace(QUICK, disk=replace(QUICK.disk, full_mb=10**9))
     with run_daemon(tmp_path / "home", full) as daemon:
         seen = until_state(daemon.client.status, "full")
         assert "Make room" in seen.text
@@ -107,7 +107,7 @@ def test_a_daemon_on_a_full_disk(tmp_path: Path) -> None:
         assert caught.value.failed.code == "full"
         assert answer(daemon.client, "Where is the gate?").no_answer
         daemon.stop()
-    low = replace(QUICK, disk=replace(QUICK.disk, pause_mb=1 << 40))
+    low = replace(QUICK, disk=replace(QUICK.disk, pause_mb=10**9))
     with run_daemon(tmp_path / "home", low) as daemon:
         until_state(daemon.client.status, "low")
         with pytest.raises(DaemonError, match="goes on by itself when there is room"):

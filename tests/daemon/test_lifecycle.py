@@ -108,6 +108,13 @@ def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
     assert "exit code 78" in str(caught.value)
     assert "config.toml, line 2: watch.debounce is not a setting" in str(caught.value)
 
+    paths.config.write_text("[daemon]\nin_flight = 0\n")
+    with pytest.raises(
+        DaemonDownError, match=r"line 2: daemon\.in_flight must be a number from 1 to 64, not 0"
+    ) as caught:
+        connect(paths, wait=60)
+    assert caught.value.code == 78 and "debounce" not in str(caught.value)
+
     paths.config.unlink()
     paths.memory.write_bytes(b"this is no database, whatever its name says" * 100)
     before = paths.memory.read_bytes()

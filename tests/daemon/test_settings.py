@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.settings import DaemonSettings, Settings, SettingsError, WatchSettings, entries, load, render
+from daemon.settings import DaemonSettings, Settings, SettingsError, WatchSettings, _sections, entries, load, render
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -67,7 +67,20 @@ def test_what_is_rendered_is_read_again(
         ('[watch]\n\ndebounce_s = "2"', "line 3: watch.debounce_s must be a number, not '2'"),
         ("[memory.recall]\nk = 1.5", "line 2: memory.recall.k must be a whole number, not 1.5"),
         ("[memory.recall]\nk = true", "line 2: memory.recall.k must be a whole number, not True"),
-        ("[memory.recall]\nk = -1", "line 2: memory.recall.k must be a number from 0 upwards"),
+        ("[memory.recall]\nk = -1", "line 2: memory.recall.k must be a number from 1 to 200, not -1"),
+        ("[memory.recall]\nk = 0", "line 2: memory.recall.k must be a number from 1 to 200, not 0"),
+        (
+            "[memory.chunk]\noverlap = 40\nwords = 0",
+            "line 3: memory.chunk.words must be a number from 10 to 10,000, not 0",
+        ),
+        ("[night]\nhour = 99", "line 2: night.hour must be a number from 0 to 23, not 99"),
+        ("[daemon]\nreaders = 0", "line 2: daemon.readers must be a number from 1 to 32, not 0"),
+        ("[daemon]\nreaders = 100000", "line 2: daemon.readers must be a number from 1 to 32, not 100000"),
+        ("[daemon]\nin_flight = 0", "line 2: daemon.in_flight must be a number from 1 to 64, not 0"),
+        ("[memory.recall]\nlexical_weight = 1.5", "line 2: memory.recall.lexical_weight must be a number from 0 to 1"),
+        ("[watch]\ndebounce_s = nan", "line 2: watch.debounce_s must be a number from 0 upwards, not nan"),
+        ("[watch]\ndebounce_s = 1" + "0" * 400, "line 2: watch.debounce_s must be a number from 0 upwards"),
+        ("[watch]\ndebounce_s = 1" + "0" * 5000, "is not TOML"),
         ("[watch]\ndebounce_s = inf", "line 2: watch.debounce_s must be a number from 0 upwards"),
         ('[watch]\nignore = "*.log"', "line 2: watch.ignore must be a list of texts in quotes"),
         ("[watch]\nignore = [1]", "line 2: watch.ignore must be a list of texts in quotes"),
@@ -92,3 +105,13 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsError, match="cannot be read"):
         load(tmp_path / "config.toml")
+
+
+def test_every_number_has_a_range_that_holds_its_default() -> None:
+    numbers = 0
+    for section, values in _sections(Settings()):
+        for item in fields(values):
+            if isinstance(item.default, int | float) and not isinstance(item.default, bool):
+                numbers += 1
+                assert item.metadata["least"] <= item.default <= item.metadata["most"], f"{section}.{item.name}"
+    assert numbers > 60
