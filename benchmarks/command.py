@@ -153,7 +153,7 @@ def run(work: Callable[[], None]) -> int:
         return 2
     except KeyboardInterrupt:
         note("Interrupted.")
-        exec(
+        exec(  # noqa: S102
             ""
         )  # an interrupt that went through one, as in the making of a dataclass, would end `python -m` by a signal
         return 130

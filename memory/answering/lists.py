@@ -40,7 +40,7 @@ LONGEST_TIME = timedelta(days=366)  # that entries are listed of
 MAX_CONTINUED = 10  # passages that a list goes on in
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
 _MARKS = re.compile(
-    r"\s*(?:[📅⏳🛫✅➕🔁❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d"
+    r"(?<!\s)\s*(?:[📅⏳🛫✅➕🔁❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d"
     r"|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
 )
 _DONE_ON = re.compile(

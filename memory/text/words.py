@@ -59,7 +59,7 @@ TASK_STATES = "TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED"  # how a task of an ou
 # Lines of an event as the reader of calendars writes them: first its time; the rule and the days by which it recurs.
 EVENT_TIME = re.compile(r"When: \d{4}-\d\d-\d\d")
 EVENT_RECURS = re.compile(r"(?:Also|Not) on: \d{4}-\d\d-\d\d.*|Repeats: FREQ=.*")
-LINK = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]\n]*)\]\]|!?\[([^\]\n]*)\]\([^)\s]*\)|<?\bhttps?://\S+")
+LINK = re.compile(r"!?\[\[(?:[^][|\n]*\|)?([^][\n]*)\]\]|!?\[([^][\n]*)\]\([^)\s]*\)|<?\bhttps?://\S+")
 _LETTERS = re.compile(f"[{''.join(map(chr, LETTER_FOLDS))}]")
 
 

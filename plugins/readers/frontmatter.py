@@ -41,7 +41,7 @@ def parse(block: str) -> dict[str, Any] | None:
     """The properties: strings, lists and mappings of strings. None if the block holds no `key: value` at all. YAML that
     does not parse ("title: Re: rent") is read line by line."""
     try:
-        loaded = yaml.load(block, Loader=_Loader)
+        loaded = yaml.load(block, Loader=_Loader)  # noqa: S506  # a safe one, of fewer types
     except (yaml.YAMLError, RecursionError, ValueError):
         loaded = dict(_line_by_line(block))
     if not isinstance(loaded, Mapping):
