@@ -246,9 +246,10 @@ class Client:
         """Changes the embedder; the episodes get their new vectors in the background."""
         return self._call("POST", "/embedder", wire.EmbedderReply, SLOW, name=name)
 
-    def models(self) -> wire.ModelsReply:
-        """The language models there are; looking for them takes some seconds at most."""
-        return self._call("GET", "/models", wire.ModelsReply)
+    def models(self, elsewhere: bool = False) -> wire.ModelsReply:
+        """The language models there are; looking for them takes some seconds at most. Services elsewhere of which none
+        is named are asked with `elsewhere` alone."""
+        return self._call("GET", _with("/models", elsewhere="true" if elsewhere else None), wire.ModelsReply)
 
     def probe_model(self, name: str) -> Stream:
         """The events of grading a model; the last one is a Graded. Closing the stream ends it."""

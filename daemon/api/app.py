@@ -335,8 +335,8 @@ def _model_routes(api: Api, services: Services) -> None:
     models = services.models
 
     @api.get("/models")
-    async def listed() -> wire.ModelsReply:
-        return await services.work(models.reply)
+    async def listed(elsewhere: bool = False) -> wire.ModelsReply:
+        return await services.work(partial(models.reply, elsewhere))
 
     @api.post("/models/use")
     async def use(role: str, names: tuple[str, ...]) -> wire.ModelsReply:

@@ -29,17 +29,18 @@ WITHOUT = (
 
 
 @click.group(invoke_without_command=True)
+@click.option("--elsewhere", is_flag=True, help="Ask services elsewhere, too, what they have: with your key.")
 @json_option
 @click.pass_context
-def models(ctx: click.Context, as_json: bool) -> None:
+def models(ctx: click.Context, elsewhere: bool, as_json: bool) -> None:
     """Show the language models there are, and what each is used for.
 
-    Models of Ollama on this machine are found by themselves. A model elsewhere is used only if you
-    name it (pal models use), and gets no text of folders that are marked local.
+    Models of Ollama on this machine are found by themselves. A model elsewhere is asked and used only
+    if you name it (pal models use), and gets no text of folders that are marked local.
     """
     if ctx.invoked_subcommand is None:
         session = ctx.ensure_object(Session)
-        _print(session.client.models(), as_json)
+        _print(session.client.models(elsewhere), as_json)
 
 
 @models.command()

@@ -40,6 +40,7 @@ AUTO = "auto"
 QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
 STEP_SECONDS = 0.2  # between two words on how far it is
+NOT_ASKED = "Nobody at {} was asked, for none of its models is named. To see what there is: pal models --elsewhere"
 FRESH_SECONDS = 30.0  # for which it is believed which models there are
 
 There = dict[str, ModelInfo]  # by the whole name of the model
@@ -149,10 +150,12 @@ class Models:
         with self._counting:
             return self._daily_tokens - self._spent_today() if self._daily_tokens else math.inf
 
-    def reply(self) -> wire.ModelsReply:
-        """What there is; looks for it, which takes some seconds at most."""
-        looks = self._look(self._families, anew=True)
-        there, grades, tokens = self._there(self._families), self._memory.models.grades(), self._tokens()
+    def reply(self, elsewhere: bool = False) -> wire.ModelsReply:
+        """What there is; looks for it, which takes some seconds at most. A service elsewhere of which no role names a
+        model is asked `elsewhere` alone: its key would leave this machine, and that somebody wants to know."""
+        asked = [*self._families] if elsewhere else self._near_or_named()
+        looks = self._look(asked, anew=True)
+        there, grades, tokens = self._there(asked), self._memory.models.grades(), self._tokens()
         used = {role: next(self._candidates(role, there, grades), "") for role in ROLES}
         rows = (
             _row(
@@ -167,7 +170,10 @@ class Models:
             models=tuple(rows),
             roles=tuple(wire.ModelRole(role, self._wanted[role], used[role]) for role in ROLES),
             problems=(*problems, *(f"{name} is wanted and cannot be reached." for name in missing)),
-            hints=tuple(look.problem for look in looks.values() if look.absent),
+            hints=(
+                *(look.problem for look in looks.values() if look.absent),
+                *(NOT_ASKED.format(prefix) for prefix in self._families if prefix not in asked),
+            ),
             warnings=tuple(filter(None, (warn_of_age(name, grades.get(name), found) for name, found in there.items()))),
         )
 
@@ -183,7 +189,7 @@ class Models:
         self._wanted[role] = names
         log.info("models for %s: %s", role, ", ".join(names) or "none")
         self.changed()
-        reply, there, grades = self.reply(), self._there(self._families), self._memory.models.grades()
+        reply, there, grades = self.reply(), self._there(self._near_or_named()), self._memory.models.grades()
         chosen = dict.fromkeys(whole for name in names if (whole := _resolved(name, there)))
         warnings = (warn for name in chosen for warn in warn_of_choice(role, name, grades.get(name), there[name]))
         return replace(reply, warnings=tuple(warnings))
@@ -303,6 +309,11 @@ class Models:
                 if name in there and there[name].is_local and not why_outdated(known, there[name]) and known.fits(role)
             ]
             yield from (one.name for one in sorted(able, key=lambda one: (-one.score, -one.tokens_per_s, one.name)))
+
+    def _near_or_named(self) -> list[str]:
+        """The families that run on this machine, and those of which a role names a model."""
+        named = {name.partition(":")[0] for names in self._wanted.values() for name in names}
+        return [prefix for prefix, family in self._families.items() if family.local or prefix in named]
 
     def _known(self, name: str) -> Guarded:
         """The model of that name. NotFoundError, also if its family can be reached and does not have it."""

@@ -244,8 +244,15 @@ def test_a_vendor_that_nobody_named_is_not_asked(
     keep(memory, GOOD)
     models = Models(memory, load(), writer, settings)
     assert models.for_role("answer", local_only=False) is not None
+    assert models.reply().models and anthropic.seen == []
+    models.use("answer", ("ollama:qwen3:4b",))
     assert anthropic.seen == []
-    assert AWAY in {row.name for row in models.reply().models}, "unless a person wants to see what there is"
+    assert AWAY in {row.name for row in models.reply(elsewhere=True).models}, (
+        "unless a person wants to see what there is"
+    )
+    seen = len(anthropic.seen)
+    models.use("answer", (AWAY,))
+    assert AWAY in {row.name for row in models.reply().models} and len(anthropic.seen) > seen
 
 
 def test_what_must_stay_here_reaches_no_vendor(
