@@ -71,26 +71,28 @@ class Enriched:
     known: dict[str, Fact] = field(default_factory=dict)
 
 
-def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: Enriched) -> None:
-    """Let `model` read episodes, one a call, and decide what no rule can."""
-    for episode in episodes:
+def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: Enriched, batch: int = 1) -> None:
+    """Let `model` read episodes, `batch` a call, and decide what no rule can."""
+    for start in range(0, len(episodes), batch):
+        some = episodes[start : start + batch]
         started, cpu_started = time.perf_counter() - model.seconds, time.thread_time() - model.cpu_seconds
         try:
-            _read(memory, model, episode, into)
-        except ModelError as error:  # the passage stays as it is, and so does all that is known
-            into.failed.append(f"{episode.source.uri}: {error}")
-        into.own_ms.append(1000 * (time.perf_counter() - model.seconds - started))
-        into.own_cpu_ms.append(1000 * (time.thread_time() - model.cpu_seconds - cpu_started))
+            _read(memory, model, some, into)
+        except ModelError as error:  # the passages stay as they are, and so does all that is known
+            into.failed.append(f"{some[0].source.uri}: {error}")
+        into.own_ms.append(1000 * (time.perf_counter() - model.seconds - started) / len(some))
+        into.own_cpu_ms.append(1000 * (time.thread_time() - model.cpu_seconds - cpu_started) / len(some))
 
 
-def _read(memory: Memory, model: Counted, episode: Episode, into: Enriched) -> None:
+def _read(memory: Memory, model: Counted, some: Sequence[Episode], into: Enriched) -> None:
     names = memory.settings.person.names
-    said = json_replies.complete_json(model, llm_requests.extraction_request([episode], names))
-    extractions, dropped = llm_requests.parse_extractions(said, [episode], names)
+    said = json_replies.complete_json(model, llm_requests.extraction_request(some, names))
+    extractions, dropped = llm_requests.parse_extractions(said, some, names)
     into.dropped += len(dropped)
+    uris = {one.id: one.source.uri for one in some}
     for id, extraction in extractions.items():
         if reason := llm_requests.rejection_reason(extraction, [one for one in dropped if one.episode_id == id]):
-            into.failed.append(f"{episode.source.uri}: {reason}")
+            into.failed.append(f"{uris[id]}: {reason}")
     learnt = memory.knowledge.assert_facts(extractions, model.name)
     into.extractions |= extractions
     pairs = memory.knowledge.pairs(learnt.undecided)

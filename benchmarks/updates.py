@@ -66,8 +66,10 @@ def live(
     enriched: Enriched,
     limit: int | None,
     times: str = "manifest",
+    batch: int = 1,
 ) -> Life:
-    """Read a persona's files one after the other into a new memory, ask its questions, take everything back."""
+    """Read a persona's files one after the other into a new memory, ask its questions, take everything back. A model
+    reads `batch` episodes a call, of one file or of several."""
     files, questions = lifelog.load(persona, times)
     life = Life(enriched=enriched, model=Counted(model) if model else None)
     with (
@@ -76,8 +78,8 @@ def live(
         command.progress() as bar,
     ):
         command.note(f"{persona.name}: read {len(files)} files")
-        for file in bar.track(files, description=""):
-            _read(memory, plugins, file, life)
+        for place, file in enumerate(bar.track(files, description=""), 1):
+            _read(memory, plugins, file, life, batch, is_last=place == len(files))
         command.note(f"{persona.name}: ask {len(questions[:limit])} questions")
         life.replies = [lifelog.ask(memory, one, persona) for one in bar.track(questions[:limit], description="")]
         life.revisions = memory.revisions("all", limit=MOST)
@@ -99,14 +101,14 @@ def _remember(memory: Memory, plugins: Plugins, file: File) -> list[int]:
     return [id for receipt in memory.remember_many(documents) for id in receipt.episode_ids]
 
 
-def _read(memory: Memory, plugins: Plugins, file: File, life: Life) -> None:
+def _read(memory: Memory, plugins: Plugins, file: File, life: Life, batch: int, *, is_last: bool) -> None:
     started = time.perf_counter()
-    episodes = _remember(memory, plugins, file)
+    life.ids.append(_remember(memory, plugins, file))
     life.read_ms.append(1000 * (time.perf_counter() - started))
-    life.ids.append(episodes)
     if life.model is not None:
-        unread = {episode.id: episode for episode in memory.knowledge.unread_episodes(MOST)}
-        enrich(memory, life.model, [unread[id] for id in episodes if id in unread], life.enriched)
+        waiting = memory.knowledge.unread_episodes(MOST)
+        whole = len(waiting) if is_last else len(waiting) // batch * batch
+        enrich(memory, life.model, sorted(waiting, key=lambda one: one.id)[:whole], life.enriched, batch)
     with memory.store.reading() as conn:
         known = [id for (id,) in conn.execute("SELECT id FROM vec_fact WHERE id >= ?", (FIRST_EDGE,))]
         life.nearest |= {id: fact_vectors.nearest(conn, id, NEAREST[-1]) for id in known if id not in life.nearest}
@@ -345,6 +347,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--noise", type=command.share, default=0.0, metavar="RATE", help="--recorded: go wrong that often"
     )
     parser.add_argument("--manners", action="store_true", help="--recorded: write JSON as chat models do")
+    parser.add_argument(
+        "--batch", type=command.positive, default=1, metavar="N", help="passages that a model reads a call (default: 1)"
+    )
     lifelog.add_times(parser)
     parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the noise (default: 42)")
     parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
@@ -368,7 +373,7 @@ def _run(options: argparse.Namespace) -> None:
         for persona, timeline in personas:
             enriched = Enriched()
             with model_of(options, plugins, persona, timeline, enriched.known) as model:
-                life = live(persona, plugins, embedder, model, enriched, options.limit, options.times)
+                life = live(persona, plugins, embedder, model, enriched, options.limit, options.times, options.batch)
             result = {"set": persona.name, "mode": mode, "noise": options.noise, "seed": options.seed,
                       "manners": options.manners}  # fmt: skip
             result |= score(persona, timeline, life) | {"embedder": embedder.name}
