@@ -18,7 +18,7 @@ from memory.text.predicates import SINGLE, refines, same_value
 
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
 LEAST_CONFIDENCE = 0.4  # of one that a person is shown
-NEAREST = 12  # known facts that a new one is compared with
+NEAREST = 8  # known facts that a new one is compared with
 DAY_MS = 86_400_000
 MONTH_MS = 31 * DAY_MS
 EARLIEST_MS = -(1 << 62)
