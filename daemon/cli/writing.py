@@ -93,6 +93,8 @@ def _read(session: Session, files: list[Path], policy: str | None, again: bool, 
                         bar.update(event.done - bar.pos, display_safe(Path(event.label).name, line=True))
                     case wire.Skipped() if not as_json:
                         output.say(f"{NEW_LINE if show_bar else ''}Skipped {event.uri}: {event.reason}")
+                    case wire.Notice() if not as_json:
+                        output.say(f"{NEW_LINE if show_bar else ''}{event.text}")
                     case wire.Added():
                         return event
     except KeyboardInterrupt:

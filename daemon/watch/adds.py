@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import partial
@@ -26,6 +26,10 @@ from memory.services.jobs import NewJob
 
 log = logging.getLogger(__name__)
 
+MANY_GONE = (
+    "{:,} files that were read there before are gone. What they said is kept; to decide about it, have the folder "
+    "watched: pal watch add FOLDER, then pal watch gone"
+)
 KIND = "add"
 KEPT = 7 * 24 * 3600 * 1000  # ms a done job is remembered
 
@@ -95,10 +99,15 @@ class Adds:
             looks.append(Look(path, self._ingest.ignore_rules(root), path, policy))
         name = f"Reading {looks[0].path.name}" if len(looks) == 1 else f"Reading {len(looks)} files and folders"
         task = Task(name, tell=tell)
-        task.ended = partial(self._ended, job, task, partial(self._submit, job, paths, lambda event: None, again))
         judge = Trusting(self._ingest.settings.gone_files)
-        task.steps = self._ingest.take(looks, task, judge=judge, again=again)
+        task.ended = partial(self._ended, job, task, partial(self._submit, job, paths, lambda event: None, again))
+        task.steps = self._take(looks, task, judge, again)
         self._ingest.tasks.submit(ADD, task)
+
+    def _take(self, looks: Sequence[Look], task: Task, judge: Trusting, again: bool) -> Iterator[None]:
+        yield from self._ingest.take(looks, task, judge=judge, again=again)
+        if judge.doubted:
+            task.tell(wire.Notice("warning", MANY_GONE.format(judge.doubted)))
 
     def _ended(self, job: int, task: Task, again: Callable[[], None], error: BaseException | None) -> None:
         if isinstance(error, CancelledError):

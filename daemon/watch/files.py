@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -41,6 +41,14 @@ class Found:
     @property
     def path(self) -> Path:
         return Path(self.name)
+
+
+@dataclass
+class Walked:
+    """The folders that were looked into, and those of them in which another drive is mounted."""
+
+    folders: list[Path] = field(default_factory=list)
+    mounts: list[Path] = field(default_factory=list)
 
 
 class Ignore:
@@ -101,12 +109,13 @@ class Ignore:
         return any(self.covers(folder, True) for folder in folders) or self.covers(path, path.is_dir())
 
 
-def walk(start: Path, ignore: Ignore, folders: list[Path] | None = None) -> Iterator[Found]:
+def walk(start: Path, ignore: Ignore, walked: Walked | None = None) -> Iterator[Found]:
     """Everything below `start` (a folder, or one file) that is not ignored, by name, folders after their files.
 
     `start` lies below the root of `ignore`, or is it. It may itself be ignored: whoever names a file wants it. The
-    folders that were looked into are added to `folders`.
+    folders that were looked into are added to `walked`.
     """
+    walked = walked or Walked()
     try:
         first = _status(start, ignore.root)
     except (FileNotFoundError, NotADirectoryError):
@@ -117,25 +126,27 @@ def walk(start: Path, ignore: Ignore, folders: list[Path] | None = None) -> Iter
     if not stat.S_ISDIR(first.st_mode):
         yield _found(start, first)
         return
-    waiting = [start]
+    waiting = [(start, first.st_dev)]
     while waiting:
-        folder = waiting.pop()
+        folder, drive = waiting.pop()
         below: list[Path] = []
         try:
-            found = _look_into(folder, ignore, below)
+            found, device = _look_into(folder, ignore, below)
         except OSError as error:
             yield Found(str(folder), unread=_reason(error), folder=True)
             continue
-        if folders is not None:
-            folders.append(folder)
+        walked.folders.append(folder)
+        if device != drive:
+            walked.mounts.append(folder)
         yield from found
-        waiting += reversed(below)
+        waiting += ((path, device) for path in reversed(below))
 
 
-def _look_into(folder: Path, ignore: Ignore, below: list[Path]) -> list[Found]:
-    """The files of one folder that are not ignored; its folders go to `below`."""
+def _look_into(folder: Path, ignore: Ignore, below: list[Path]) -> tuple[list[Found], int]:
+    """The files of one folder that are not ignored, and its device; its folders go to `below`."""
     found = []
     with _open_folder(folder, ignore.root) as handle, os.scandir(handle) as entries:
+        device = (os.fstat(handle) if isinstance(handle, int) else handle.stat()).st_dev
         for entry in sorted(entries, key=lambda entry: entry.name):
             path = folder / entry.name
             try:
@@ -149,7 +160,7 @@ def _look_into(folder: Path, ignore: Ignore, below: list[Path]) -> list[Found]:
                     found.append(_found(path, entry.stat(follow_symlinks=False) if BY_HANDLE else path.lstat()))
             except OSError as error:
                 found.append(Found(str(path), unread=_reason(error)))
-    return found
+    return found, device
 
 
 def read(path: Path, most: int, root: Path) -> tuple[bytes, os.stat_result]:
@@ -218,6 +229,17 @@ def _status(path: Path, root: Path) -> os.stat_result:
     with _open_folder(path.parent, root) as folder:
         assert isinstance(folder, int)
         return os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+
+
+def is_gone(path: Path) -> bool:
+    """Whether there is nothing at that path, for sure."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):  # nobody may look, so nobody knows
+        return False
+    return False
 
 
 def uri_of(path: Path) -> str:

@@ -11,7 +11,7 @@ import logging
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -23,7 +23,8 @@ from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import WatchSettings
 from daemon.watch import files
-from daemon.watch.files import Found, Ignore, uri_of
+from daemon.watch.files import Found, Ignore, Walked, uri_of
+from daemon.watch.moves import Moves
 from daemon.watch.roots import Rules
 from daemon.watch.survey import KEPT, Judge, Look, Sources, Survey, Trusting, believe
 from memory import Memory
@@ -35,7 +36,7 @@ from memory.errors import (
     StoreDamagedError,
     StoreFullError,
 )
-from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Document, Policy, Receipt, Source
+from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Document, Receipt, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents
 
@@ -103,7 +104,7 @@ class Ingest:
         self.publish = publish
         self.settings = settings
         self.own = own
-        self.is_away: Callable[[Path], bool] = lambda path: False  # whether it lies in a folder that is not there
+        self.moves = Moves(memory, writer, publish, self._file_of)
         self._plugins = plugins
         self._knows_readers = False
 
@@ -128,22 +129,22 @@ class Ingest:
         moved: Mapping[Path, Path] | None = None,
         judge: Judge | None = None,
         again: bool = False,
-        folders: list[Path] | None = None,
+        walked: Walked | None = None,
     ) -> Iterator[None]:
         """Reads what is new or changed below `looks`; each `next` is one batch. `again`: what was forgotten, too.
 
         `moved` says where a file was before, if that was seen. The `judge` says whether what is there is to be
-        believed; without one all is. The folders that were looked into are added to `folders`.
+        believed; without one all is. The folders that were looked into are added to `walked`.
         """
         judge = judge or Trusting()
         self._know_readers()
         disk = Survey(again=again)
-        yield from self._walk(looks, disk, task, folders)
+        yield from self._walk(looks, disk, task, walked)
         known, skipped = self._stored(looks, disk)
         gone = disk.find_gone(known, skipped)
         looks = disk.accept(looks, known, gone, skipped, judge)
         moves = {uri_of(new): uri_of(old) for new, old in (moved or {}).items()}
-        self._follow(disk, known, gone, moves)
+        self.moves.follow(disk, known, gone, moves)
         yield
         yield from self._retire(believe(looks, gone, judge), task)
         self._leave_forgotten(disk, skipped, moves)
@@ -159,11 +160,9 @@ class Ingest:
     def _note_readers(self) -> None:
         self.memory.sources.set_reader_versions(self._plugins.versions)
 
-    def _walk(
-        self, looks: Sequence[Look], disk: Survey, task: Task, folders: list[Path] | None = None
-    ) -> Iterator[None]:
+    def _walk(self, looks: Sequence[Look], disk: Survey, task: Task, walked: Walked | None = None) -> Iterator[None]:
         for look in looks:
-            for found in files.walk(look.path, look.ignore, folders):
+            for found in files.walk(look.path, look.ignore, walked):
                 uri = uri_of(found.path)
                 if found.unread is None:
                     disk.files[uri], disk.looks[uri] = found, look
@@ -202,57 +201,6 @@ class Ingest:
             if name in disk.files or name in disk.unread:
                 return name
         return uri if not ends or self._plugins.reads(Path(uri)) else uri[: ends[-1]]
-
-    def _follow(self, disk: Survey, known: Sources, gone: Sources, moved: Mapping[str, str]) -> None:
-        """Gives the sources of files that moved their new uri; they leave `gone` and enter `known`."""
-        new = {uri: found for uri, found in disk.files.items() if uri not in known and found.size}
-        lost = self._left_behind(disk, known, new.values()) | gone
-        pairs = {uri: moved[uri] for uri in new if moved.get(uri) in lost}
-        content: dict[tuple[int | None, str | None], list[str]] = defaultdict(list)
-        for uri, there in lost.items():
-            if uri not in pairs.values():
-                content[there[0].size, there[0].sha256].append(uri)
-        sizes = {size for size, _ in content}
-        for uri, found in new.items():
-            if uri in pairs or found.size not in sizes:
-                continue
-            try:
-                data, status = files.read(found.path, found.size, disk.looks[uri].ignore.root)
-            except files.Unread:
-                continue
-            if same := content.get((status.st_size, hashlib.sha256(data).hexdigest())):
-                name = found.path.name
-                old = next((uri for uri in same if uri.endswith("/" + name)), same[0])
-                same.remove(old)
-                pairs[uri] = old
-        for uri, old in pairs.items():
-            renamed = {source.uri: uri + source.uri[len(old) :] for source in lost[old]}
-            try:
-                self.writer.submit(partial(self._move, renamed, disk.looks[uri].policy)).result()
-            except PalimpsestError as error:
-                log.warning("a moved file was not followed: %s", error)
-                continue
-            known[uri] = [replace(source, uri=renamed[source.uri]) for source in lost[old]]
-            gone.pop(old, None)
-            self.publish(wire.SourceChanged(uri, "moved"))
-
-    def _left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
-        """The sources of files that were read elsewhere, are not there any more, and are as large as a new one."""
-        sizes = {found.size for found in new}
-        left: Sources = defaultdict(list)
-        for source in self.memory.sources.list_of_size(sizes) if sizes else ():
-            uri = self._file_of(source.uri, disk)
-            path = Path(uri)
-            if uri not in known and path.is_absolute() and not path.exists() and not self.is_away(path):
-                left[uri].append(source)
-        return left
-
-    def _move(self, renamed: Mapping[str, str], policy: Policy) -> None:
-        """Into a folder whose text stays on this machine, its own text stays, too."""
-        for old, new in renamed.items():
-            self.memory.ingest.move(old, new)
-            if policy == "local":
-                self.memory.sources.set_policy({new: policy})
 
     def _leave_forgotten(self, disk: Survey, skipped: Mapping[str, str], moved: Mapping[str, str]) -> None:
         """What a person forgot is not read, whatever it holds by now, nor under the name that it was given since."""

@@ -8,12 +8,13 @@ folder that is not there, or in whose place another one stands.
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from daemon.settings import WatchSettings
-from daemon.watch.files import uri_of
+from daemon.watch.files import is_gone, uri_of
 from daemon.watch.roots import Root, identify
 from memory import Memory
 from memory.time.timestamps import now_ms
@@ -65,10 +66,10 @@ class Losses:
 
     def believe(self, root: Root, gone: Sequence[str], whole: bool) -> Collection[str]:
         """Those of the files, by uri, that are gone for sure."""
-        ignored = {uri for uri in gone if Path(uri).exists() and root.ignore.reaches(Path(uri))}
+        ignored = {uri for uri in gone if not is_gone(Path(uri)) and root.ignore.reaches(Path(uri))}
         rest = [uri for uri in gone if uri not in ignored and uri not in root.dropped]
         let_go = ignored | root.dropped.intersection(gone)
-        if rest and (root.held or self._are_many(root, len(rest))):
+        if rest and (root.held or _is_drive_out(root, rest) or self._are_many(root, len(rest))):
             self._doubt(root, rest, whole)
         else:
             let_go.update(rest)
@@ -83,6 +84,7 @@ class Losses:
     def answer(self, root: Root) -> None:
         """A person said what becomes of the files that are gone; those of before do not count any more."""
         root.gone, root.dropped, root.settled = (), frozenset(), now_ms()
+        root.mounts = tuple(filter(os.path.ismount, root.mounts))
         self._settle(root, answered=True)
 
     def miss(self, root: Root, why: str) -> None:
@@ -125,3 +127,9 @@ class Losses:
         if root.held or answered:
             root.held = False
             self._save(root)
+
+
+def _is_drive_out(root: Root, gone: Sequence[str]) -> bool:
+    """Whether some of the files lie where another drive was mounted in the folder, and is no more."""
+    out = tuple(mount + "/" for mount in root.mounts if not os.path.ismount(mount))
+    return any(uri.startswith(out) for uri in gone)

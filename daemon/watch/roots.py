@@ -56,6 +56,7 @@ class Root:
     rules: Rules = Rules()
     held: bool = False  # a person was asked about files that are gone, and has not answered
     settled: int = 0  # when a person last answered, ms UTC
+    mounts: tuple[str, ...] = ()  # folders in it at which another drive is, or was, mounted
     gone: tuple[str, ...] = ()  # files that are not there and not let go, by uri
     dropped: frozenset[str] = frozenset()  # those of them that a person lets go
     watch: ObservedWatch | None = None
@@ -78,13 +79,14 @@ class Root:
         identity = options.get("identity") or ()
         known_as = Identity(*identity) if len(identity) == len(Identity._fields) else None
         rules = Rules(tuple(options.get("tags", ())), tuple(options.get("readers", ())), options.get("depth", 0))
-        held, settled = options.get("held", False), options.get("settled", 0)
-        return cls(path, ignore_rules(path, rules), policy, known_as, rules, held, settled)
+        held, settled, mounts = options.get("held", False), options.get("settled", 0), options.get("mounts", ())
+        return cls(path, ignore_rules(path, rules), policy, known_as, rules, held, settled, tuple(mounts))
 
     @property
     def options(self) -> dict[str, Any]:
         """What outlives the process."""
-        return {"identity": self.known_as, "held": self.held, "settled": self.settled, **asdict(self.rules)}
+        rest = {"held": self.held, "settled": self.settled, "mounts": self.mounts}
+        return {"identity": self.known_as, **rest, **asdict(self.rules)}
 
 
 def identify(path: Path) -> Identity | None:

@@ -45,16 +45,20 @@ class Judge(Protocol):
 
 
 class Trusting:
-    """Believes that so many files of a root may be gone at once."""
+    """Believes that so many files of a root may be gone at once. `doubted` counts those of which it did not."""
 
     def __init__(self, most: float = float("inf")) -> None:
         self._most = most
+        self.doubted = 0
 
     def accept(self, root: Path, there: int, gone: int, whole: bool) -> bool:
         return True
 
     def believe(self, root: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
-        return gone if len(gone) <= self._most else ()
+        if len(gone) <= self._most:
+            return gone
+        self.doubted += len(gone)
+        return ()
 
 
 @dataclass

@@ -27,7 +27,7 @@ from daemon.jobs.tasks import CHANGE, SCAN, Task
 from daemon.terminal import count
 from daemon.watch.changes import Changes, Ready
 from daemon.watch.events import Events
-from daemon.watch.files import FOLDER_RULES, uri_of
+from daemon.watch.files import FOLDER_RULES, Walked, uri_of
 from daemon.watch.ingest import Ingest
 from daemon.watch.losses import AWAY, Losses
 from daemon.watch.roots import Root, Rules, identify, network_of
@@ -65,7 +65,7 @@ class Watcher:
         )
         self._changes = Changes(ingest.settings, self._look)
         self._started = threading.Event()
-        ingest.is_away = self.is_away
+        ingest.moves.is_away = self.is_away
 
     def load(self) -> None:
         """Knows the folders, and does not yet look at them."""
@@ -251,24 +251,24 @@ class Watcher:
         root.scans += 1
         root.scan_waits = True
         root.state = "scanning"
-        folders: list[Path] = []
+        walked = Walked()
         task = Task(f"Scanning {root.path.name}")
-        task.ended = partial(self._scanned, root, task, folders)
-        task.steps = self._take(root, task, folders)
+        task.ended = partial(self._scanned, root, task, walked)
+        task.steps = self._take(root, task, walked)
         self._ingest.tasks.submit(SCAN, task)
 
-    def _take(self, root: Root, task: Task, folders: list[Path]) -> Iterator[None]:
+    def _take(self, root: Root, task: Task, walked: Walked) -> Iterator[None]:
         """What happens once a scan has begun needs another one. It ends when the folder is not watched any more: it may
         be being forgotten."""
         root.scan_waits = False
         root.scanned = time.monotonic()
         root.ignore = self._ingest.ignore_rules(root.path, root.rules)
-        for _ in self._ingest.take([self._look_at(root, root.path)], task, {}, self, folders=folders):
+        for _ in self._ingest.take([self._look_at(root, root.path)], task, {}, self, walked=walked):
             yield
             if self._roots.get(root.path) is not root:
                 return
 
-    def _scanned(self, root: Root, task: Task, folders: Sequence[Path], error: BaseException | None) -> None:
+    def _scanned(self, root: Root, task: Task, walked: Walked, error: BaseException | None) -> None:
         if not task.sources:  # else most of the time went into reading
             root.scan_s = time.monotonic() - root.scanned
         root.scans -= 1
@@ -280,12 +280,16 @@ class Watcher:
         if root.dropped:
             self._losses.answer(root)
         identity = identify(root.path)
-        if error is None and identity and identity != root.known_as and root.doubted is None:
-            root.known_as = identity
+        is_doubted = root.held or root.doubted is not None
+        mounts = {*map(uri_of, walked.mounts), *(root.mounts if is_doubted else ())}
+        is_other = identity != root.known_as and root.doubted is None
+        if error is None and identity and (is_other or mounts != set(root.mounts)):
+            root.known_as = identity if is_other else root.known_as
+            root.mounts = tuple(sorted(mounts))
             self._save(root)
         if error is None and root.watch is not None and not root.network:
-            if self._events.count_unheard(root.watch, folders):
-                self.run_later(SETTLE_SECONDS, self._hear, root, folders)
+            if self._events.count_unheard(root.watch, walked.folders):
+                self.run_later(SETTLE_SECONDS, self._hear, root, walked.folders)
             else:
                 root.unheard = ""
 

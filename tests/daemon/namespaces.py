@@ -62,6 +62,23 @@ def take_turns(place: Path) -> None:
         mount(stick)
         write_notes(stick)
         print("back:", wait(client, lambda folder: folder.state == "watching").sources)
+        (place / "all" / "drive").mkdir(parents=True)
+        (place / "all" / "own.md").write_text("The pier is of stone.")
+        (place / "all" / "too.md").write_text("The ladder is of iron.")
+        mount(place / "all" / "drive")
+        write_notes(place / "all" / "drive")
+        client.unwatch(stick)
+        client.watch(place / "all")
+        wait(client, lambda folder: folder.sources == NOTES + 2 and folder.state == "watching")
+        unmount(place / "all" / "drive")
+        running.stop()
+        running.start()
+        print("inner one out:", wait(client, lambda folder: folder.gone > 0).sources)
+        mount(place / "all" / "drive")
+        write_notes(place / "all" / "drive")
+        running.stop()
+        running.start()
+        print("inner one back:", wait(client, lambda folder: folder.state == "watching" and not folder.gone).sources)
 
 
 def reach_limit(place: Path) -> None:

@@ -225,8 +225,10 @@ def test_many_files_that_are_gone_at_once_are_not_believed(client: Client, notes
     assert added(client, notes)[0].sources == 30
     shutil.rmtree(notes)
     notes.mkdir()
-    assert added(client, notes)[0].removed == 0
-    assert len(uris(client, str(notes))) == 30
+    done, events = added(client, notes)
+    assert done.removed == 0 and len(uris(client, str(notes))) == 30
+    (told,) = [event.text for event in events if isinstance(event, wire.Notice)]
+    assert told.startswith("30 files that were read there before are gone.") and "pal watch gone" in told
 
 
 def test_forgotten_in_a_watched_folder_stays_forgotten(client: Client, notes: Path) -> None:
