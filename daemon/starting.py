@@ -56,6 +56,11 @@ def connect(
     return client
 
 
+def explain_failure(error: DaemonDownError) -> str:
+    """Why a daemon could not start, in a sentence: what it said last."""
+    return str(error).splitlines()[-1].rpartition(COULD_NOT_START)[2]
+
+
 def _start(client: Client, wait: float) -> None:
     """Starts a daemon and returns when one answers. Several clients may do so at once: the lock lets one live."""
     said = _said_bytes(client.paths)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from functools import partial
+from typing import TypeVar
 
 from starlette.responses import Response
 
@@ -17,9 +19,11 @@ from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError
 
+T = TypeVar("T")
+
 log = logging.getLogger(__name__)
 
-REBUILT = ("memory", "text")
+REBUILT = ("memory", "text", "vectors")
 
 
 def routes(api: Api, services: Services) -> None:
@@ -54,15 +58,21 @@ def rebuilt(memory: Memory, writer: Writer, what: tuple[str, ...], channel: Chan
     listens any more: half of it helps nobody."""
 
     def tell(done: int, total: int) -> None:
-        channel.put(wire.Progress(done, total, "memory"))
+        channel.put(wire.Progress(done, total, "Making it anew"))
 
-    edges, passages = 0, 0
+    edges, passages, vectors = 0, 0, 0
+
+    def write(unit: Callable[[], T]) -> T:
+        return writer.submit(unit).result()
+
     try:
         if "memory" in what:
-            edges = memory.maintenance.rebuild_edge_memory(tell, lambda unit: writer.submit(unit).result())
+            edges = memory.maintenance.rebuild_edge_memory(tell, write)
         if "text" in what:
-            passages = writer.submit(partial(_index, memory)).result()
-        channel.put(wire.Rebuilt(what, edges, passages))
+            passages = write(partial(_index, memory))
+        if "vectors" in what:
+            vectors = memory.maintenance.rebuild_vectors(tell, write)
+        channel.put(wire.Rebuilt(what, edges, passages, vectors))
     except (Exception, CancelledError) as error:
         log.error("rebuilding failed: %s", type(error).__name__)
         channel.put(failure(error))

@@ -5,37 +5,38 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from textwrap import indent, wrap
-from typing import TYPE_CHECKING
 
 import click
 
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.consolidate import describe_upkeep, night
+from daemon.cli.examination import MENDS, Look, examine
 from daemon.cli.facts import print_suspects
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
+from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import count
-
-if TYPE_CHECKING:
-    from daemon.client import Client
 
 WIDTH = 100
 NOTHING_ASKED = 'No question has been asked yet, so there is little to tell. Ask some: pal ask "where is my passport"'
 
 
 @click.command()
+@click.option("--fix", is_flag=True, help="Do what can be done without asking, and look again.")
 @click.option("--memory", is_flag=True, help="Tell how well the memory served the questions that were asked.")
 @click.option(
     "--last", type=click.IntRange(1, 1000), default=200, show_default=True, help="With --memory: questions looked at."
 )
 @json_option
 @pass_session
-def doctor(session: Session, memory: bool, last: int, as_json: bool) -> None:
+def doctor(session: Session, fix: bool, memory: bool, last: int, as_json: bool) -> None:
     """Tell what is wrong, and the command that mends it.
 
-    Exits with 1 if something is wrong. With --memory: how well the graph of names served
+    Looks at the daemon, the file, its disk, the backups, the watched folders, the embedder
+    and what is done at night. Exits with 1 if something is wrong. With --memory: how well the graph of names served
     the questions that were asked, whether what is learnt from them helps, and what mends
     those that failed; exits with 0.
     """
@@ -46,41 +47,42 @@ def doctor(session: Session, memory: bool, last: int, as_json: bool) -> None:
         else:
             _print_diagnosis(diagnosis)
         return
-    problems = list(_problems(session.client))
+    found = list(examine(session))
+    if fix:
+        mended = list(_mend(session, found, as_json))
+        found = list(examine(session)) if mended else found
+    problems = [one.problem for one in found if one.problem]
     if as_json:
-        output.print_json({"problems": problems})
+        output.print_json({"problems": problems, "looks": found})
     else:
         for problem in problems:
             output.print_text(f"Problem: {problem}")
         if not problems:
-            output.print_text("All is well. How well questions are served: pal doctor --memory")
-        now = session.client.status()
-        if now.night:
-            output.print_text(f"Night: {night(now.night)}")
-        if now.upkeep:
-            output.print_text(f"Upkeep: {describe_upkeep(now.upkeep)}")
+            looked = ", ".join(dict.fromkeys(one.at for one in found))
+            output.print_text(f"All is well. Looked at: {looked}. How well questions are served: pal doctor --memory")
+        with suppress(DaemonError, DaemonDownError):  # which was told
+            _print_upkeep(session)
+    if not fix and not as_json and any(one.mend for one in found):
+        output.say("Some of it can be mended without asking you more: pal doctor --fix")
     if problems:
         sys.exit(1)
 
 
-def _problems(client: Client) -> Iterator[str]:
-    """Of the file, the watched folders and the embedder."""
-    yield from client.check().problems
-    for folder in client.folders():
-        if folder.state == "missing":
-            why = folder.detail or "it is not there"
-            yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
-        elif folder.gone or folder.state == "polling":
-            yield f"{folder.path}: {folder.detail}"
-    if (told := client.status().night) and told.state == "failed":
-        yield "What is done at night broke off; the daemon's log says where. To do it now: pal consolidate, pal train"
-    if upkeep := client.status().upkeep:
-        yield from upkeep.warnings
-    if (erasing := client.status().erasing) and erasing.reason:
-        yield f"What was forgotten is not off the disk yet: {erasing.reason}. It is tried again until it is."
-    embedder = client.embedder()
-    if embedder.problem:
-        yield f"{embedder.problem} Then try again: pal embedder {embedder.name}"
+def _print_upkeep(session: Session) -> None:
+    now = session.client.status()
+    if now.night:
+        output.print_text(f"Night: {night(now.night)}")
+    if now.upkeep:
+        output.print_text(f"Upkeep: {describe_upkeep(now.upkeep)}")
+
+
+def _mend(session: Session, found: list[Look], as_json: bool) -> Iterator[str]:
+    """Does what can be done without asking, and says so: it takes nothing away and can be done again."""
+    for mend in dict.fromkeys(one.mend for one in found if one.mend):
+        MENDS[mend](session.client)
+        if not as_json:
+            output.say(f"Done: {mend}")
+        yield mend
 
 
 def _print_diagnosis(found: wire.Diagnosis) -> None:

@@ -55,7 +55,7 @@ class Session:
     def _read_offline(self, error: DaemonDownError) -> Offline:
         from daemon.cli import output
         from daemon.cli.offline import Offline
-        from daemon.starting import COULD_NOT_START
+        from daemon.starting import explain_failure
         from memory.errors import StoreError
 
         try:
@@ -63,8 +63,8 @@ class Session:
         except StoreError as trouble:
             raise type(error)(str(trouble), error.code) from error
         click.get_current_context().call_on_close(offline.close)
-        why = str(error).splitlines()[-1].rpartition(COULD_NOT_START)[2]
-        output.say(f"The daemon cannot start, so this is read without it, and nothing is kept. {why}")
+        told = "The daemon cannot start, so this is read without it, and nothing is kept."
+        output.say(f"{told} {explain_failure(error)}")
         return offline
 
 

@@ -82,9 +82,10 @@ class WhyNotReply:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt(Event):
-    """The end of a rebuild: of `what`, how many `edges` remember something now, and how many `passages` are in the full
-    text; 0 for what was not asked for."""
+    """The end of a rebuild: of `what`, how many `edges` remember something now, how many `passages` are in the full
+    text, and how many have `vectors`; 0 for what was not asked for."""
 
     what: tuple[str, ...]
     edges: int = 0
     passages: int = 0
+    vectors: int = 0

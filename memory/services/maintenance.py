@@ -22,7 +22,7 @@ from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State, embed
 from memory.store import backup as backups
-from memory.store import edge_memory, metrics, queries, relations, seals, text, vectors
+from memory.store import edge_memory, fact_vectors, metrics, queries, relations, seals, text, vectors
 from memory.store.connect import Connection
 from memory.store.store import read_by, write_by
 from memory.store.training import Model
@@ -151,6 +151,25 @@ class Maintenance:
             embedded = embed(self._store, embedder, waiting[start : start + embedder.batch])
             unit(partial(self._store.write, put_vectors, embedder_id, *embedded))
         unit(partial(self._state.load_vectors, embedder, embedder_id))
+        return len(waiting)
+
+    def rebuild_vectors(
+        self, progress: Callable[[int, int], None] = lambda done, total: None, write: Write = write_directly
+    ) -> int:
+        """Makes the vectors of all episodes and facts anew; how many episodes. Questions go on meanwhile, with those
+        there are. Whatever breaks it off, each has the one it had, or the one it should have."""
+        serving = self._state.serving
+        of, embedder = serving.embedder_id, serving.embedder
+        write(partial(self._store.write, vectors.drop_stray, of))
+        waiting = self._store.read(vectors.list_live)
+        for start in range(0, len(waiting), embedder.batch):
+            progress(start, len(waiting))
+            embedded = embed(self._store, embedder, waiting[start : start + embedder.batch])
+            write(partial(self._store.write, put_vectors, of, *embedded))
+        write(partial(self._state.load_vectors, embedder, of))
+        write(partial(self._store.write, fact_vectors.discard))
+        write(self._state.complete_fact_vectors)
+        progress(len(waiting), len(waiting))
         return len(waiting)
 
     # Edge memory ----------------------------------------------------------------------------------

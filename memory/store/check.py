@@ -14,6 +14,7 @@ RESTORE = (
     " tells where it is) and read your files again: pal add."
 )
 ANEW = "Make it anew: pal rebuild --text."
+ANEW_VECTORS = "Make them anew: pal rebuild --vectors."
 SLOW = ("full text", "vectors")  # compare every text and vector with what is made of it
 MOST = 5  # rows of which one rule tells
 
@@ -39,7 +40,8 @@ def check(store: Store, quick: bool = False) -> Check:
 def _file(conn: Connection) -> Iterator[str]:
     for (verdict,) in conn.execute("PRAGMA integrity_check(20)"):
         if verdict != "ok":
-            yield f"The file is damaged: {verdict}. {RESTORE}"
+            said = " ".join(verdict.replace("*** in database main ***", "").split())
+            yield f"The file is damaged: {said}. {RESTORE}"
     for table, row, parent, _ in conn.execute("PRAGMA foreign_key_check"):
         yield f"Row {row} of {table} belongs to a row of {parent} that is not there."
 
@@ -55,7 +57,7 @@ def _full_text(conn: Connection) -> Iterator[str]:
 def _fact_vectors(conn: Connection) -> Iterator[str]:
     if fact_vectors.is_open(conn):
         gone = "SELECT id FROM vec_fact EXCEPT SELECT id FROM edge EXCEPT SELECT node_id FROM thesis"
-        yield from _first_few(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW}", gone)
+        yield from _first_few(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW_VECTORS}", gone)
 
 
 def _seals(conn: Connection) -> Iterator[str]:
@@ -81,16 +83,16 @@ RULES: Mapping[str, Mapping[str, list[str]]] = {
         ],
     },
     "vectors": {
-        "Episode {0} has no vector.": [
+        f"Episode {{0}} has no vector. {ANEW_VECTORS}": [
             f"SELECT n.id FROM embedder a JOIN node n ON n.kind = 'E' AND {is_live('n')} WHERE a.active"
             " AND NOT EXISTS (SELECT 1 FROM vec v WHERE v.embedder_id = a.id AND v.item_kind = 'episode'"
             " AND v.item_id = n.id)"
         ],
-        "The vector of episode {0} has the wrong length.": [
+        f"The vector of episode {{0}} has the wrong length. {ANEW_VECTORS}": [
             "SELECT v.item_id FROM vec v JOIN embedder e ON e.id = v.embedder_id"
             " WHERE length(v.data) <> 4 * e.dimension"
         ],
-        "There is a vector of episode {0}, which is not live.": [
+        f"There is a vector of episode {{0}}, which is not live. {ANEW_VECTORS}": [
             "SELECT item_id FROM vec v WHERE NOT EXISTS"
             f" (SELECT 1 FROM node n WHERE n.id = v.item_id AND {is_live('n')})"
         ],

@@ -48,6 +48,11 @@ def open_index(conn: Connection, embedder: Embedder) -> bool:
     return made
 
 
+def discard(conn: Connection) -> None:
+    """The index is made anew, and empty, when it is opened next."""
+    conn.execute("DELETE FROM meta WHERE key = 'fact_vectors'")
+
+
 def is_open(conn: Connection) -> bool:
     """Whether there is an index."""
     return _made_by(conn) is not None

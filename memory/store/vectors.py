@@ -139,6 +139,18 @@ def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[
     return select_ids(conn, f"{query} AND {lacking}", embedder_id, limit)
 
 
+def list_live(conn: Connection) -> list[int]:
+    """All episodes that should have a vector."""
+    return select_ids(conn, f"SELECT n.id FROM node n WHERE n.kind = 'E' AND {is_live('n')} ORDER BY n.id")
+
+
+def drop_stray(conn: Connection, embedder_id: int) -> None:
+    """Removes vectors of what is not live, of every embedder, and those of this one that have another length."""
+    conn.execute(f"DELETE FROM vec WHERE item_id NOT IN (SELECT n.id FROM node n WHERE {is_live('n')})")
+    wrong = "embedder_id = ? AND length(data) <> 4 * ?"
+    conn.execute(f"DELETE FROM vec WHERE {wrong}", (embedder_id, _dimension(conn, embedder_id)))
+
+
 def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
     """How many live episodes this embedder has seen, and how many there are."""
     seen, live = conn.execute(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
@@ -14,7 +16,7 @@ from daemon.cli import output
 from daemon.cli.doctor import ALWAYS, LEARNT, STANDING, _over_time
 from memory.insight.trend import STATES, figures
 from memory.store.metrics import Outcome
-from tests.cli.vault import NOTES, Shell
+from tests.cli.vault import NOTES, Shell, garble
 
 Capture = pytest.CaptureFixture[str]
 
@@ -108,3 +110,49 @@ def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
     assert shell.pal("watch", "gone").err == "No files are gone that you were to decide about.\n"
     shell.pal("watch", "rm", "notes")
     assert shell.pal("doctor").code == 0
+
+
+def test_what_can_be_mended_without_asking_is_mended(shell: Shell) -> None:
+    for number in range(4):
+        shell.pal("remember", f"Crate {number} came from Harbour {number}.")
+    shell.pal("daemon", "stop")
+    with closing(sqlite3.connect(shell.home / "memory.db")) as file, file:
+        file.execute("DELETE FROM vec WHERE id = 2")
+        file.execute("UPDATE vec SET data = x'0102' WHERE id = 3")
+    said = shell.pal("doctor")
+    assert said.code == 1 and said.err == "Some of it can be mended without asking you more: pal doctor --fix\n"
+    problems = [line for line in said.out.splitlines() if line.startswith("Problem: ")]
+    assert len(problems) == 3 and all(line.endswith("pal rebuild --vectors.") for line in problems[:2])
+    assert "The vectors cannot be read" in problems[2]
+    mended = shell.pal("doctor", "--fix")
+    assert mended.code == 0 and mended.err == "Done: pal rebuild --vectors\n"
+    assert mended.out.startswith("All is well. Looked at: daemon, file, disk, backups, folders, embedder, night.")
+    looks = shell.pal("doctor", "--json").json["looks"]
+    assert looks[0] == {"at": "daemon", "problem": "", "mend": ""}
+    assert shell.pal("recall", "crate 2").out
+
+
+def test_a_disk_that_is_full_and_a_memory_that_was_replaced_are_told(shell: Shell) -> None:
+    shell.pal("remember", "The gate is green.")
+    shell.pal("daemon", "stop")
+    (shell.home / "config.toml").write_text("[disk]\npause_mb = 1000000000000\n", "utf-8")
+    deadline = time.monotonic() + 30
+    while "nearly full" not in (said := shell.pal("doctor")).out:
+        assert time.monotonic() < deadline
+    assert said.code == 1 and "All is well" not in said.out
+    memory = shell.home / "memory.db"
+    shutil.copy(memory, shell.home / "copy.db")
+    (shell.home / "copy.db").rename(memory)
+    assert shell.pal("remember", "The pier is closed.").code == 74
+    said = shell.pal("doctor")
+    assert said.code == 1 and "was replaced or moved" in said.out and "pal daemon restart" in said.out
+
+
+def test_it_looks_at_the_file_where_the_daemon_cannot_start(shell: Shell) -> None:
+    shell.pal("remember", "The gate is green.")
+    shell.pal("daemon", "stop")
+    garble(shell.home / "memory.db", "sqlite_autoindex_folder_1")
+    said = shell.pal("doctor")
+    assert said.code == 1 and "Traceback" not in said.out + said.err
+    problems = [line for line in said.out.splitlines() if line.startswith("Problem: ")]
+    assert "The daemon cannot start: " in problems[0] and "damaged" in problems[0] and "pal restore" in problems[-1]

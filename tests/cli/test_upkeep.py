@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import random
 import re
 import signal
 import sqlite3
 import time
-from pathlib import Path
 
 import pytest
 
 from memory.store import check
-from tests.cli.vault import NOTES, Shell
-
-PAGE_BYTES = 8192
+from tests.cli.vault import NOTES, Shell, garble
 
 
 def test_status_tells_what_is_there(vault: Shell) -> None:
@@ -150,16 +146,6 @@ def test_a_memory_that_another_program_holds(shell: Shell) -> None:
     finally:
         other.close()
     assert shell.pal("remember", "The gate is green.").code == 0
-
-
-def garble(memory: Path, table: str) -> None:
-    """Writes noise over the first page of a table."""
-    file = sqlite3.connect(memory)
-    (page,) = file.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
-    file.close()
-    with memory.open("r+b") as stream:
-        stream.seek((page - 1) * PAGE_BYTES)
-        stream.write(random.Random(1).randbytes(PAGE_BYTES))
 
 
 def test_a_damaged_memory_is_read_without_the_daemon(shell: Shell) -> None:

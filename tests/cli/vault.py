@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
+import sqlite3
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from daemon.starting import NEW_MEMORY
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "examples" / "notes"
+PAGE_BYTES = 8192
 
 
 @dataclass(frozen=True)
@@ -67,3 +70,13 @@ class Shell:
             [sys.executable, "-c", heed + code, *args],
             cwd=self.folder, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True,
         )  # fmt: skip
+
+
+def garble(memory: Path, table: str) -> None:
+    """Writes noise over the first page of a table."""
+    file = sqlite3.connect(memory)
+    (page,) = file.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    file.close()
+    with memory.open("r+b") as stream:
+        stream.seek((page - 1) * PAGE_BYTES)
+        stream.write(random.Random(1).randbytes(PAGE_BYTES))
