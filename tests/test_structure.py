@@ -67,3 +67,31 @@ def test_no_modules_import_each_other_in_a_circle_not_even_for_types() -> None:
 
 def test_a_circle_is_seen() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+
+
+SHOWN = ("Static", "Label", "Button", "OptionList", "DataTable", "Markdown", "notify")
+
+
+def reads_markup(call: ast.Call) -> bool:
+    """Whether a call of a widget, or of `notify`, would take "[...]" in a text of somebody's for an order."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name not in SHOWN or any(word.arg == "markup" for word in call.keywords):
+        return False
+    return not all(isinstance(one, ast.Constant) and "[" not in str(one.value) for one in call.args)
+
+
+def test_nothing_that_is_shown_in_the_chat_is_read_as_markup() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "tui").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and reads_markup(node)
+    ]
+    assert found == [], "give these markup=False"
+
+
+def test_markup_that_is_read_is_seen() -> None:
+    calls = {"Static(text)": True, 'Label(f"{text}")': True, 'Button("No")': False, "notify(text, markup=False)": False}
+    for text, seen in calls.items():
+        call = ast.parse(text, mode="eval").body
+        assert isinstance(call, ast.Call) and reads_markup(call) is seen, text

@@ -12,6 +12,8 @@ import pytest
 
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.testing import RunningDaemon, run_daemon
+from memory.store import jobs, sources
+from memory.store.store import Store
 from tests import fail_points
 from tests.daemon.conftest import QUICK, uris
 from tests.examples import rounds
@@ -75,6 +77,28 @@ def test_what_was_acknowledged_survives_any_moment(tmp_path: Path) -> None:
         assert there <= person.kept | person.in_doubt, "something that was forgotten is back"
         assert len(person.kept) > 20
         assert daemon.client.check().problems == ()
+
+
+def test_a_stop_in_the_middle_of_everything_is_clean(tmp_path: Path) -> None:
+    folder = tmp_path / "watched"
+    folder.mkdir()
+    person = Person(folder)
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        daemon.client.watch(folder)
+        for number in range(rounds(5)):
+            if number:
+                daemon.start()
+            using = threading.Thread(target=person.use, args=(daemon.client,))
+            using.start()
+            time.sleep(0.1)
+            assert daemon.stop() == 0
+            using.join(20)
+            log = daemon.paths.memory.with_name("memory.db-wal")
+            assert not log.exists() or log.stat().st_size == 0, "what was written is not carried over"
+            with Store.open(daemon.paths.memory) as store, store.reading() as conn:
+                assert jobs.list_jobs(conn, "leased") == []
+                assert {*person.kept} - person.in_doubt <= {one.uri for one in sources.list_under(conn, "note ")}
+        assert len(person.kept) > 5
 
 
 @pytest.mark.parametrize("point", fail_points.POINTS)
