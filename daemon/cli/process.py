@@ -11,6 +11,7 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import DaemonState
 from daemon.cli.options import json_option
+from daemon.cli.service import install, uninstall
 from daemon.cli.session import Session, pass_session
 from daemon.client import Client, DaemonDownError
 from daemon.starting import connect
@@ -97,6 +98,10 @@ def log(session: Session, lines: int, follow: bool) -> None:
                 output.print_text(line, nl=False)
             else:
                 time.sleep(0.3)
+
+
+daemon.add_command(install)
+daemon.add_command(uninstall)
 
 
 def _hello(session: Session) -> wire.Hello | None:
