@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import wire
+from daemon.jobs.erasing import find_files
 from daemon.jobs.writer import Writer
 from daemon.paths import private_folder
 from daemon.watch.files import uri_of
@@ -40,11 +41,13 @@ def forget(
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _named(memory, source)
     copies = memory.maintenance.copies_with(backups, uris)
-    file = Path(uris[0].partition("#")[0] if not Path(uris[0]).exists() else uris[0])
-    stays = uri_of(file) if file.is_absolute() and file.is_file() else None
     try:
-        return replace(memory.ingest.forget_sources(uris, stays), copies=_dated(copies))
+        return replace(memory.ingest.forget_sources(uris, find_files(uris)), copies=_dated(copies))
     except NotFoundError:
+        if memory.sources.count_all(source.rstrip("/") + "/"):
+            raise InvalidInputError(
+                f"{source} is a folder. To forget all that was read from it: pal watch rm --forget {source}"
+            ) from None
         if memory.ingest.unwiped_since() is None:
             raise
         return Forgotten(pending=memory.ingest.wipe(0.0))  # it may be what was asked for a moment ago
@@ -56,12 +59,13 @@ def forget_folder(memory: Memory, watcher: Watcher, erasing: Erasing, backups: P
     uri = uri_of(watcher.stored_path(folder))
     uris = memory.sources.list_uris(uri + "/")
     copies = memory.maintenance.copies_with(backups, uris) if uris else []
+    wanted = erasing.job(uri, watcher.covers(folder))
     try:
-        watcher.remove(folder, erasing.job)
+        watcher.remove(folder, wanted)
     except NotFoundError:
         if not uris and not erasing.is_unfinished(uri):
             raise
-    return replace(erasing.forget(erasing.job(uri)).result(), copies=_dated(copies))
+    return replace(erasing.forget(wanted).result(), copies=_dated(copies))
 
 
 def forget_retired(memory: Memory, erasing: Erasing, backups: Path, under: str) -> wire.Forgotten:

@@ -100,12 +100,17 @@ def _watch(session: Session, folder: Path, as_json: bool = False, policy: str | 
 @json_option
 @pass_session
 def watch_rm(session: Session, folder: Path, forget: bool, as_json: bool) -> None:
-    """Stop watching FOLDER. What was read stays, unless --forget is given."""
+    """Stop watching FOLDER. What was read stays, unless --forget is given.
+
+    With --forget it may be any folder from which something was read.
+    """
+    watched = {row.path for row in session.client.folders()} if forget else set()
     gone = session.client.unwatch(folder, forget=forget)
     if as_json:
         output.print_json(gone)
     elif forget:
-        output.print_text(f"No longer watched: {folder}. Forgotten: {count(gone.sources, 'note')}.")
+        ended = f"No longer watched: {folder}. " if {str(folder.absolute()), str(folder.resolve())} & watched else ""
+        output.print_text(f"{ended}Forgotten: {count(gone.sources, 'note')}.")
         print_copies(gone)
     else:
         output.print_text(f"No longer watched: {folder}. What was read from it stays.")

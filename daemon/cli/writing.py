@@ -200,6 +200,8 @@ def forget(
             )
         if source is not None and not retired and Path(source).is_file():
             output.print_text("The file stays on the disk and is not read again. To have it read: pal add --again")
+        if episode is not None and gone.episodes:
+            output.print_text("If its file changes it is read again. To keep it out: forget the --source, or edit it.")
         print_copies(gone)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from daemon import wire
 from daemon.jobs.tasks import ADD, Task, Tasks
@@ -33,6 +34,12 @@ AT_ONCE = 200  # sources; each such unit costs one reading of the whole graph
 RETRY_SECONDS = 5.0
 
 
+def find_files(uris: Iterable[str]) -> set[str]:
+    """The files that are there of these sources, of which one may hold several; by uri."""
+    named = {uri if Path(uri).exists() else uri.partition("#")[0] for uri in uris}
+    return {name for name in named if Path(name).is_absolute() and Path(name).is_file()}
+
+
 class Erasing:
     """Forgets folders, and sees to it that what is forgotten leaves the disk."""
 
@@ -45,9 +52,10 @@ class Erasing:
         self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
 
     @staticmethod
-    def job(folder: str) -> NewJob:
-        """The job that forgets all that was read from a folder (a uri)."""
-        return NewJob(KIND, folder, {"folder": folder})
+    def job(folder: str, in_watched: bool = False) -> NewJob:
+        """The job that forgets all that was read from a folder (a uri). `in_watched`: it lies in one that is watched
+        on, so that its files are not read again, whatever they hold later."""
+        return NewJob(KIND, folder, {"folder": folder, "in_watched": in_watched})
 
     @staticmethod
     def job_of_retired(under: str) -> NewJob:
@@ -99,10 +107,10 @@ class Erasing:
         task.ended = partial(self._ended, job, wanted, future, gone)
         self._tasks.submit(ADD, task)
 
-    def _forget(self, job: int, what: Mapping[str, str], task: Task, gone: list[Forgotten]) -> Iterator[None]:
+    def _forget(self, job: int, what: Mapping[str, Any], task: Task, gone: list[Forgotten]) -> Iterator[None]:
         """Some at a time: others may write in between."""
         if "folder" in what:
-            yield from self._forget_folder(what["folder"] + "/", task, gone)
+            yield from self._forget_folder(what["folder"] + "/", what.get("in_watched", False), task, gone)
         else:
             forget = partial(self._memory.retention.forget_some, what["retired"])
             while (some := self._writer.submit(forget, urgent=True).result()) != Forgotten():
@@ -114,11 +122,12 @@ class Erasing:
             self._memory.retention.compact(lambda unit: self._writer.submit(unit).result())
         self._writer.write(partial(self._finish, job))
 
-    def _forget_folder(self, below: str, task: Task, gone: list[Forgotten]) -> Iterator[None]:
+    def _forget_folder(self, below: str, skip: bool, task: Task, gone: list[Forgotten]) -> Iterator[None]:
         """All sources, also those that had gone from the disk."""
         task.total = self._memory.sources.count_all(below)
         while some := self._memory.sources.list_uris(below, AT_ONCE):
-            forget = partial(self._memory.ingest.forget_sources, some, wipe=False)
+            files = find_files(some) if skip else ()
+            forget = partial(self._memory.ingest.forget_sources, some, files, wipe=False)
             gone.append(self._writer.submit(forget, urgent=True).result())
             task.done += len(some)
             yield

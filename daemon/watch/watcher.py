@@ -157,12 +157,11 @@ class Watcher:
                 raise ConflictError(f"{path} is {where} {other}, which is watched already. Stop watching that first.")
         return path
 
-    def remove(self, path: Path, then: Callable[[str], NewJob | None] = lambda folder: None) -> Path:
-        """Stops watching; returns the folder's path as it was stored. `then` gives a job to be queued with that, for
-        the folder's uri. NotFoundError if it was not watched."""
+    def remove(self, path: Path, then: NewJob | None = None) -> Path:
+        """Stops watching, and queues a job with that; returns the folder's path as it was stored. NotFoundError if it
+        was not watched."""
         root = self._roots.pop(self._find(path).path)
-        uri = uri_of(root.path)
-        self._writer.write(partial(self._memory.sources.unwatch_folder, str(root.path), uri, then(uri)))
+        self._writer.write(partial(self._memory.sources.unwatch_folder, str(root.path), uri_of(root.path), then))
         self._unwatch(root)
         return root.path
 
@@ -189,6 +188,11 @@ class Watcher:
         if root is None:
             raise NotFoundError(f"{path} is not watched. See what is: pal watch list.")
         return root
+
+    def covers(self, path: Path) -> bool:
+        """Whether a folder lies in one that is watched, and is none itself."""
+        known = self.stored_path(path)
+        return known not in self._roots and any(known.is_relative_to(root) for root in list(self._roots))
 
     def stored_path(self, path: Path) -> Path:
         """The path of a folder as it is or would be stored: with links followed, unless it has gone."""

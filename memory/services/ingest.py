@@ -131,13 +131,13 @@ class Ingest:
                 gone = forgetting.episode(conn, episode, now_ms())
         return replace(gone, pending=self.wipe())
 
-    def forget_sources(self, uris: Sequence[str], file: str | None = None, wipe: bool = True) -> Forgotten:
+    def forget_sources(self, uris: Sequence[str], files: Iterable[str] = (), wipe: bool = True) -> Forgotten:
         """Removes these sources for good, all of them or, with a NotFoundError, none. Files with the same content are
-        not read again, nor is that `file` (a uri), whatever it holds later. Without `wipe` their words stay in the log
-        until it is called."""
+        not read again, nor are these `files` (uris), whatever they hold later. Without `wipe` their words stay in the
+        log until it is called."""
         with self._forgetting() as conn:
             gone = sum((forgetting.source(conn, uri, now_ms()) for uri in uris), Forgotten())
-            if file is not None:
+            for file in files:
                 sources.skip(conn, file, FORGOTTEN, now_ms())
         return replace(gone, pending=self.wipe()) if wipe else gone
 

@@ -95,6 +95,24 @@ def test_it_does_not_come_back_when_the_folder_is_watched_or_added_again(client:
     assert reasons(client, folder) == {"diary/2017.md": FORGOTTEN, "diary/2019.md": FORGOTTEN} | forgotten
 
 
+def test_a_folder_in_a_watched_one_is_forgotten_and_stays_so(client: Client, folder: Path) -> None:
+    old = folder / "old"
+    old.mkdir()
+    with listening(client) as listener:
+        look(listener, old / "a.md")
+        look(listener, old / "b.md")
+        with pytest.raises(DaemonError) as hint:
+            client.forget(source=str(old))
+        assert f"pal watch rm --forget {old}" in hint.value.failed.message
+        assert client.unwatch(old, forget=True).sources == 2
+        (old / "a.md").write_text("A beacon that was edited since.")
+        look(listener, folder / "later.md")
+    assert [uri for uri in uris(client, str(folder)) if "/old/" in uri] == []
+    assert {"old/a.md": FORGOTTEN, "old/b.md": FORGOTTEN}.items() <= reasons(client, folder).items()
+    with pytest.raises(DaemonError):
+        client.unwatch(folder / "nothing", forget=True)
+
+
 def test_it_is_read_again_for_whoever_says_so(client: Client, folder: Path) -> None:
     file = folder / "diary" / "2019.md"
     assert added(client, file)[0].skipped == 1
