@@ -353,6 +353,12 @@ class Memory:
         with self.store.reading():
             yield
 
+    @contextmanager
+    def making_room(self) -> Iterator[None]:
+        """What is written within it, in this thread, is for taking something away: it goes on when the disk is full."""
+        with self.store.making_room():
+            yield
+
     @property
     def generation(self) -> int:
         """Grows by one with each unit that changed something."""

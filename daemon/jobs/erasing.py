@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from daemon import wire
 from daemon.jobs.tasks import ADD, Task, Tasks
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from memory import Memory
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 KIND = "forget"
 RETIRED = "retired text "  # before what such a job is called
@@ -73,7 +75,7 @@ class Erasing:
         """Begins a job, which may be queued already, or joins it where it runs; done when all that it is about is gone.
         Cancelled if the daemon stops before: the next one goes on with it."""
         if wanted.key not in self._running:
-            [id] = self._writer.write(partial(self._memory.jobs.enqueue, [wanted]))
+            [id] = self._write(partial(self._memory.jobs.enqueue, [wanted]))
             self._begin(id, wanted)
         return self._running[wanted.key]
 
@@ -113,14 +115,14 @@ class Erasing:
             yield from self._forget_folder(what["folder"] + "/", what.get("in_watched", False), task, gone)
         else:
             forget = partial(self._memory.retention.forget_some, what["retired"])
-            while (some := self._writer.submit(forget, urgent=True).result()) != Forgotten():
+            while (some := self._write(forget)) != Forgotten():
                 gone.append(some)
                 yield
-        pending = self._writer.submit(self._memory.ingest.wipe, urgent=True).result()
+        pending = self._write(self._memory.ingest.wipe)
         gone.append(self.watch(Forgotten(pending=pending)))
         if not pending:
-            self._memory.retention.compact(lambda unit: self._writer.submit(unit).result())
-        self._writer.write(partial(self._finish, job))
+            self._memory.retention.compact(self._write)
+        self._write(partial(self._finish, job))
 
     def _forget_folder(self, below: str, skip: bool, task: Task, gone: list[Forgotten]) -> Iterator[None]:
         """All sources, also those that had gone from the disk."""
@@ -128,9 +130,18 @@ class Erasing:
         while some := self._memory.sources.list_uris(below, AT_ONCE):
             files = find_files(some) if skip else ()
             forget = partial(self._memory.ingest.forget_sources, some, files, wipe=False)
-            gone.append(self._writer.submit(forget, urgent=True).result())
+            gone.append(self._write(forget))
             task.done += len(some)
             yield
+
+    def _write(self, unit: Callable[[], T]) -> T:
+        """A unit of the writer, also where the disk is full: it takes something away."""
+
+        def make_room() -> T:
+            with self._memory.making_room():
+                return unit()
+
+        return self._writer.write(make_room)
 
     def _finish(self, job: int) -> None:
         self._memory.jobs.finish(job)
@@ -159,7 +170,7 @@ class Erasing:
     def _wipe(self) -> None:
         self._waiting.release()
         try:
-            pending = self._writer.submit(partial(self._memory.ingest.wipe, 0.0)).result()
+            pending = self._write(partial(self._memory.ingest.wipe, 0.0))
         except CancelledError:  # the daemon is stopping
             return
         except PalimpsestError as error:

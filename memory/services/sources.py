@@ -60,7 +60,7 @@ class Sources:
 
     def unwatch_folder(self, path: str, uri: str, then: NewJob | None = None) -> None:
         """Stops watching a folder, and queues what is to be done with what was read from it, in one transaction."""
-        with self._store.writing() as conn:
+        with self._store.making_room(), self._store.writing() as conn:
             sources.unwatch_folder(conn, path, uri)
             if then is not None:
                 jobs.enqueue(conn, *then[:3], now_ms(), priority=then.priority)

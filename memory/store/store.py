@@ -200,11 +200,12 @@ class Store:
         """What this thread writes within it takes something away, so it goes on when the disk is full."""
         if self._refusal:
             self._make_room()
+        before = getattr(self._room_maker, "works", False)
         self._room_maker.works = True
         try:
             yield
         finally:
-            self._room_maker.works = False
+            self._room_maker.works = before
 
     def verify_place(self) -> None:
         """StoreMovedError once the file that is open is not the one that stands at `path`."""

@@ -107,6 +107,16 @@ def test_a_daemon_on_a_full_disk(tmp_path: Path) -> None:
         assert caught.value.failed.code == "full"
         assert answer(daemon.client, "Where is the gate?").no_answer
         daemon.stop()
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        (tmp_path / "old").mkdir()
+        (tmp_path / "old" / "letter.md").write_text("The letter is from Ana.\n")
+        added(daemon.client, tmp_path / "old")
+        daemon.stop()
+    with run_daemon(tmp_path / "home", full) as daemon:
+        until_state(daemon.client.status, "full")
+        gone = daemon.client.unwatch(tmp_path / "old", forget=True)
+        assert (gone.sources, gone.pending) == (1, "") and daemon.client.status().erasing is None
+        daemon.stop()
     low = replace(QUICK, disk=replace(QUICK.disk, pause_mb=10**9))
     with run_daemon(tmp_path / "home", low) as daemon:
         until_state(daemon.client.status, "low")
