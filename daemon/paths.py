@@ -96,6 +96,11 @@ class Paths:
         return self.runtime / "api.json"
 
     @property
+    def reading(self) -> Path:
+        """Where a daemon writes which files it is reading, so that the next one knows what it died of."""
+        return self.runtime / "reading"
+
+    @property
     def log(self) -> Path:
         """The daemon's log."""
         return self.logs / "daemon.log"

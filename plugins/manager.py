@@ -138,6 +138,10 @@ class Plugins:
         suffix = path.suffix.lower()
         return suffix in self._by_suffix and bool(suffix or not path.name.startswith("."))
 
+    def reader(self, name: str) -> Reader | None:
+        """The reader of that name, if there is one."""
+        return self._readers.get(name)
+
     def reader_for(self, path: Path, size: int) -> Reader:
         """The reader for a file of that name and size in bytes; raises Unreadable. To be asked before it is read."""
         if not self.reads(path):

@@ -365,7 +365,7 @@ def _enrichment_routes(api: Api, services: Services) -> None:
 
     @api.post("/enrichment/retry")
     async def retry(id: int | None = None) -> wire.Retried:
-        return wire.Retried(await services.work(partial(enrichment.retry, id)))
+        return wire.Retried(await services.work(partial(services.retry, id)))
 
     @api.post("/count")
     async def count_ahead(paths: tuple[str, ...]) -> wire.Counted:
@@ -377,7 +377,7 @@ def _enrichment_routes(api: Api, services: Services) -> None:
     async def look_ahead(paths: tuple[str, ...], policy: str | None = None) -> wire.Estimate:
         from daemon.api.estimate import estimate
 
-        parts = services.plugins, services.models, services.settings, services.own
+        parts = services.plugins, services.readers, services.models, services.settings, services.own
         return await services.work(partial(estimate, *parts, paths, policy))
 
 

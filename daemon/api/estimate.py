@@ -11,15 +11,14 @@ from pathlib import Path
 from daemon import wire
 from daemon.api.documents import find_existing
 from daemon.jobs.models import Models
+from daemon.reading.process import OpenFile, ReaderDiedError, Readers
 from daemon.settings import Settings
 from daemon.watch import files
 from daemon.watch.files import Found, Ignore
 from memory.facts.llm_requests import EXTRACTION_PROMPT, EXTRACTION_SCHEMA
-from memory.ingest.chunk import chunk_document
 from memory.llm import about_tokens
-from memory.text.words import count_words
 from plugins.manager import Plugins
-from plugins.readers import Unreadable, documents
+from plugins.readers import Unreadable
 
 COUNT_SECONDS = 10.0
 SAMPLE = 300  # files that are looked into; what the others hold is reckoned by their size
@@ -50,7 +49,13 @@ def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> I
 
 
 def estimate(
-    plugins: Plugins, models: Models, settings: Settings, own: Iterable[Path], paths: Iterable[str], policy: str | None
+    plugins: Plugins,
+    readers: Readers,
+    models: Models,
+    settings: Settings,
+    own: Iterable[Path],
+    paths: Iterable[str],
+    policy: str | None,
 ) -> wire.Estimate:
     """Looks into some of the files. InvalidInputError for a path that is not there."""
     readable: list[tuple[Found, Path]] = []
@@ -66,14 +71,13 @@ def estimate(
         bytes += found.size
         try:
             reader = plugins.reader_for(found.path, found.size)
-            read = documents(reader, found.path, *files.read(found.path, reader.max_bytes, root))
-        except (Unreadable, files.Unread):
+            with files.open_whole(found.path, reader.max_bytes, root) as (file, status):
+                amount = readers.count(OpenFile(file, found.path, status.st_size, reader))
+        except (Unreadable, files.Unread, ReaderDiedError):
             unreadable += 1
             continue
-        for document in read:
-            drafts = chunk_document(document, settings.memory.chunk)
-            episodes += len(drafts)
-            words += count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
+        episodes += amount.episodes
+        words += amount.words
     total = sum(found.size for found, _ in readable)
     more = total / bytes if bytes else 1.0
     return _read_by_model(

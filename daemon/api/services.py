@@ -23,6 +23,7 @@ from daemon.jobs.tasks import Tasks
 from daemon.jobs.training import Learning
 from daemon.jobs.upkeep import Upkeep
 from daemon.jobs.writer import Writer
+from daemon.reading.process import Readers
 from daemon.settings import Settings
 from daemon.watch.adds import Adds
 from daemon.watch.watcher import Watcher
@@ -43,6 +44,7 @@ class Services:
     memory: Memory
     writer: Writer
     tasks: Tasks
+    readers: Readers
     adds: Adds
     erasing: Erasing
     watcher: Watcher
@@ -77,6 +79,11 @@ class Services:
     async def write(self, unit: Callable[[], T]) -> T:
         """In the writer's thread, before whatever nobody waits for."""
         return await asyncio.wrap_future(self.writer.submit(unit, urgent=True))
+
+    def retry(self, id: int | None = None) -> int:
+        """Does again what was given up, all of it or one job; how many. NotFoundError if that one was not."""
+        count = self.adds.retry(id)
+        return count if count and id is not None else count + self.enrichment.retry(id)
 
     def stats(self) -> Stats:
         """Counted again only when something was written: a chat asks often, and it takes 10 us an episode."""

@@ -49,7 +49,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "status": ("upkeep", "Show what the memory holds and what it is doing."),
         "pause": ("enrichment", "Let no language model read in the background until `pal resume`."),
         "resume": ("enrichment", "Let language models read in the background again."),
-        "retry": ("enrichment", "Have a language model read again what it failed at."),
+        "retry": (
+            "enrichment",
+            "Read again what was given up: files that were set aside, and what a language model failed at.",
+        ),
         "consolidate": ("consolidate", "Put the memory in order now, as it is done every night."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "restore": ("restore", "Put a backup in the place of the memory."),

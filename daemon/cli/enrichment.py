@@ -48,7 +48,7 @@ def _enable(session: Session, enabled: bool, as_json: bool) -> None:
 @json_option
 @pass_session
 def retry(session: Session, id: int | None, as_json: bool) -> None:
-    """Have a language model read again what it failed at.
+    """Read again what was given up: files that were set aside, and what a language model failed at.
 
     ID is a number of `pal status --failed`; without one, all of them.
     """

@@ -134,7 +134,9 @@ class Daemon:
         from daemon.jobs.training import Learning
         from daemon.jobs.upkeep import Upkeep
         from daemon.jobs.writer import Writer
+        from daemon.reading.process import Readers
         from daemon.watch.adds import Adds
+        from daemon.watch.attempts import Attempts
         from daemon.watch.ingest import Ingest
         from daemon.watch.watcher import Watcher
         from memory import Memory
@@ -163,9 +165,12 @@ class Daemon:
         self.activity = Activity()
         self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)
+        memory = self.settings.memory
+        self.readers = Readers(memory.chunk, memory.facts.rules)
         ingest = Ingest(
-            self.memory, plugins, self.writer, self.tasks, self.activity.publish, self.settings.watch, self.paths.all()
-        )
+            self.memory, plugins, self.writer, self.tasks, self.activity.publish, self.settings.watch, self.paths.all(),
+            self.readers, Attempts(self.memory, self.writer, self.paths.reading),
+        )  # fmt: skip
         self.adds = Adds(ingest)
         self.watcher = Watcher(ingest)
         self.erasing = Erasing(self.memory, self.writer, self.tasks)
@@ -190,6 +195,7 @@ class Daemon:
             memory=self.memory,
             writer=self.writer,
             tasks=self.tasks,
+            readers=self.readers,
             adds=self.adds,
             erasing=self.erasing,
             watcher=self.watcher,
@@ -304,6 +310,7 @@ class Daemon:
         self.learning.close(DRAIN_SECONDS)
         self.enrichment.close(DRAIN_SECONDS)
         self.models.close()
+        self.readers.close()
         self.tasks.close(DRAIN_SECONDS)
         self.activity.close()
         self.writer.close(DRAIN_SECONDS)

@@ -31,6 +31,7 @@ MANY_GONE = (
     "watched: pal watch add FOLDER, then pal watch gone"
 )
 KIND = "add"
+MOST_STARTS = 10  # that a job may outlive: the files that a daemon died of are set aside before
 KEPT = 7 * 24 * 3600 * 1000  # ms a done job is remembered
 
 
@@ -53,6 +54,10 @@ class Adds:
             return 0
         self._has_resumed = True
         for job in begun:
+            if job.attempts > MOST_STARTS:
+                reason = f"the daemon ended {job.attempts - 1} times while it read this"
+                self._writer.write(partial(self._memory.jobs.give_up, job.id, reason))
+                continue
             paths = {Path(path): job.payload.get("policies", {}).get(path, "local") for path in job.payload["paths"]}
             self._submit(job.id, paths, lambda event: None, job.payload.get("again", False))
         return len(begun)
@@ -64,6 +69,17 @@ class Adds:
         held_up, self._held_up = self._held_up, []
         for submit in held_up:
             submit()
+
+    def retry(self, id: int | None = None) -> int:
+        """Reads again what was given up, or the one that has this number: jobs, and files that were set aside; how many
+        that are."""
+        jobs = self._writer.write(partial(self._memory.jobs.retry, [KIND], id))
+        if jobs:
+            self.resume()
+        paths = self._ingest.attempts.retry(id)
+        for path in paths:
+            self.add([path], lambda event: None)
+        return jobs + len(paths)
 
     def add(
         self,

@@ -7,6 +7,7 @@ folder from the one at the top, and so is what is read: a folder that is swapped
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator
@@ -163,10 +164,11 @@ def _look_into(folder: Path, ignore: Ignore, below: list[Path]) -> tuple[list[Fo
     return found, device
 
 
-def read(path: Path, most: int, root: Path) -> tuple[bytes, os.stat_result]:
-    """The whole file and its stat; it was the same before and after it was read. Raises Unread with the reason.
+@contextmanager
+def open_whole(path: Path, most: int, root: Path) -> Iterator[tuple[int, os.stat_result]]:
+    """A descriptor of the file and its stat, for what reads all of it. At the end Unread, if it is another one by then.
 
-    It lies below `root`, and nothing on the way from there is a link."""
+    It lies below `root`, and nothing on the way from there is a link. Raises Unread with the reason."""
     try:
         file = _open(path, root, os.O_RDONLY | _flags("O_NONBLOCK", "O_BINARY"))
     except (OSError, ValueError) as error:
@@ -175,16 +177,32 @@ def read(path: Path, most: int, root: Path) -> tuple[bytes, os.stat_result]:
         before = os.fstat(file)
         if unread := _found(path, before, most).unread:
             raise Unread(unread)
-        with open(file, "rb", closefd=False) as stream:
-            data = stream.read(most + 1)
+        yield file, before
         after = os.fstat(file)
     except OSError as error:
         raise _unread(error) from error
     finally:
         os.close(file)
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise Unread("it was written to while it was read")
-    return data, after
+
+
+def read(path: Path, most: int, root: Path) -> tuple[bytes, os.stat_result]:
+    """The whole file and its stat; it was the same before and after it was read. Raises Unread with the reason."""
+    with open_whole(path, most, root) as (file, status):
+        with open(file, "rb", closefd=False) as stream:
+            data = stream.read(most + 1)
+        if len(data) != status.st_size:
+            raise Unread("it was written to while it was read")
+        return data, status
+
+
+def hash_content(file: int) -> str:
+    """The SHA-256 of what is in an open file, whose place is at its begin again."""
+    with open(file, "rb", closefd=False) as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    os.lseek(file, 0, os.SEEK_SET)
+    return digest
 
 
 def _flags(*names: str) -> int:

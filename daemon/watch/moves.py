@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
@@ -52,10 +51,11 @@ class Moves:
             if uri in pairs or found.size not in sizes:
                 continue
             try:
-                data, status = files.read(found.path, found.size, disk.looks[uri].ignore.root)
+                with files.open_whole(found.path, found.size, disk.looks[uri].ignore.root) as (file, status):
+                    digest = files.hash_content(file)
             except files.Unread:
                 continue
-            if same := content.get((status.st_size, hashlib.sha256(data).hexdigest())):
+            if same := content.get((status.st_size, digest)):
                 name = found.path.name
                 old = next((uri for uri in same if uri.endswith("/" + name)), same[0])
                 same.remove(old)

@@ -23,6 +23,7 @@ from memory.text.mentions import Mention
 from memory.text.sentences import sentences
 from memory.text.words import replace_surrogates, to_nfc
 
+LEFT_OUT = "too long: "  # how a reason begins why something of a document is not kept
 MAX_EPISODES = 10_000  # of a document: 2.4 million words; prose of 10 MiB has less
 MAX_LINES = 200_000  # of a document: a book that is wrapped at 80 columns has 130,000 in 10 MiB
 
@@ -82,7 +83,7 @@ class Drafting:
             last = cut[self._most - 1].end_line
             until = f", up to line {last:,}" if last else ""
             self._left_out = (
-                f"too long: only its first {self._most:,} of {len(cut):,} passages are kept{until}; split it, and all"
+                f"{LEFT_OUT}only its first {self._most:,} of {len(cut):,} passages are kept{until}; split it, and all"
                 " of it is read"
             )
         for draft in islice(cut, self._most):
@@ -112,7 +113,7 @@ class Drafting:
         document = self._document
         lines = document.text.split("\n")
         self._left_out = (
-            f"too long: only its first {MAX_LINES:,} of {len(lines):,} lines are kept; split it, and all of it is read"
+            f"{LEFT_OUT}only its first {MAX_LINES:,} of {len(lines):,} lines are kept; split it, and all of it is read"
         )
         self._document = replace(
             document,

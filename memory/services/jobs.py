@@ -71,6 +71,15 @@ class Jobs:
         """The attempt failed: later again, and given up after too many."""
         self._store.write(jobs.fail, id, error, now_ms())
 
+    def count_attempt(self, wanted: NewJob, error: str, most: int) -> int:
+        """Counts an attempt that failed at what that job stands for, which nobody claims; how many there were. After
+        `most` it is given up."""
+        return self._store.write(jobs.count_attempt, wanted.kind, wanted.key, wanted.payload, error, now_ms(), most)
+
+    def drop(self, kind: str, keys: Sequence[str]) -> None:
+        """Forgets jobs of that kind, whatever became of them."""
+        self._store.write(jobs.drop, kind, keys)
+
     def give_up(self, id: int, error: str, then: Iterable[NewJob] = ()) -> None:
         """There is no use in trying again; others follow it all the same."""
         with self._store.writing() as conn:

@@ -46,10 +46,15 @@ class Sources:
                 sources.set_policy(conn, uri, policy)
 
     def note_files(
-        self, readable: Iterable[str], skipped: Mapping[str, str], stamps: Iterable[tuple[Source, int, int]]
+        self,
+        readable: Iterable[str],
+        skipped: Mapping[str, str],
+        stamps: Iterable[tuple[Source, int, int]],
+        whole: Mapping[str, tuple[str, int, int]] | None = None,
     ) -> None:
         """Files that can be read now; those that cannot, with the reason; and those whose size or mtime_ns is another
-        though their content is the same."""
+        though their content is the same. `whole`: hash, size and mtime_ns of the files whose sources, by uri, are now
+        all there."""
         with self._store.writing() as conn:
             for uri in readable:
                 sources.unskip(conn, uri)
@@ -57,6 +62,8 @@ class Sources:
                 sources.skip(conn, uri, reason, now_ms())
             for source, size, mtime_ns in stamps:
                 sources.stamp(conn, source.id, size, mtime_ns)
+            for uri, content in (whole or {}).items():
+                sources.set_content(conn, uri, *content)
 
     def unwatch_folder(self, path: str, uri: str, then: NewJob | None = None) -> None:
         """Stops watching a folder, and queues what is to be done with what was read from it, in one transaction."""

@@ -116,6 +116,25 @@ def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMP
     return state
 
 
+def count_attempt(
+    conn: Connection, kind: str, dedupe_key: str, payload: Mapping[str, Any], error: str, now: int, attempts: int
+) -> int:
+    """Counts an attempt that failed at something that nobody claims, dead after so `attempts`; returns how many."""
+    conn.execute("DELETE FROM job WHERE kind = ? AND dedupe_key = ? AND state = 'dead'", (kind, dedupe_key))
+    id = enqueue(conn, kind, dedupe_key, payload, now)
+    (tried,) = conn.execute(
+        "UPDATE job SET attempts = attempts + 1, payload = ?, last_error = ?,"
+        " state = iif(attempts + 1 >= ?, 'dead', 'queued') WHERE id = ? RETURNING attempts",
+        (to_json(dict(payload)), error, attempts, id),
+    ).fetchone()
+    return int(tried)
+
+
+def drop(conn: Connection, kind: str, dedupe_keys: Sequence[str]) -> None:
+    """Forgets jobs of that kind, whatever became of them."""
+    conn.execute(f"DELETE FROM job WHERE kind = ? AND dedupe_key IN {LISTED}", (kind, to_json(list(dedupe_keys))))
+
+
 def requeue(conn: Connection, boot_id: str) -> int:
     """Frees what other, dead processes had leased; returns how many. Call at start, as the only process."""
     query = "UPDATE job SET state = 'queued' WHERE state = 'leased' AND boot_id IS NOT ?"

@@ -121,6 +121,14 @@ def last_read(conn: Connection, uri: str) -> tuple[int, int | None, int | None] 
     return row
 
 
+def set_content(conn: Connection, uri: str, sha256: str, size: int, mtime_ns: int) -> None:
+    """The live source holds all that its file of that content, size and time does."""
+    conn.execute(
+        "UPDATE source SET sha256 = ?, size = ?, mtime_ns = ? WHERE uri = ? AND t_deleted IS NULL",
+        (sha256, size, mtime_ns, uri),
+    )
+
+
 def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> None:
     """Notes that the file was looked at and its content is the same, although its date or size on disk is not."""
     conn.execute("UPDATE source SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, id))

@@ -37,6 +37,9 @@ class Reader:
     unset (uri, title, date, hash, size, the conversation of a chat) `documents` fills in. It raises Unreadable with a
     reason. With `dates_parts` sections and items of its text that begin with a date are from then.
     Another `version` than the one that read a file before reads it again, though it did not change.
+
+    It runs in a process of its own (`daemon/reading/`), which is ended when a file takes more than `max_seconds` of the
+    processor or `max_memory` (bytes): no network, no other process, nothing is written.
     """
 
     name: str
@@ -46,6 +49,8 @@ class Reader:
     max_bytes: int = 10 * MIB
     dates_parts: bool = False
     version: int = 1
+    max_seconds: int = 60
+    max_memory: int = 512 * MIB
 
 
 def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result) -> list[Document]:

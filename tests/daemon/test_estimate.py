@@ -14,6 +14,7 @@ from daemon.settings import Settings
 from memory.errors import NotFoundError
 from plugins.manager import load
 from tests.daemon.enriching import AWAY, HERE, Make, World
+from tests.daemon.reading import READERS
 
 NOTE = "Mira lives in Utrecht and works with Ana. " * 10  # 80 words
 
@@ -33,7 +34,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def of(here: World, folder: Path, policy: str | None = None) -> wire.Estimate:
-    return estimate(load(), here.models, Settings(), (), (str(folder),), policy)
+    return estimate(load(), READERS, here.models, Settings(), (), (str(folder),), policy)
 
 
 def test_it_counts_what_would_be_read_and_reads_nothing_in(make: Make, notes: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import queue
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,8 +13,12 @@ import pytest
 from daemon import wire
 from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
+from daemon.reading.child import read_file
+from daemon.reading.frames import Contents, ReadRequest, unpack_reply
+from daemon.reading.process import FileDrafts, OpenFile, Readers
 from daemon.settings import WatchSettings
 from daemon.watch.adds import Adds
+from daemon.watch.attempts import Attempts
 from daemon.watch.files import Ignore
 from daemon.watch.ingest import Ingest
 from daemon.watch.survey import Look
@@ -20,9 +26,28 @@ from memory import Memory
 from memory.errors import StoreFullError
 from memory.ingest.ingest import PreparedBatch
 from memory.nouns import Document, Policy, Receipt
+from memory.settings import ChunkSettings
 from memory.store import sources
 from plugins import manager
 from plugins.readers import parts
+from tests.daemon.reading import READERS
+
+
+class ReadersHere(Readers):
+    """Reads in this process, which a test can change."""
+
+    def __init__(self, plugins: manager.Plugins) -> None:
+        super().__init__(ChunkSettings())
+        self._plugins = plugins
+
+    def read(self, file: OpenFile) -> FileDrafts:
+        request = ReadRequest(os.fsencode(file.path), file.reader.name, file.size, 60, 1 << 30, ChunkSettings())
+        replies = (
+            unpack_reply(io.BytesIO(frame).read)[0] for frame in read_file(request, file.descriptor, self._plugins)
+        )
+        contents = next(replies)
+        assert isinstance(contents, Contents)
+        return FileDrafts(contents, replies)
 
 
 class Failing(Memory):
@@ -57,13 +82,18 @@ def notes(tmp_path: Path) -> Path:
 
 
 def take(
-    memory: Memory, *folders: Path, policy: Policy = "local", plugins: manager.Plugins | None = None
+    memory: Memory,
+    *folders: Path,
+    policy: Policy = "local",
+    plugins: manager.Plugins | None = None,
+    readers: Readers = READERS,
 ) -> tuple[wire.Added, list[wire.Event]]:
     writer = Writer()
     writer.start()
     published: list[wire.Event] = []
     tasks, settings = Tasks(published.append), WatchSettings()
-    ingest = Ingest(memory, plugins or manager.load(), writer, tasks, published.append, settings, ())
+    attempts = Attempts(memory, writer, memory.store.path.with_name("reading"))
+    ingest = Ingest(memory, plugins or manager.load(), writer, tasks, published.append, settings, (), readers, attempts)
     tally = Task("reading")
     try:
         looks = [Look(folder, Ignore(folder, [], []), folder, policy) for folder in folders]
@@ -127,7 +157,8 @@ def test_a_full_disk_is_no_files_fault(memory: Failing, notes: Path) -> None:
 def test_what_a_full_disk_broke_off_goes_on_when_there_is_room(memory: Failing, notes: Path) -> None:
     writer, told = Writer(), queue.Queue[wire.Event]()
     tasks = Tasks(told.put)
-    adds = Adds(Ingest(memory, manager.load(), writer, tasks, told.put, WatchSettings(), ()))
+    attempts = Attempts(memory, writer, memory.store.path.with_name("reading"))
+    adds = Adds(Ingest(memory, manager.load(), writer, tasks, told.put, WatchSettings(), (), READERS, attempts))
     writer.start()
     tasks.start()
     try:
@@ -172,7 +203,7 @@ def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
     older = manager.load()
     older.versions = dict.fromkeys(older.versions, 1)
     monkeypatch.setattr(parts, "dated_parts", lambda *_: ())
-    assert take(memory, notes, plugins=older)[0].sources == 12
+    assert take(memory, notes, plugins=older, readers=ReadersHere(older))[0].sources == 12
     monkeypatch.undo()
 
     def days() -> list[str]:

@@ -1,0 +1,228 @@
+"""The program of the reading process: takes open files, answers with what is in them, and ends when nobody asks.
+
+It is a fresh interpreter without numpy, database or network. Whatever a file makes a reader do ends here: its memory,
+time and files are limited by the system, it may write nothing, start nothing and connect to nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from daemon.reading.frames import PIECE, Amount, Contents, End, Piece, ReadRequest, Refusal, pack, unpack_request
+from memory.errors import InvalidInputError
+from memory.ingest.chunk import Draft, chunk_document
+from memory.ingest.draft import LEFT_OUT, MAX_EPISODES, DocumentDraft, Drafting
+from memory.nouns import Document
+from memory.text.words import count_words
+from plugins import manager
+from plugins.manager import Plugins
+from plugins.readers import MIB, Unreadable, documents
+
+IDLE_SECONDS = 60.0  # without a file, after which it ends: a start takes a quarter of a second
+FILES = 2000  # after which a fresh one goes on
+USED_MEMORY = 160 * MIB  # after which, too: what a large file took is given back
+MAX_FILE_EPISODES = 30_000  # of a file that holds several documents
+LATE = 2.0  # times the limit of processor time: how long it may take altogether, also if the daemon has gone
+OUT_OF_MEMORY = 77  # exit code, where the system sets no limit itself
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+FORBIDDEN = frozenset(
+    "socket.connect socket.bind socket.getaddrinfo subprocess.Popen os.system os.fork os.forkpty os.exec os.spawn"
+    " os.posix_spawn os.remove os.rename os.rmdir os.mkdir os.truncate os.link os.symlink os.chmod os.chown"
+    " os.utime shutil.rmtree".split()
+)
+
+
+def main() -> int:
+    """Serves the socket that is standard input until it is closed or idle; returns the exit code."""
+    connection = socket.socket(fileno=os.dup(0))
+    plugins = manager.load()
+    assert plugins.readers  # imports them: afterwards no file is written
+    _confine()
+    for number in range(FILES):
+        try:
+            request, file = _next(connection)
+        except (EOFError, OSError):
+            return 0
+        _limit(request)
+        try:
+            for frame in _answer(request, file, plugins):
+                connection.sendall(frame)
+        finally:
+            os.close(file)
+        leaves = _peak() > USED_MEMORY or number == FILES - 1
+        connection.sendall(pack(End(leaves)))
+        if leaves:
+            return 0
+        signal.alarm(0)
+    return 0
+
+
+def _next(connection: socket.socket) -> tuple[ReadRequest, int]:
+    """The next request; EOFError or OSError if none comes in time. What the daemon had sent by then is served: after
+    that its sending fails, and it starts another process."""
+    connection.settimeout(IDLE_SECONDS)
+    try:
+        found = _receive(connection)
+    except TimeoutError:
+        connection.shutdown(socket.SHUT_RD)
+        connection.settimeout(0)
+        found = _receive(connection)
+    connection.settimeout(None)
+    return found
+
+
+def _receive(connection: socket.socket) -> tuple[ReadRequest, int]:
+    """The next request and the descriptor of its file. EOFError if there is none."""
+    first, files, _, _ = socket.recv_fds(connection, 1, 1)
+    if not first or len(files) != 1:
+        raise EOFError
+    pending = [first]
+
+    def receive(count: int) -> bytes:
+        data = pending.pop() if pending else b""
+        while len(data) < count:
+            if not (more := connection.recv(count - len(data))):
+                raise EOFError
+            data += more
+        return data
+
+    return unpack_request(receive), files[0]
+
+
+def _answer(request: ReadRequest, file: int, plugins: Plugins) -> list[bytes]:
+    """The frames of the answer. All is read before the first is sent: a file that fails leaves nothing half done."""
+    try:
+        frames = read_file(request, file, plugins)
+    except Unreadable as error:
+        frames = [pack(Refusal(error.reason))]
+    except MemoryError:
+        frames = [pack(Refusal(f"too large for the {request.reader} reader: it takes more than"
+                               f" {request.memory // MIB:,} MiB of memory"))]  # fmt: skip
+    except RecursionError:
+        frames = [pack(Refusal(f"nested too deeply for the {request.reader} reader"))]
+    return frames
+
+
+def read_file(request: ReadRequest, file: int, plugins: Plugins) -> list[bytes]:
+    """The frames of what is in the file, in order. Raises Unreadable."""
+    path = Path(os.fsdecode(request.path))
+    found = _documents(request, path, file, plugins)
+    if request.count:
+        amount = Amount(0, 0)
+        for document in found:
+            words = count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
+            amount = Amount(amount.episodes + len(chunk_document(document, request.chunk)), amount.words + words)
+        return [pack(amount)]
+    drafts: list[DocumentDraft] = []
+    unread: dict[str, str] = {}
+    pieces: list[bytes] = []
+    left_out, left = "", MAX_FILE_EPISODES
+    while found:
+        if not left:
+            left_out = f"{LEFT_OUT}its last {len(found):,} parts are not kept; split it, and all of it is read"
+            break
+        document = found.pop(0)
+        drafting = Drafting(document, request.chunk, request.rules, min(MAX_EPISODES, left))
+        waiting: list[Draft] = []
+        mine: list[bytes] = []
+        for episode in drafting.episodes():
+            waiting.append(episode)
+            left -= 1
+            if len(waiting) == PIECE:
+                mine.append(pack(Piece(len(drafts), tuple(waiting))))
+                waiting = []
+        if waiting:
+            mine.append(pack(Piece(len(drafts), tuple(waiting))))
+        try:
+            draft = drafting.close()
+        except InvalidInputError as error:
+            unread[document.uri] = str(error)
+            continue
+        left_out = left_out or draft.left_out
+        drafts.append(draft)
+        pieces += mine
+    return [pack(Contents(tuple(drafts), unread, left_out)), *pieces]
+
+
+def _documents(request: ReadRequest, path: Path, file: int, plugins: Plugins) -> list[Document]:
+    reader = plugins.reader(request.reader)
+    if reader is None:
+        raise Unreadable(f"there is no reader {request.reader} any more; restart the daemon: pal daemon restart")
+    with open(file, "rb", closefd=False) as stream:
+        stream.seek(0)
+        data = stream.read(request.size + 1)
+    if len(data) != request.size:
+        raise Unreadable("it was written to while it was read")
+    return [_plain(document, request.tags) for document in documents(reader, path, data, os.fstat(file))]
+
+
+def _plain(document: Document, tags: tuple[str, ...]) -> Document:
+    """The document with more tags, and its properties as JSON has them, as they are stored."""
+    plain = json.loads(json.dumps(dict(document.properties), default=str)) if document.properties else {}
+    return replace(document, properties=plain, tags=(*document.tags, *tags))
+
+
+def _confine() -> None:
+    """From now on nothing is written, started or connected to; no core is left behind."""
+    sys.dont_write_bytecode = True
+    if sys.platform == "linux":
+        with suppress(OSError):  # where the machine runs out of memory, this process goes first
+            Path("/proc/self/oom_score_adj").write_text("1000")
+    for limit, value in ((resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, 64)):
+        resource.setrlimit(limit, (value, value))
+    sys.addaudithook(_refuse)
+    if sys.platform == "darwin":  # which takes a limit of memory and does not hold it
+        threading.Thread(target=_watch_memory, daemon=True).start()
+
+
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITING
+    if writes or event in FORBIDDEN:
+        raise PermissionError(f"a reader may not do that: {event}")
+
+
+def _limit(request: ReadRequest) -> None:
+    """Of the processor and memory for one file. The system ends the process when its time is over."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    seconds = math.ceil(used.ru_utime + used.ru_stime) + request.seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (request.memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    signal.alarm(int(request.seconds * LATE))
+    global _allowed
+    _allowed = request.memory
+
+
+_allowed = sys.maxsize  # bytes
+
+
+def _watch_memory() -> None:
+    while _peak() < _allowed:
+        time.sleep(0.2)
+    os._exit(OUT_OF_MEMORY)
+
+
+def _peak() -> int:
+    """The most memory that it has held, in bytes."""
+    try:  # what getrusage tells on Linux begins with what the process held that started this one
+        with Path("/proc/self/status").open(encoding="ascii", errors="replace") as lines:
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())

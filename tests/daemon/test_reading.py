@@ -1,0 +1,179 @@
+"""Whatever a file makes its reader do, it is done in a process of its own, and the others are read."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon.reading import process
+from daemon.reading.process import OpenFile, ReaderDiedError, Readers
+from daemon.testing import run_daemon
+from memory.settings import ChunkSettings
+from plugins import manager
+from plugins.readers import Unreadable
+from tests.daemon.conftest import QUICK, added, uris
+
+PLUGIN = """
+import os, signal, socket, subprocess, sys, time
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import MIB, Reader
+
+def read(path, data):
+    match data.decode().split()[0]:
+        case "raise": raise KeyError("no")
+        case "hang": time.sleep(600)
+        case "spin":
+            while True: pass
+        case "exit": sys.exit(0)
+        case "leave": os._exit(7)
+        case "crash": os.kill(os.getpid(), signal.SIGSEGV)
+        case "swell": bytearray(2 << 30)
+        case "flood": return [Document(uri=str(number), text="word " * 200_000) for number in range(100)]
+        case "call": socket.create_connection(("127.0.0.1", 9))
+        case "start": subprocess.run(["true"])
+        case "write": open(path, "w").write("gone")
+        case "remove": os.remove(path)
+        case "print": print("{}" * 100, flush=True); os.write(0, b"\\x00\\x00\\x00\\x02{}")
+        case "key": return [Document(uri="", text=f"The key is {os.environ.get('ANTHROPIC_API_KEY')}")]
+    return [Document(uri="", text=data.decode())]
+
+@hookimpl
+def register_readers(register):
+    register(Reader("strange", (".odd",), "Does odd things", read, max_seconds=1, max_memory=256 * MIB))
+"""
+
+
+@pytest.fixture
+def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader of somebody else's, installed."""
+    folder = tmp_path / "installed"
+    info = folder / "palimpsest_strange-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: palimpsest-strange\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[palimpsest]\nstrange = palimpsest_strange\n")
+    (folder / "palimpsest_strange.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
+
+
+@pytest.fixture
+def readers() -> Iterator[Readers]:
+    readers = Readers(ChunkSettings())
+    yield readers
+    readers.close()
+
+
+def read(readers: Readers, path: Path) -> list[str]:
+    """The passages in a file."""
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        file = OpenFile(stream.fileno(), path, size, manager.load().reader_for(path, size))
+        return [episode.text for piece in readers.read(file).pieces() for episode in piece.episodes]
+
+
+@pytest.mark.parametrize(
+    ("what", "error", "reason"),
+    [
+        ("raise", Unreadable, "the strange reader failed: KeyError"),
+        ("hang", Unreadable, "took longer than"),
+        ("spin", Unreadable, "took longer than"),
+        ("exit", ReaderDiedError, "with code 0"),
+        ("leave", ReaderDiedError, "with code 7"),
+        ("crash", ReaderDiedError, "SIGSEGV"),
+        ("swell", Unreadable, "out of memory"),
+        ("call", Unreadable, "may not do that: socket"),
+        ("start", Unreadable, "may not do that: subprocess.Popen"),
+        ("write", Unreadable, "may not do that: open"),
+        ("remove", Unreadable, "may not do that: os.remove"),
+        ("print", ReaderDiedError, "something else than text"),
+    ],
+)
+def test_what_a_reader_does_stays_where_it_is(
+    strange: None, readers: Readers, tmp_path: Path, what: str, error: type[Exception], reason: str
+) -> None:
+    odd, good = tmp_path / "a.odd", tmp_path / "b.md"
+    odd.write_text(f"{what} it")
+    good.write_text("The tea is in the blue box.")
+    with pytest.raises(error, match=reason):
+        read(readers, odd)
+    assert odd.read_text() == f"{what} it"
+    assert read(readers, good) == ["The tea is in the blue box."]
+
+
+def test_what_a_reader_makes_has_a_limit(
+    strange: None, readers: Readers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "MAX_REPLY_BYTES", 1 << 20)
+    odd = tmp_path / "a.odd"
+    odd.write_text("flood it")
+    with pytest.raises(Unreadable, match=r"makes more than|took longer|memory"):
+        read(readers, odd)
+
+
+def test_a_reader_knows_no_key(strange: None, readers: Readers, tmp_path: Path) -> None:
+    odd = tmp_path / "a.odd"
+    odd.write_text("key please")
+    assert read(readers, odd) == ["The key is None"]
+
+
+def test_one_process_reads_many_files_and_ends_after_a_large_one(readers: Readers, tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"{number}.md").write_text(f"Crate {number} is in Riga.")
+    (tmp_path / "large.json").write_text(
+        '{"messages": [{"role": "Ana", "content": "Hi"}], "more": "%s"}' % ("x" * 60_000_000)
+    )
+
+    def pid() -> int | None:
+        (one,) = readers._idle
+        return one._process and one._process.pid
+
+    assert read(readers, tmp_path / "0.md") == ["Crate 0 is in Riga."]
+    first = pid()
+    assert [read(readers, tmp_path / f"{number}.md") for number in range(20)] and pid() == first is not None
+    assert read(readers, tmp_path / "large.json") == ["Ana: Hi"]
+    assert pid() is None, "what it took is given back"
+    assert read(readers, tmp_path / "0.md") and pid() not in (None, first)
+
+
+def test_two_files_are_read_at_a_time(readers: Readers, tmp_path: Path) -> None:
+    """A task that gave way to a more urgent one has not taken all that is in its file."""
+    paths = [tmp_path / "a.md", tmp_path / "b.md"]
+    for path in paths:
+        path.write_text(f"Crate {path.stem} is in Riga.")
+    with paths[0].open("rb") as stream:
+        size = paths[0].stat().st_size
+        file = OpenFile(stream.fileno(), paths[0], size, manager.load().reader_for(paths[0], size))
+        first = readers.read(file)
+        assert read(readers, paths[1]) == ["Crate b is in Riga."]
+        assert [episode.text for piece in first.pieces() for episode in piece.episodes] == ["Crate a is in Riga."]
+
+
+def test_a_file_that_ends_its_reader_is_set_aside_and_the_others_are_read(
+    strange: None, tmp_path: Path, cold_daemons: None
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("a", "c"):
+        (notes / f"{name}.md").write_text(f"Crate {name} is in Riga.")
+    poison = notes / "b.odd"
+    poison.write_text("crash it")
+    with run_daemon(tmp_path / "home", QUICK, PYTHONPATH=os.environ["PYTHONPATH"]) as running:
+        result, _ = added(running.client, notes)
+        assert (result.sources, result.skipped) == (2, 1)
+        (skip,) = running.client.status().skipped
+        assert skip.uri == str(poison)
+        assert "set aside after 3 tries" in skip.reason and "SIGSEGV" in skip.reason and "pal retry" in skip.reason
+        assert uris(running.client) == [str(notes / "a.md"), str(notes / "c.md")]
+
+        poison.write_text("good now, and longer")
+        assert running.client.retry() == 1
+        deadline = time.monotonic() + 20
+        while running.client.status().skipped and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert uris(running.client) == [str(notes / "a.md"), str(poison), str(notes / "c.md")]
