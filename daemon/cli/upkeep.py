@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -16,7 +19,10 @@ from daemon.cli.errors import NOTHING_READ
 from daemon.cli.folders import print_folders
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
+from daemon.client import Client, DaemonDownError
 from daemon.terminal import count, size
+
+WATCH_SECONDS = 1.0  # between two looks
 
 
 @click.command()
@@ -24,6 +30,7 @@ from daemon.terminal import count, size
 @click.option("--skipped", is_flag=True, help="List what could not be read, and why.")
 @click.option("--retired", is_flag=True, help="List what is kept of deleted files and of edited notes.")
 @click.option("--failed", is_flag=True, help="List what no model could read, and why.")
+@click.option("--watch", is_flag=True, help="Show it anew whenever it changes, until Ctrl-C.")
 @click.option("--match", metavar="TEXT", default="", help="With --sources: only those whose name contains TEXT.")
 @click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="With --sources: rows at most.")
 @json_option
@@ -34,6 +41,7 @@ def status(
     skipped: bool,
     retired: bool,
     failed: bool,
+    watch: bool,
     match: str,
     limit: int,
     as_json: bool,
@@ -45,6 +53,8 @@ def status(
     if sources:
         _print_sources(session.reader.sources(match, limit), as_json)
         return
+    if watch:
+        _watch_status(session.client, as_json)
     now = session.reader.status()
     if as_json:
         output.print_json(now)
@@ -54,6 +64,30 @@ def status(
         print_failed(now.enrichment or wire.Enrichment("idle"))
     else:
         _print_status(now)
+
+
+def _watch_status(client: Client, as_json: bool) -> NoReturn:
+    """Until Ctrl-C. A terminal always shows the present; elsewhere stands what changed, one after the other, until the
+    daemon ends: DaemonDownError."""
+    terminal, before = sys.stdout.isatty() and not as_json, None
+    while True:
+        try:
+            now = client.status()
+        except DaemonDownError as error:
+            if not terminal:
+                raise
+            click.clear()
+            output.say(str(error))
+        else:
+            state = replace(now, uptime_s=0.0, jobs=())
+            if terminal:
+                click.clear()
+                _print_status(now)
+            elif state != before:
+                output.print_json(now) if as_json else _print_status(now)
+                sys.stdout.flush()
+            before = state
+        time.sleep(WATCH_SECONDS)
 
 
 def _print_sources(reply: wire.SourcesReply, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import sqlite3
@@ -21,6 +22,17 @@ def test_status_tells_what_is_there(vault: Shell) -> None:
     assert rows["Holds"].split()[1:3] == ["20", "notes,"]
     assert "none; answers are the lines themselves" in rows["Model"]
     assert vault.pal("status", "--json").json["sources"] == 20
+
+
+def test_status_goes_on_showing_what_changes(shell: Shell) -> None:
+    process = shell.process("status", "--watch", "--json")
+    before = json.loads(process.stdout.readline())
+    shell.pal("remember", "The pier is closed in winter.")
+    while (now := json.loads(process.stdout.readline()))["sources"] == before["sources"]:
+        pass
+    assert now["sources"] == before["sources"] + 1
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130
 
 
 def test_sources_can_be_listed_and_searched(vault: Shell) -> None:
