@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -40,8 +42,10 @@ def count_tokens_left(memory: Memory, most: EnrichmentSettings) -> float:
     return most.daily_tokens - sum_spent(memory)[0] if most.daily_tokens else math.inf
 
 
-def on_battery(supplies: Path = SUPPLIES) -> bool | None:
-    """Whether this machine runs on its battery, as Linux tells it; None where that cannot be known."""
+def on_battery(supplies: Path = SUPPLIES, pmset: str = "pmset") -> bool | None:
+    """Whether this machine runs on its battery, as Linux or macOS tells it; None where that cannot be known."""
+    if sys.platform == "darwin":
+        return _read_pmset(pmset)
     told: list[bool] = []
     try:
         for supply in sorted(supplies.iterdir()):
@@ -55,6 +59,14 @@ def on_battery(supplies: Path = SUPPLIES) -> bool | None:
     except OSError:
         pass
     return any(told) if told else None
+
+
+def _read_pmset(pmset: str) -> bool | None:
+    try:
+        said = subprocess.run([pmset, "-g", "ps"], capture_output=True, text=True, timeout=5).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return "'Battery Power'" in said if "drawing from" in said else None
 
 
 def _said(file: Path) -> str:

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from daemon.paths import private_folder
@@ -23,7 +24,23 @@ _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):
-    """A rotating file that is created 0600, also after it was rotated."""
+    """A rotating file that is created 0600, also after it was rotated, removed or moved away with its folder."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(OSError):  # then it goes on where it was
+            if not self._stands():
+                private_folder(Path(self.baseFilename).parent)
+                self.close()  # it is opened with the next line
+        super().emit(record)
+
+    def _stands(self) -> bool:
+        """Whether what is written to is the file of that name."""
+        try:
+            return self.stream is None or os.path.samestat(
+                Path(self.baseFilename).stat(), os.fstat(self.stream.fileno())
+            )
+        except FileNotFoundError:
+            return False
 
     def _open(self):  # type: ignore[no-untyped-def]
         os.close(os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
@@ -64,6 +81,7 @@ def configure(log: Path, level: str, *, console: bool = False) -> None:
     that somebody watches gets it too.
     """
     private_folder(log.parent)
+    logging.raiseExceptions = False  # a log that cannot be written is no reason to write elsewhere, without an end
     handlers: list[logging.Handler] = [_PrivateFile(log, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8")]
     if console:
         handlers.append(logging.StreamHandler(sys.stderr))

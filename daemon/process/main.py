@@ -44,6 +44,7 @@ log = logging.getLogger("daemon")
 
 NEWER_FILE, NO_FILE, FULL_DISK, BAD_SETTINGS = 4, 74, 75, 78
 INTERRUPTED = 130
+DESCRIPTORS = 4096  # open files
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
 DRAIN_SECONDS = 10.0  # for the unit that is being written
 STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
@@ -53,6 +54,7 @@ def run() -> int:
     """Runs a daemon in this process until it is told to stop; returns the exit code."""
     paths = Paths.from_environment()
     os.umask(0o077)
+    _set_limits()
     try:
         settings = load(paths.config)
         private_folder(paths.data)
@@ -91,6 +93,18 @@ def refuse_network(folder: Path, settings: Settings) -> None:
             f"{folder} lies on a network drive ({kind}), where a memory is easily damaged. Choose a folder of this "
             "machine with PALIMPSEST_HOME, or take the risk: pal config set disk.network true"
         )
+
+
+def _set_limits() -> None:
+    """More open files than the 256 that macOS begins with, and no core dump, which would hold what is remembered."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+        if soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _exit_code(error: Exception) -> int:

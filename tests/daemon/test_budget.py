@@ -40,3 +40,22 @@ def test_what_linux_tells(tmp_path: Path, supplies: dict[str, dict[str, str]], e
 
 def test_where_nothing_is_told_nothing_is_known(tmp_path: Path) -> None:
     assert on_battery(tmp_path / "not there") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Now drawing from 'Battery Power'\n -InternalBattery-0 (id=1)\t73%; discharging; 3:12 remaining", True),
+        ("Now drawing from 'AC Power'\n -InternalBattery-0 (id=1)\t100%; charged; 0:00 remaining", False),
+        ("", None),
+    ],
+)
+def test_the_battery_of_a_mac(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, expected: bool | None
+) -> None:
+    tool = tmp_path / "pmset"
+    tool.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n")
+    tool.chmod(0o755)
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert on_battery(pmset=str(tool)) is expected
+    assert on_battery(pmset=str(tmp_path / "none")) is None

@@ -55,6 +55,9 @@ def test_a_life(tmp_path: Path) -> None:
         for file in (daemon.paths.socket, daemon.paths.log, daemon.paths.memory, daemon.paths.lock):
             assert mode(file) == 0o600, file
 
+        if (limits := Path(f"/proc/{daemon.process.pid}/limits")).exists():  # no core dump: it would hold the memory
+            assert ["Max", "core", "file", "size", "0", "0", "bytes"] in [line.split() for line in limits.open()]
+
         began = time.monotonic()
         assert daemon.stop() == 0
         assert time.monotonic() - began < 15

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,9 @@ from daemon.process import logs
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
     root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    handlers, level, loud = root.handlers[:], root.level, logging.raiseExceptions
     yield
+    logging.raiseExceptions = loud
     for handler in root.handlers[:]:
         root.removeHandler(handler)
         handler.close()
@@ -58,3 +60,26 @@ def test_what_says_the_same_again_and_again_is_left_out(tmp_path: Path) -> None:
     assert [line.partition("disk ")[2] for line in lines] == [
         *map(str, range(9)), "9 (the same is left out until this minute is over)",
     ] * 2  # fmt: skip
+
+
+def test_a_log_whose_folder_is_removed_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And one that cannot be made anew harms nobody."""
+    monkeypatch.setattr(logs, "FILE_BYTES", 1000)
+    folder = tmp_path / "logs"
+    logs.configure(folder / "daemon.log", "INFO")
+    say = logging.getLogger("daemon").info
+    say("before")
+    shutil.rmtree(folder)
+    say("after")
+    assert "after" in (folder / "daemon.log").read_text() and stat.S_IMODE(folder.stat().st_mode) == 0o700
+    folder.rename(tmp_path / "elsewhere")
+    for number in range(100):
+        say("line %d", number)
+    assert "line 99" in (folder / "daemon.log").read_text() and len([*folder.iterdir()]) == logs.FILES
+    assert "after" in (tmp_path / "elsewhere" / "daemon.log").read_text()
+    shutil.rmtree(folder)
+    folder.write_text("somebody's file")
+    say("to nobody")
+    folder.unlink()
+    say("again")
+    assert "again" in (folder / "daemon.log").read_text()
