@@ -64,3 +64,22 @@ def test_the_changelog_starts_with_this_version_or_what_is_not_released() -> Non
 def _anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def named_tests(page: str) -> list[tuple[str, str]]:
+    """(file, test) of each test that a page names as `file::test`, or as `::test` behind another one of that file."""
+    found, file = [], ""
+    for path, name in re.findall(r"`([\w/.]*)::(\w+)`", page):
+        file = path or file
+        found.append((file, name))
+    return found
+
+
+def test_each_promise_names_tests_that_are_there() -> None:
+    page = (ROOT / "docs" / "trust.md").read_text("utf-8")
+    promises = [
+        line for line in page.split("## Who")[0].splitlines() if line.startswith("| ") and "tested by" not in line
+    ]
+    assert len(promises) > 10 and all(named_tests(line) for line in promises)
+    for file, name in named_tests(page):
+        assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file} has no {name}"
