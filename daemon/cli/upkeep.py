@@ -172,7 +172,7 @@ def _describe_erasing(now: wire.Erasing) -> str:
     if now.unwiped_since:
         why = f": {now.reason}" if now.reason else ""
         parts.append(f"what was forgotten at {_clock_time(now.unwiped_since)} is not off the disk yet{why}")
-    return "; ".join(parts)
+    return "; ".join(parts) or "what was deleted or edited away"
 
 
 def _clock_time(at: datetime) -> str:

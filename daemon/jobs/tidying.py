@@ -36,9 +36,10 @@ class Tidying:
     def at_night(self, write: Write, last: int) -> dict[str, int]:
         """Tidies up; what came of it in numbers. `last`: when there was a night before, ms UTC, 0 if never."""
         settings = self._settings
-        questions = self._memory.retention.thin_out_questions(settings.questions, write) if settings.questions else 0
-        erased = self._expire(write, last)
-        return {"questions_thinned": questions, "erased": erased, "freed": self._memory.retention.compact(write)}
+        retention, thinned = self._memory.retention, 0
+        if settings.questions:  # those since the last night are still to be counted
+            thinned = retention.thin_out_questions(settings.questions, last, write)
+        return {"thinned": thinned, "erased": self._expire(write, last), "freed": retention.compact(write)}
 
     def _expire(self, write: Write, last: int) -> int:
         """Erases retired text whose time has come; how many passages."""

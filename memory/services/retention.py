@@ -49,11 +49,11 @@ class Retention:
             total += Forgotten(pending=write(self._ingest.wipe))
         return total
 
-    def thin_out_questions(self, keep: int, write: Write = write_directly) -> int:
-        """Of questions before the newest `keep` only what is learnt from them stays, some in each call of `write`; how
-        many lost their way to the answer."""
+    def thin_out_questions(self, keep: int, before: int = ANY_TIME, write: Write = write_directly) -> int:
+        """Of questions before the newest `keep`, asked before a time (ms UTC), only what is learnt from them stays,
+        some in each call of `write`; how many lost their way to the answer."""
         total = 0
-        while some := write(partial(self._store.write, traces.thin_out, keep, QUESTIONS_AT_ONCE)):
+        while some := write(partial(self._store.write, traces.thin_out, keep, before, QUESTIONS_AT_ONCE)):
             total += some
         return total
 

@@ -24,6 +24,7 @@ from memory.stages import (
 from memory.store import vectors
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, to_json
+from memory.store.traces import IS_WHOLE
 
 REPLAY: Tier = "R0"
 RUN = "run:"  # in the table meta, before the name of a periodic job: counts, and no words of anybody
@@ -60,11 +61,11 @@ class Outcome(NamedTuple):
 
 
 def newest(conn: Connection, limit: int, since: int = 0) -> list[Outcome]:
-    """The newest `limit` questions that were asked after `since`, the oldest first."""
+    """The newest `limit` questions that were asked after `since` and are kept whole, the oldest first."""
     rows = conn.execute(
         "SELECT id, question, no_answer, ms, llm_calls, tok_in + tok_out, t, ifnull(tier, 'R2'),"
         " (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
-        " FROM trace WHERE no_answer IS NOT NULL AND t > ? ORDER BY id DESC LIMIT ?",
+        f" FROM trace WHERE no_answer IS NOT NULL AND t > ? AND {IS_WHOLE} ORDER BY id DESC LIMIT ?",
         (since, limit),
     ).fetchall()[::-1]
     listed = id_list(row[0] for row in rows)

@@ -194,12 +194,13 @@ def _visits(conn: Connection, id: int) -> tuple[Visit, ...]:
     return tuple(Visit(*row) for row in rows)
 
 
-def thin_out(conn: Connection, keep: int, limit: int) -> int:
-    """Of questions before the newest `keep` only that remains which something is learnt from, and by which forgetting
-    finds them: the question and its vector, whether it was answered and what a person called that, which passages were
-    cited, the edges that led to them; of an answer that was proved or judged its words, too. One that a model refused
-    stays whole: it is not asked again. Thins out `limit` of them; returns how many."""
-    old = id_list(select_ids(conn, _OLD, max(keep - 1, 0), limit))
+def thin_out(conn: Connection, keep: int, before: int, limit: int) -> int:
+    """Of questions before the newest `keep`, asked before a time (ms UTC), only that remains which something is learnt
+    from, and by which forgetting finds them: the question and its vector, whether it was answered and what a person
+    called that, which passages were cited, the edges that led to them; of an answer that was proved or judged its
+    words, too. One that a model refused stays whole: it is not asked again. Thins out `limit` of them; returns how
+    many."""
+    old = id_list(select_ids(conn, _OLD, max(keep - 1, 0), before, limit))
     for table in ("trace_step", "trace_visit"):
         conn.execute(f"DELETE FROM {table} WHERE trace_id IN {LISTED}", (old,))
     conn.execute(
@@ -209,6 +210,7 @@ def thin_out(conn: Connection, keep: int, limit: int) -> int:
     conn.execute(f"UPDATE trace AS t SET {shorter.format(_NO_PASSAGE)} WHERE id IN {LISTED}", (old,))
     values = f"answer = NULL, {shorter.format(_ONLY_ID)}"
     conn.execute(f"UPDATE trace AS t SET {values} WHERE id IN {LISTED} AND NOT ({_TAUGHT})", (old,))
+    conn.execute(f"UPDATE trace SET plan = json_set(ifnull(plan, '{{}}'), '$.thin', 1) WHERE id IN {LISTED}", (old,))
     # A row that became short keeps its page. Only those that are written anew move together.
     conn.execute("PRAGMA defer_foreign_keys = ON")  # in this transaction
     conn.execute(f"UPDATE trace SET id = -id WHERE id IN {LISTED}", (old,))
@@ -216,9 +218,9 @@ def thin_out(conn: Connection, keep: int, limit: int) -> int:
     return len(json.loads(old))
 
 
-_OLD = """
-SELECT id FROM trace t WHERE id < (SELECT id FROM trace ORDER BY id DESC LIMIT 1 OFFSET ?)
- AND EXISTS (SELECT 1 FROM trace_step s WHERE s.trace_id = t.id)
+IS_WHOLE = "plan ->> 'thin' IS NULL"  # SQL: this trace was not thinned out
+_OLD = f"""
+SELECT id FROM trace WHERE id < (SELECT id FROM trace ORDER BY id DESC LIMIT 1 OFFSET ?) AND t < ? AND {IS_WHOLE}
  AND NOT (ifnull(no_answer, 0) = 1 AND ifnull(plan ->> 'model', '') <> '') ORDER BY id LIMIT ?
 """
 _TAUGHT = """

@@ -111,13 +111,18 @@ def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: 
         desk.memory.remember(f"The {name} letter is from Ana.", source=f"/n/{name}.md")
     desk.memory.ingest.retire("/n/gone.md")
     desk.memory.remember("The letter is from Bo.", source="/n/edited.md")
+    for who in ("Ana", "Bo"):
+        list(desk.memory.ask(f"Whose letter is {who}'s?"))
     begun = datetime.now().astimezone().replace(hour=12)
-    tidying = Tidying(desk.memory, RetentionSettings(draft_hours=0), clock=lambda: desk.now)
+    tidying = Tidying(desk.memory, RetentionSettings(draft_hours=0, questions=1), clock=lambda: desk.now)
     nightly = Nightly(
         desk.memory, desk.writer, NightSettings(), lambda write, cancelled: "", tidying.at_night,
         battery=lambda: False, clock=lambda: desk.now,
     )  # fmt: skip
-    assert [look(days) for days in (1, 40, 41, 42)] == [0, 0, 1, 0], "on the 40th the clock seemed to have jumped"
+    assert look(1) == 0 and (first := desk.memory.maintenance.last_run("night")) and first["thinned"] == 0
+    assert look(40) == 0, "the clock seemed to have jumped"
+    assert (second := desk.memory.maintenance.last_run("night")) and second["thinned"] == 1
+    assert [look(days) for days in (41, 42)] == [1, 0]
     assert [one.uri for one in desk.memory.retention.list_retired(9)[0]] == ["/n/edited.md"], "history is kept"
 
 

@@ -119,6 +119,7 @@ def test_of_old_questions_stays_what_is_learnt_from_them(memory: Memory) -> None
     judged, plain, newest = asked
     memory.feedback(judged, "good")
     before = lessons(memory)
+    assert memory.retention.thin_out_questions(1, before=0) == 0, "they were asked later"
     assert before and memory.retention.thin_out_questions(1) == 2 and memory.retention.thin_out_questions(1) == 0
     whole, thin = memory.questions.trace(newest), memory.questions.trace(plain)
     assert whole.trace.steps and whole.trace.visits and whole.answer and whole.answer.citations[0].passage
@@ -129,6 +130,7 @@ def test_of_old_questions_stays_what_is_learnt_from_them(memory: Memory) -> None
         "a ranker learns from what was called good"
     )
 
+    assert memory.maintenance.diagnose().questions == 1, "of the others it is not known any more what they found"
     memory.maintenance.rebuild_edge_memory()
     assert lessons(memory) == before and memory.check().problems == ()
     assert memory.questions.why(plain).used == ()
