@@ -81,6 +81,13 @@ class Losses:
         """What a person is asked about a folder."""
         return f'{len(root.gone):,} files are gone. Keep what they said, or drop it? pal watch gone "{root.path}"'
 
+    def look_again_for(self, root: Root) -> tuple[str, ...]:
+        """The files that a person decides about: some may be back, or have been found elsewhere, since they were
+        missed."""
+        known = {source.uri.partition("#")[0] for source in self._sources.list_under(uri_of(root.path) + "/")}
+        root.gone = tuple(uri for uri in root.gone if uri.partition("#")[0] in known and _is_lost(Path(uri)))
+        return root.gone
+
     def answer(self, root: Root) -> None:
         """A person said what becomes of the files that are gone; those of before do not count any more."""
         root.gone, root.dropped, root.settled = (), frozenset(), now_ms()
@@ -89,7 +96,7 @@ class Losses:
 
     def miss(self, root: Root, why: str) -> None:
         """The folder is not there, or is not itself."""
-        if (root.state, root.detail) != ("missing", why):
+        if root.detail != why:
             log.warning("folder %s: %s", root.path, why)
             self._warn(f"{root.path}: {why}.")
         root.state, root.detail = "missing", why
@@ -133,3 +140,11 @@ def _is_drive_out(root: Root, gone: Sequence[str]) -> bool:
     """Whether some of the files lie where another drive was mounted in the folder, and is no more."""
     out = tuple(mount + "/" for mount in root.mounts if not os.path.ismount(mount))
     return any(uri.startswith(out) for uri in gone)
+
+
+def _is_lost(file: Path) -> bool:
+    """Whether the file is not there, or holds nothing any more."""
+    try:
+        return is_gone(file) or file.lstat().st_size == 0
+    except OSError:
+        return False

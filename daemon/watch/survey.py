@@ -81,9 +81,16 @@ class Survey:
         gone = {}
         for uri, sources in known.items():
             found = self.files.get(uri)
-            if (found and not found.size) or (not self.has(uri) and skipped.get(uri) != KEPT):
+            is_gone = not found.size if found else not self.has(uri)
+            if is_gone and skipped.get(uri) != KEPT:
                 gone[uri] = sources
         return gone
+
+    def leave_kept(self, skipped: Mapping[str, str]) -> None:
+        """Files that were emptied, and that a person is not to be asked about again, are as they were."""
+        for uri in [uri for uri, found in self.files.items() if not found.size and skipped.get(uri) == KEPT]:
+            del self.files[uri]
+            self.unread[uri] = KEPT
 
     def accept(
         self, looks: Sequence[Look], known: Sources, gone: Sources, skipped: dict[str, str], judge: Judge

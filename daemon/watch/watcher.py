@@ -167,12 +167,13 @@ class Watcher:
 
     def gone(self, path: Path) -> tuple[str, ...]:
         """The files of a watched folder that are gone and of which a person decides, by uri. NotFoundError."""
-        return self._find(path).gone
+        root = self._find(path)
+        return self._losses.look_again_for(root)
 
     def decide(self, path: Path, keep: bool) -> wire.Folder:
         """A person says whether to keep what the files that are gone said, or to drop it. NotFoundError."""
         root = self._find(path)
-        if not root.gone:
+        if not self._losses.look_again_for(root):
             raise NotFoundError(f"No files of {path} are waited for. See what is: pal watch list.")
         if keep:
             kept = dict.fromkeys(root.gone, KEPT)
@@ -326,8 +327,8 @@ class Watcher:
                 self._losses.miss(root, AWAY)
                 continue
             late = not root.scans and time.monotonic() - root.scanned > self._poll_s(root)
-            if identity != root.watched_as or (root.unheard and late):
-                if identity != root.watched_as or not root.network:
+            if identity != root.watched_as or (late and (root.unheard or root.state == "missing")):
+                if identity != root.watched_as or (root.unheard and not root.network):
                     self._watch(root)  # there may be more watches now
                 self._scan(root)
 
@@ -378,7 +379,9 @@ class Watcher:
             root = self._roots.get(place)
             if root is None:
                 continue
-            if len(changed) > MANY or place in changed or any(path.name == FOLDER_RULES for path in changed):
+            is_back = root.state == "missing" or not {uri_of(path) for path in changed}.isdisjoint(root.gone)
+            has_rules = any(path.name == FOLDER_RULES for path in changed)
+            if len(changed) > MANY or place in changed or has_rules or is_back:
                 self._scan(root)
                 continue
             all_changed = set(changed)

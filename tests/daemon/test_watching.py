@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -303,6 +304,11 @@ def test_files_that_are_emptied_are_as_gone(client: Client, folder: Path, listen
         (folder / f"{number}.md").write_text("")
     wait_for(client, folder, lambda found: found.gone == 30)
     assert client.sources(str(folder)).total == 30
+    client.decide_gone(folder, keep=True)
+    for _ in range(2):
+        wait_for(client, folder, lambda found: (found.state, found.gone, found.detail) == ("watching", 0, ""))
+        client.watch(folder, depth=3)  # another look
+    assert client.sources(str(folder)).total == 30
 
 
 def test_a_large_part_of_a_folder_that_is_renamed_is_not_lost(client: Client, folder: Path, listener: Listener) -> None:
@@ -330,6 +336,13 @@ def test_a_folder_in_whose_place_another_one_stands(client: Client, folder: Path
     folder.with_name("elsewhere").rename(folder)
     wait_for_state(client, folder, "watching")
     assert len(uris(client, str(folder))) == 12
+    folder.rename(folder.with_name("elsewhere"))
+    folder.mkdir()  # a new drive, and the files are copied to it
+    wait_for(client, folder, lambda found: "another folder" in found.detail)
+    for number in range(12):
+        (folder / f"{number}.md").write_text(f"Cabin {number} has a view.")
+    wait_for(client, folder, lambda found: (found.state, found.detail, found.sources) == ("watching", "", 12))
+    shutil.rmtree(folder.with_name("elsewhere"))
     folder.rename(folder.with_name("elsewhere"))
     folder.with_name("other").rename(folder)
     wait_for(client, folder, lambda found: "another folder" in found.detail)
@@ -377,10 +390,12 @@ def test_a_folder_that_was_made_anew_with_some_of_its_files(client: Client, fold
     for number in range(12):
         (folder / f"{number}.md").write_text(f"Mooring {number} is free.")
     wait_for(client, folder, lambda found: found.gone == 28)
+    (folder / "39.md").write_text("Mooring 39 is free.")
+    wait_for(client, folder, lambda found: found.gone == 27)
     (folder / "new.md").write_text("Mooring 99 is taken.")
     listener.until_changed(folder / "new.md", "added")
     client.decide_gone(folder, keep=False)
-    wait_for(client, folder, lambda found: (found.state, found.sources) == ("watching", 13))
+    wait_for(client, folder, lambda found: (found.state, found.sources) == ("watching", 14))
 
 
 def test_what_happened_while_nobody_watched(
