@@ -359,7 +359,8 @@ class Copy:
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """How many of each are gone. `copies` are those that still hold it, or cannot be read: to delete them is the
-    person's part. `pending`: why its words are not off the disk yet, "" if they are."""
+    person's part. `pending`: why its words are not off the disk yet, "" if they are. `also_in`: sources that are known
+    to hold just the same."""
 
     sources: int = 0
     episodes: int = 0
@@ -367,6 +368,7 @@ class Forgotten:
     facts: int = 0
     copies: tuple[Copy, ...] = ()
     pending: str = ""
+    also_in: tuple[str, ...] = ()
 
     def __add__(self, other: Forgotten) -> Forgotten:
         return Forgotten(*(getattr(self, item.name) + getattr(other, item.name) for item in fields(self)))

@@ -41,8 +41,10 @@ def forget(
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _named(memory, source)
     copies = memory.maintenance.copies_with(backups, uris)
+    equal = tuple(memory.sources.list_equal(uris))
     try:
-        return replace(memory.ingest.forget_sources(uris, find_files(uris)), copies=_dated(copies))
+        gone = memory.ingest.forget_sources(uris, find_files(uris))
+        return replace(gone, copies=_dated(copies), also_in=equal)
     except NotFoundError:
         if memory.sources.count_all(source.rstrip("/") + "/"):
             raise InvalidInputError(

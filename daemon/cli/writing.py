@@ -206,7 +206,9 @@ def forget(
 
 
 def print_copies(gone: wire.Forgotten) -> None:
-    """Says what of it is still on the disk, and names the copies of the memory that still hold what is forgotten."""
+    """Says what of it is still on the disk, and names the sources and the copies of the memory that still hold it."""
+    for uri in gone.also_in:
+        output.print_text(f'The same text is still known from {uri}. To forget that, too: pal forget --source "{uri}"')
     if gone.pending:
         click.echo(f"Not yet off the disk: {gone.pending}. It is tried again until it is; pal status tells.")
     if gone.copies:

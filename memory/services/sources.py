@@ -20,6 +20,7 @@ class Sources:
     get = read_by(sources.get)
     list_under = read_by(sources.list_under)
     list_uris = read_by(sources.list_uris)
+    list_equal = read_by(sources.list_equal)
     count = read_by(sources.count)
     count_under = read_by(sources.count_under)
     count_retired = read_by(sources.count_retired)

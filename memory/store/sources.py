@@ -59,6 +59,17 @@ def list_uris(conn: Connection, folder: str, limit: int = -1) -> list[str]:
     return [uri for (uri,) in conn.execute(query, (*_below(folder), limit))]
 
 
+def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
+    """Other live sources whose files hold just what those of these sources hold, by uri."""
+    listed = to_json(list(uris))
+    rows = conn.execute(
+        f"SELECT uri FROM source WHERE t_deleted IS NULL AND uri NOT IN {LISTED} AND sha256 IN"
+        f" (SELECT sha256 FROM source WHERE uri IN {LISTED}) ORDER BY uri",
+        (listed, listed),
+    )
+    return [uri for (uri,) in rows]
+
+
 def count_all(conn: Connection, folder: str) -> int:
     """How many sources lie below a folder, whose uri ends with "/", also of those that have gone."""
     return int(conn.execute("SELECT count(*) FROM source WHERE uri > ? AND uri < ?", _below(folder)).fetchone()[0])

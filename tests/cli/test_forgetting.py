@@ -40,6 +40,20 @@ def test_forgetting_a_replacement_opens_what_it_had_replaced(shell: Shell) -> No
     assert (gone.code, json.loads(shell.pal("undo", "1", "--json").out)["code"]) == (4, "not_found")
 
 
+def test_another_note_with_the_same_text_is_named(shell: Shell) -> None:
+    for name in ("diary.md", "copy.md"):
+        (shell.folder / name).write_text("I hid the chocolate behind the globe.\n", "utf-8")
+        shell.pal("add", name)
+    said = shell.pal("forget", "--source", "diary.md", "--yes")
+    assert (
+        'The same text is still known from ./copy.md. To forget that, too: pal forget --source "./copy.md"' in said.out
+    )
+    assert "still known" not in shell.pal("forget", "--source", "copy.md", "--yes").out
+    assert shell.pal("add", "copy.md").code == 1, "it is not read again"
+    assert shell.pal("add", "--again", "copy.md").code == 0
+    assert "globe" in shell.pal("ask", "where is the chocolate?").out
+
+
 def test_what_was_deleted_or_edited_away_is_listed_and_erased(shell: Shell) -> None:
     notes = shell.folder / "notes"
     notes.mkdir()
