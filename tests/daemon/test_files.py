@@ -10,6 +10,7 @@ import pytest
 
 from daemon.settings import IGNORE
 from daemon.watch.files import Found, Ignore, Unread, read, uri_of, walk
+from tests.examples import rounds
 
 
 def names(found: list[Found], root: Path) -> list[str]:
@@ -108,10 +109,11 @@ def test_a_file_that_is_written_while_it_is_read_is_not_read(tmp_path: Path, mon
         read(file, 100, tmp_path)
 
 
+@pytest.mark.soak
 def test_a_folder_that_is_swapped_for_a_link_leads_nowhere(tmp_path: Path) -> None:
     """The folder is its own and a link to the outside by turns, while it is walked and read: all that is read of it is
     its own, also where the file was found before the swap and is read after it."""
-    tries = int(os.environ.get("SOAK_SWAPS", "1000"))
+    tries = rounds(1000)
     root, outside, folder = tmp_path / "root", tmp_path / "outside", tmp_path / "root" / "z" / "deep"
     folder.mkdir(parents=True)
     (outside / "deep").mkdir(parents=True)

@@ -18,9 +18,10 @@ from daemon.client import Client
 from daemon.testing import RunningDaemon
 from tests.daemon.conftest import listening, uris
 from tests.daemon.test_watching import wait_for, wait_for_state
+from tests.examples import rounds
 
-ROUNDS = int(os.environ.get("SOAK_SAVES", "2"))
-STORM = int(os.environ.get("SOAK_STORM", "1500"))
+ROUNDS = rounds(2)  # saves in each way
+STORM = rounds(1500)  # notes, and twice as many files that are ignored
 
 Save = Callable[[Path, str], None]
 
@@ -139,6 +140,7 @@ def known(running: RunningDaemon, folder: Path) -> dict[str, tuple[object, ...]]
     return {Path(str(uri)).name: (id, text) for uri, id, text in rows}
 
 
+@pytest.mark.soak
 def test_each_way_to_save_is_seen_once_and_no_temporary_file_is(
     running: RunningDaemon, client: Client, folder: Path
 ) -> None:
@@ -179,6 +181,7 @@ def test_a_storm_of_saves_is_read_a_few_times(running: RunningDaemon, client: Cl
     assert len(changes) <= 5 and {event.uri for event in changes} == {str(file)}
 
 
+@pytest.mark.soak
 def test_a_storm_of_new_files_is_read_as_a_whole(running: RunningDaemon, client: Client, folder: Path) -> None:
     """As a clone or an unpacked archive brings them: each note once, nothing that is ignored, in few looks."""
     looks = running.paths.log.read_text("utf-8").count("a task is done")
@@ -186,12 +189,12 @@ def test_a_storm_of_new_files_is_read_as_a_whole(running: RunningDaemon, client:
         for place in (f"src/{number % 20}", "node_modules/x", ".git/objects"):
             (folder / place).mkdir(parents=True, exist_ok=True)
             (folder / place / f"{number}.md").write_text(f"Rope {number} is {number % 50} metres long.")
-    wait_for(client, folder, lambda found: found.sources == STORM, 15 + STORM / 100)
+    wait_for(client, folder, lambda found: found.sources == STORM, 15 + STORM / 20)
     wait_for_state(client, folder, "watching")
     assert not [uri for uri in uris(client, str(folder)) if "node_modules" in uri or ".git" in uri]
     assert running.paths.log.read_text("utf-8").count("a task is done") - looks < STORM / 50
     shutil.rmtree(folder / "src" / "0")  # 5 %: believed
-    wait_for(client, folder, lambda found: found.sources == STORM - len(range(0, STORM, 20)))
+    wait_for(client, folder, lambda found: found.sources == STORM - len(range(0, STORM, 20)), 15 + STORM / 20)
 
 
 def test_nothing_is_ever_written_into_a_folder(running: RunningDaemon, client: Client, folder: Path) -> None:
