@@ -327,6 +327,7 @@ class Daemon:
         self.readers.close()
         self.tasks.close(DRAIN_SECONDS)
         self.activity.close()
+        self.writer.submit(self.memory.jobs.put_back, urgent=True)
         self.writer.close(DRAIN_SECONDS)
 
     def stop(self) -> None:

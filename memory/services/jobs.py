@@ -90,6 +90,10 @@ class Jobs:
         """It could not be tried, through no fault of its own: the attempt does not count."""
         self._store.write(jobs.release, id, now_ms() + int(seconds * 1000))
 
+    def put_back(self) -> int:
+        """Gives back all that is leased, without counting the attempts: the process ends as it was told."""
+        return self._store.write(jobs.put_back)
+
     def hold(self, ids: Sequence[int], seconds: float, then: NewJob) -> None:
         """Others do them: they are queued and not due for so long, their tries count, and that job stands for them. In
         one transaction."""

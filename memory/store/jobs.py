@@ -77,6 +77,12 @@ def release(conn: Connection, id: int, not_before: int) -> None:
     )
 
 
+def put_back(conn: Connection) -> int:
+    """Queues all that is leased, for its process ends as it was told; returns how many. The attempts do not count."""
+    query = "UPDATE job SET state = 'queued', attempts = max(attempts - 1, 0) WHERE state = 'leased'"
+    return conn.execute(query).rowcount
+
+
 def hold(conn: Connection, ids: Sequence[int], not_before: int) -> None:
     """Queues jobs that wait or run until then; their attempts count."""
     conn.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -68,6 +69,7 @@ def test_an_addition_survives_kill_9(tmp_path: Path, notes: Path) -> None:
 
 
 def test_a_stop_in_the_middle_goes_on_later(tmp_path: Path, notes: Path) -> None:
+    """Again and again: whoever stops it has not failed at anything, so no attempt counts."""
     with run_daemon(tmp_path / "home", QUICK) as daemon:
         with daemon.client.add([notes]) as stream:
             next(stream)
@@ -77,6 +79,16 @@ def test_a_stop_in_the_middle_goes_on_later(tmp_path: Path, notes: Path) -> None
             with pytest.raises(DaemonError) as caught:
                 list(stream)
             assert caught.value.failed.code == "stopping"
+        for _ in range(3):
+            log = daemon.paths.memory.with_name(f"{daemon.paths.memory.name}-wal")
+            assert not log.exists() or log.stat().st_size == 0
+            with Store.open(daemon.paths.memory) as store, store.reading() as conn:
+                assert jobs.list_jobs(conn, "leased") == []
+                assert [(job.kind, job.attempts) for job in jobs.list_jobs(conn, "queued")] in ([("add", 0)], [])
+            daemon.start()
+            with contextlib.suppress(DaemonError):
+                list(daemon.client.ask("What is there?"))
+            assert daemon.stop() == 0
         daemon.start()
         assert all_read(daemon)
         assert daemon.client.check().problems == ()

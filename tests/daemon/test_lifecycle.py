@@ -11,6 +11,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,7 +24,7 @@ from daemon.client import DaemonDownError, DaemonError
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold, is_held
 from daemon.paths import Paths
 from daemon.process.main import refuse_network
-from daemon.settings import DiskSettings, Settings
+from daemon.settings import DiskSettings, NightSettings, Settings, UpkeepSettings
 from daemon.starting import connect
 from daemon.testing import run_daemon
 from daemon.watch import roots
@@ -202,6 +205,34 @@ def until(look: Callable[[], T], seconds: float = 20) -> T:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     return seen
+
+
+def test_a_machine_that_sleeps(tmp_path: Path) -> None:
+    """What was due meanwhile is made up for once, what changed is read, and who waited is answered."""
+    now = datetime.now()
+    settings = replace(
+        QUICK,
+        upkeep=UpkeepSettings(hour=now.hour),
+        night=NightSettings(enabled=False, after_start_s=1.0),
+    )
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    with run_daemon(tmp_path / "home", settings) as daemon, ThreadPoolExecutor(1) as waiting:
+        assert daemon.process is not None
+        daemon.client.remember("The ferry leaves at nine.")
+        daemon.client.watch(notes)
+        daemon.process.send_signal(signal.SIGSTOP)
+        for number in range(5):
+            (notes / f"{number}.md").write_text(f"Crate {number} came from Lisbon.")
+        asked = waiting.submit(daemon.client.recall, "When does the ferry leave?")
+        time.sleep(2)  # meanwhile its backup and several looks at the disk are due
+        daemon.process.send_signal(signal.SIGCONT)
+        assert asked.result(20).hits
+        until(lambda: daemon.client.status().sources == 6)
+        until(lambda: [*daemon.paths.backups.glob("memory-scheduled-*.db")])
+        assert daemon.stop() == 0
+        assert len([*daemon.paths.backups.glob("memory-scheduled-*.db")]) == 1
+        assert " ERROR " not in daemon.paths.log.read_text()
 
 
 def test_over_tcp_only_with_the_token(tmp_path: Path) -> None:
