@@ -32,6 +32,7 @@ from plugins.readers import MIB, Unreadable, documents
 
 IDLE_SECONDS = 60.0  # without a file, after which it ends: a start takes a quarter of a second
 FILES = 2000  # after which a fresh one goes on
+SMALL = MIB  # bytes of a file that takes no memory worth looking at
 USED_MEMORY = 160 * MIB  # after which, too: what a large file took is given back
 MAX_FILE_EPISODES = 30_000  # of a file that holds several documents
 LATE = 2.0  # times the limit of processor time: how long it may take altogether, also if the daemon has gone
@@ -58,15 +59,17 @@ def main() -> int:
             return 0
         _limit(request)
         try:
-            for frame in _answer(request, file, plugins):
-                connection.sendall(frame)
+            frames = _answer(request, file, plugins)
         finally:
             os.close(file)
-        leaves = _peak() > USED_MEMORY or number == FILES - 1
-        connection.sendall(pack(End(leaves)))
+        signal.alarm(0)  # the daemon takes its time to write what it gets
+        is_large = request.size > SMALL or len(frames) > 2
+        leaves = (is_large and _peak() > USED_MEMORY) or number == FILES - 1
+        frames.append(pack(End(leaves)))
+        for frame in frames if is_large else [b"".join(frames)]:
+            connection.sendall(frame)
         if leaves:
             return 0
-        signal.alarm(0)
     return 0
 
 

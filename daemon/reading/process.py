@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memory.settings import ChunkSettings
 
 MAX_REPLY_BYTES = 512 * MIB  # of one file
+RECEIVE_BYTES = 64 << 10  # at least, at a time
 START_SECONDS = 10.0  # more for the first file of a process, on a busy machine
 WALL = 1.5  # times its limit of processor time: how long a file may take on a busy machine
 KEPT_PROCESSES = 1  # that wait for the next file
@@ -156,11 +157,13 @@ class _ReadingProcess:
         self._rules = rules
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
+        self._received = bytearray()
 
     def close(self) -> None:
         """Ends the process, whatever it does."""
         process, self._process = self._process, None
         connection, self._connection = self._connection, None
+        self._received = bytearray()
         if connection is not None:
             connection.close()
         if process is not None:
@@ -254,14 +257,14 @@ class _ReadingProcess:
         assert connection is not None
 
         def receive(count: int) -> bytes:
-            data = bytearray(count)
-            view, got = memoryview(data), 0
-            while got < count:
+            while len(self._received) < count:
                 connection.settimeout(max(0.001, deadline - time.monotonic()))
-                if not (more := connection.recv_into(view[got:])):
+                if not (more := connection.recv(max(RECEIVE_BYTES, count - len(self._received)))):
                     raise EOFError
-                got += more
-            return bytes(data)
+                self._received += more
+            data = bytes(self._received[:count])
+            del self._received[:count]
+            return data
 
         try:
             return unpack_reply(receive)

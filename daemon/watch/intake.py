@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from daemon.jobs.tasks import Task
 from daemon.reading.frames import PIECE
+from daemon.reading.memory import give_back
 from daemon.reading.process import FileDrafts, OpenFile, ReaderDiedError, Readers
 from daemon.watch import files
 from daemon.watch.attempts import Attempts
@@ -62,6 +63,7 @@ class Intake:
         self._skipped = skipped
         self._task = task
         self._begun: list[str] = []
+        self._was_large = False
         self._batch = Batch(unread=dict(disk.unread), readable=over, files=len(disk.unread))
 
     def run(self) -> Iterator[None]:
@@ -79,6 +81,8 @@ class Intake:
             self._write()
         finally:  # what was broken off was no file's fault
             self._attempts.end(self._begun)
+            if self._was_large:
+                give_back()
 
     def _write(self) -> None:
         batch, self._batch = self._batch, Batch()
@@ -170,6 +174,7 @@ class Intake:
 
     def _keep_large(self, drafts: Iterator[DocumentDraft], are_several: bool) -> Iterator[None]:
         """Of several documents none counts as read before the last one is: the file is read again, or none of it."""
+        self._was_large = True
         whole = {}
         for draft in drafts:
             document = draft.document
