@@ -7,7 +7,7 @@ answers. Each request has its own connection (`daemon.connection`), so a client 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -234,6 +234,15 @@ class Client:
 
     def check(self) -> wire.Check:
         return self._call("GET", "/check", wire.Check, SLOW)
+
+    def secrets(self, placeholders: tuple[str, ...]) -> Mapping[str, str]:
+        """What stands behind placeholders; of one that is kept no more there is none. Not over TCP."""
+        reply: wire.SecretsReply = self._call("POST", "/secrets", wire.SecretsReply, placeholders=placeholders)
+        return reply.secrets
+
+    def secret_places(self) -> wire.SecretPlacesReply:
+        """Where secrets lie, in what was masked and in what was read before. Not over TCP."""
+        return self._call("GET", "/secrets/places", wire.SecretPlacesReply, SLOW)
 
     def diagnosis(self, limit: int | None = None) -> wire.Diagnosis:
         """How well the graph served the newest questions (default: 200)."""

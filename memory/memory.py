@@ -38,6 +38,7 @@ from memory.retrieval.traversers import FindStrategy
 from memory.services.conversations import Conversations
 from memory.services.jobs import Jobs, ModelUse
 from memory.services.questions import Questions
+from memory.services.secrets import Secrets
 from memory.services.sources import Sources
 from memory.services.state import PAST, State
 from memory.settings import MemorySettings
@@ -57,14 +58,15 @@ class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls that a person makes are methods;
     the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `questions` (traces and reasons),
     `maintenance` (embedder, consolidation, ranker, copies), `retention` (what is kept, and how long), `sources`
-    (sources, folders, chats), `conversations`, `jobs`, `models`."""
+    (sources, folders, chats), `conversations`, `jobs`, `models`, `secrets` (what is masked)."""
 
     def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
         self.state = state
         self.store = store = state.store
         self.questions = Questions(self.state, choose, drive)
         self.sources = Sources(store)
-        self.conversations = Conversations(store)
+        self.conversations = Conversations(self.state)
+        self.secrets = Secrets(self.state)
         self.jobs = Jobs(store)
         self.models = ModelUse(store)
 
@@ -194,7 +196,7 @@ class Memory:
     ) -> Receipt:
         """Remembers a text. The same `source` again is a newer version of it; without one the text is its own.
         Idempotent: the same call again changes nothing. Raises InvalidInputError for a text without words."""
-        words = "\0".join([text, title or "", ref or ""]).encode("utf-8", "replace")
+        words = "\0".join([self.secrets.mask(text), title or "", ref or ""]).encode("utf-8", "replace")
         uri = source or f"note:{sha256(words).hexdigest()}"
         return self.remember_many([Document(uri, text, title=title, at=at, speaker=speaker, ref=ref)])[0]
 

@@ -105,6 +105,17 @@ class FactSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretSettings:
+    """Passwords, keys, card and account numbers in what is read."""
+
+    mask: bool = setting(
+        True,
+        "Whether they are masked when text is read, and kept apart: no index, model, log or trace sees them, and you do"
+        " with `pal ask --secrets`. false: what is read from now on is kept as it is written.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class PersonSettings:
     """Whose memory it is."""
 
@@ -122,4 +133,5 @@ class MemorySettings:
     recall: RecallSettings = field(default_factory=RecallSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     facts: FactSettings = field(default_factory=FactSettings)
+    secrets: SecretSettings = field(default_factory=SecretSettings)
     person: PersonSettings = field(default_factory=PersonSettings)

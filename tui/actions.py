@@ -106,6 +106,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("Why", "Say what the selected answer rests on.", "show_why", slash="why", palette=True),
     Action("Why not", "Say why words are not in the selected answer.", "show_whynot", slash="whynot", argument="WORDS"),
+    Action("Secrets", "Show what is masked in the selected answer.", "show_secrets", slash="secrets", palette=True),
     Action("Good", "Say that the selected answer is right.", "judge('good')", slash="good", palette=True),
     Action("Bad", "Say that the selected answer is wrong.", "judge('bad')", slash="bad", palette=True),
     Action("Unsay", "Take back what was said of the selected answer.", "judge('none')", slash="unsay", palette=True),

@@ -114,6 +114,12 @@ def whynot_report(reply: wire.WhyNotReply, folders: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
+def secrets_report(placeholders: Sequence[str], secrets: Mapping[str, str]) -> str:
+    """What stands behind placeholders."""
+    gone = "is not kept any more: what said it has changed or gone."
+    return "\n".join(f"{one}: {secrets[one]}" if one in secrets else f"{one} {gone}" for one in placeholders)
+
+
 def verdict_report(said: wire.Judged) -> str:
     """What was noted of an answer, and what follows from it."""
     verdict, before = said.asked.verdict, said.before

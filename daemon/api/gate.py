@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import wire
 from daemon.api.routing import reply
+from daemon.api.secrets import PATH as SECRETS
 from daemon.failures import STATUS, failure
 
 log = logging.getLogger(__name__)
@@ -89,6 +90,8 @@ class Gate:
     def _unwanted(self, scope: Scope) -> wire.Failed | None:
         if self._token is not None and not self._known(scope["headers"]):
             return wire.Failed("forbidden", "This daemon talks to its own user's programs only.")
+        if scope["path"].startswith(SECRETS) and scope.get("client") is not None:  # who comes over the socket has none
+            return wire.Failed("forbidden", "Secrets are shown on this machine's own socket only, never over TCP.")
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS_BYTES:
             return TOO_LARGE_A_HEAD
         declared = dict(scope["headers"]).get(b"content-length", b"0")  # a number: the server has looked

@@ -16,6 +16,7 @@ from daemon.cli.consolidate import describe_upkeep, night
 from daemon.cli.examination import MENDS, Look, examine
 from daemon.cli.facts import print_suspects
 from daemon.cli.options import json_option
+from daemon.cli.secrets import print_places
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import count
@@ -30,16 +31,22 @@ NOTHING_ASKED = 'No question has been asked yet, so there is little to tell. Ask
 @click.option(
     "--last", type=click.IntRange(1, 1000), default=200, show_default=True, help="With --memory: questions looked at."
 )
+@click.option("--secrets", is_flag=True, help="Tell where passwords and keys lie in what was read; never which.")
 @json_option
 @pass_session
-def doctor(session: Session, fix: bool, memory: bool, last: int, as_json: bool) -> None:
+def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool, as_json: bool) -> None:
     """Tell what is wrong, and the command that mends it.
 
     Looks at the daemon, the file, its disk, the backups, the watched folders, the embedder
     and what is done at night. Exits with 1 if something is wrong. With --memory: how well the graph of names served
     the questions that were asked, whether what is learnt from them helps, and what mends
-    those that failed; exits with 0.
+    those that failed; exits with 0. With --secrets: file, line and kind of each secret that
+    was masked when it was read, and of those that the memory holds unmasked, with what masks
+    these; exits with 1 if there are any.
     """
+    if secrets:
+        print_places(session, as_json)
+        return
     if memory:
         diagnosis = session.client.diagnosis(last)
         if as_json:

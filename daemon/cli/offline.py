@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import fields
 from datetime import datetime
@@ -108,6 +108,9 @@ class Offline:
 
     def history(self, about: str) -> wire.HistoryReply:
         return known_facts.history(self._memory, about)
+
+    def secrets(self, placeholders: tuple[str, ...]) -> Mapping[str, str]:
+        return self._memory.secrets.find(placeholders)
 
     def check(self) -> wire.Check:
         return self._memory.check()

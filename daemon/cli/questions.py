@@ -14,6 +14,7 @@ from daemon import wire
 from daemon.cli import output, times
 from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, NothingFound
 from daemon.cli.options import as_of_option, json_option, scope_options, strategy_option
+from daemon.cli.secrets import Secrets, secrets_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
 from daemon.terminal import display_safe
@@ -34,6 +35,7 @@ OUT_OF_REACH = "Nothing that was read lies in that time and place."
 )
 @strategy_option
 @click.option("--no-replay", is_flag=True, help="Use nothing of earlier questions, and learn nothing from this one.")
+@secrets_option
 @click.option("--all", "in_full", is_flag=True, help="Show the lines, too, that are folded behind a clear answer.")
 @json_option
 @pass_session
@@ -45,20 +47,23 @@ def ask(
     effort: str,
     strategy: str,
     no_replay: bool,
+    shown: bool,
     in_full: bool,
     as_json: bool,
 ) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
     What the answer replaced stands under it. Where one line is clearly the answer the others are folded: --all shows
-    them. Exits with 4 when the memory does not hold the answer. With --json the question's events come as they happen,
-    one a line.
+    them. Passwords and other secrets are masked: --secrets shows them. Exits with 4 when the memory does not hold the
+    answer. With --json the question's events come as they happen, one a line.
     """
     text = _text(question)
     events = session.reader.ask(
         text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy
     )
-    answered = print_answer(events, as_json, in_full)
+    secrets = Secrets(session, shown)
+    answered = print_answer(secrets.fill_events(events), as_json, in_full)
+    secrets.say("pal ask")
     if answered.no_answer:
         if not as_json and session.reader.status().episodes == 0:
             output.say(HOW_TO_READ)
@@ -170,6 +175,7 @@ def where(cited: wire.Citation) -> str:
 @scope_options
 @as_of_option
 @strategy_option
+@secrets_option
 @json_option
 @pass_session
 def recall(
@@ -179,11 +185,13 @@ def recall(
     within: wire.Scope,
     as_of: datetime | None,
     strategy: str,
+    shown: bool,
     as_json: bool,
 ) -> None:
     """Show the passages that speak of QUESTION, best first."""
     text = _text(question)
-    reply = session.reader.recall(text, k, as_of=as_of, within=within, strategy=strategy)
+    secrets = Secrets(session, shown)
+    reply = secrets.fill(session.reader.recall(text, k, as_of=as_of, within=within, strategy=strategy))
     if as_json:
         output.print_json(reply)
     else:
@@ -196,6 +204,8 @@ def recall(
         click.echo(f"{head}  {output.style_text(f'{hit.score:.3f}', dim=True)}")
         output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
         click.echo()
+        secrets.meet(passage.text)
+    secrets.say("pal recall")
     if not reply.hits:
         raise NothingFound(
             explain_nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")

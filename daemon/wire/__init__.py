@@ -42,6 +42,8 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /traces/{id}/why                           -> Why
     GET    /traces/{id}/whynot?words=                 -> WhyNotReply
     GET    /check                                     -> Check
+    POST   /secrets                                   -> SecretsReply; over the socket alone, never over TCP
+    GET    /secrets/places                            -> SecretPlacesReply, the same
     POST   /backup                                    -> BackedUp
     GET    /diagnosis?limit=                          -> Diagnosis
     POST   /rebuild                                   -> rebuild stream
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
     from daemon.wire.models import *
     from daemon.wire.process import *
     from daemon.wire.questions import *
+    from daemon.wire.secrets import *
     from daemon.wire.status import *
     from daemon.wire.traces import *
     from daemon.wire.training import *
@@ -106,6 +109,8 @@ if TYPE_CHECKING:
     from memory.nouns import RetiredText as RetiredText
     from memory.nouns import Revision as Revision
     from memory.stages import *
+    from memory.text.placeholders import fill_placeholders as fill_placeholders
+    from memory.text.placeholders import find_placeholders as find_placeholders
     from memory.trace import Asked as Asked
     from memory.trace import Used as Used
     from memory.trace import Why as Why
@@ -125,6 +130,7 @@ MODULES = {
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
+    "secrets": "SecretsReply SecretPlace SecretPlacesReply",
     "chats": "ConversationsReply MessagesReply",
     "status": "Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
 }
@@ -133,6 +139,7 @@ NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine split_lines",
     "memory.nouns": "Copy Forgotten Conversation ChatMessage ListedSource RetiredText Fact Revision Receipt Check"
     " Profile ProfileEntry",
+    "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.trace": "Asked Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",

@@ -16,10 +16,12 @@ from memory.facts.extraction import NOTHING_EXTRACTED
 from memory.facts.rules.extract import extract_by_rules
 from memory.facts.rules.fields import field_keys, find_things
 from memory.ingest.chunk import Draft, chunk_document, title_of
+from memory.ingest.masking import Masker
 from memory.nouns import Document
 from memory.settings import ChunkSettings
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
+from memory.text.placeholders import MaskedSecret
 from memory.text.sentences import sentences
 from memory.text.words import replace_surrogates, to_nfc
 
@@ -32,7 +34,8 @@ MAX_LINES = 200_000  # of a document: a book that is wrapped at 80 columns has 1
 class DocumentDraft:
     """A document as it will be stored, its text in episodes only; or a piece of a long one, with its episodes from
     number `first` on. `hashes` name all episodes of the document. `shared`: mentions in its properties and tags, of
-    each of its episodes. `left_out` says what of the document is not kept, where that is not all of it."""
+    each of its episodes. `secrets` were taken out of the document. `left_out` says what of it is not kept, where that
+    is not all of it."""
 
     document: Document
     title: str
@@ -41,6 +44,7 @@ class DocumentDraft:
     hashes: tuple[str, ...]
     first: int = 0
     left_out: str = ""
+    secrets: tuple[MaskedSecret, ...] = ()
 
     @property
     def end(self) -> int:
@@ -57,10 +61,16 @@ class Drafting:
     """Drafts one document: `episodes` one after the other, and then `close` for all that is not in one."""
 
     def __init__(
-        self, document: Document, settings: ChunkSettings, rules: bool = True, most: int | None = None
+        self,
+        document: Document,
+        settings: ChunkSettings,
+        masker: Masker | None,
+        rules: bool = True,
+        most: int | None = None,
     ) -> None:
-        """InvalidInputError for a document without a uri. Without `rules` no facts are looked for. Of a document with
-        more than `most` episodes, or then of one with more than MAX_LINES, the first are kept."""
+        """InvalidInputError for a document without a uri. With a `masker` its secrets are masked; without `rules` no
+        facts are looked for. Of a document with more than `most` episodes, or then of one with more than MAX_LINES, the
+        first are kept."""
         if not document.uri:
             raise InvalidInputError("A document needs a uri: it is the source's identity.")
         self._document = _clean(document)
@@ -71,6 +81,9 @@ class Drafting:
         self._left_out = ""
         if most is not None and document.text.count("\n") >= MAX_LINES:
             self._cut_lines()
+        self._secrets: tuple[MaskedSecret, ...] = ()
+        if masker is not None:
+            self._document, self._secrets = masker.mask_document(self._document)
 
     def episodes(self) -> Iterator[Draft]:
         """In order; to be taken once."""
@@ -131,12 +144,16 @@ class Drafting:
         times = dict.fromkeys(at for _, at in document.parts)
         bare = replace(document, text="", turns=(), lines=None, parts=tuple((1, at) for at in times))
         hashes = tuple(self._hashes)
-        return DocumentDraft(bare, title_of(document), tuple(episodes), tuple(shared), hashes, left_out=self._left_out)
+        return DocumentDraft(
+            bare, title_of(document), tuple(episodes), tuple(shared), hashes, 0, self._left_out, self._secrets
+        )
 
 
-def draft_document(document: Document, settings: ChunkSettings, rules: bool = True) -> DocumentDraft:
+def draft_document(
+    document: Document, settings: ChunkSettings, rules: bool = True, masker: Masker | None = None
+) -> DocumentDraft:
     """The document as one draft. Raises InvalidInputError if it holds no words or has no uri."""
-    drafting = Drafting(document, settings, rules)
+    drafting = Drafting(document, settings, masker, rules)
     return drafting.close([*drafting.episodes()])
 
 

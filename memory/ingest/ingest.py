@@ -19,11 +19,12 @@ from memory.facts.extraction import Extraction
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft
 from memory.ingest.draft import DocumentDraft, draft_document
+from memory.ingest.masking import Masker
 from memory.ingest.versions import FormerSentence, align_versions, find_version_begin
 from memory.nouns import Document, Receipt
 from memory.protocols import Embedder, Vectors
 from memory.settings import ChunkSettings
-from memory.store import episodes, graph, revisions, sources, text, vectors
+from memory.store import episodes, graph, revisions, secrets, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.text import mentions as mention_rules
@@ -62,11 +63,17 @@ class PreparedBatch(NamedTuple):
 
 
 def prepare(
-    store: Store, documents: Sequence[Document], settings: ChunkSettings, embedder: Embedder, rules: bool = True
+    store: Store,
+    documents: Sequence[Document],
+    settings: ChunkSettings,
+    embedder: Embedder,
+    rules: bool = True,
+    masker: Masker | None = None,
 ) -> PreparedBatch:
-    """Drafts and embeds documents. Raises InvalidInputError for one without words or without a uri."""
+    """Drafts and embeds documents, without their secrets where there is a `masker`. Raises InvalidInputError for one
+    without words or without a uri."""
     newest = {document.uri: document for document in documents}
-    drafts = [draft_document(document, settings, rules) for document in newest.values()]
+    drafts = [draft_document(document, settings, rules, masker) for document in newest.values()]
     places = {uri: place for place, uri in enumerate(newest)}
     return embed_drafts(store, drafts, embedder)._replace(places=tuple(places[one.uri] for one in documents))
 
@@ -218,6 +225,7 @@ class Ingestion:
         document = draft.document
         since = find_version_begin(document, sources.last_read(self._conn, document.uri), self._now)
         source_id = self._source(draft)
+        secrets.keep(self._conn, source_id, draft.secrets)
         removed = [placed.id for placed in diff.removed]
         stated = {at for _, at in document.parts if at is not None}
         former: dict[int, dict[int, FormerSentence]] = defaultdict(dict)

@@ -1,31 +1,35 @@
 """Chat sessions: what was asked and answered in each."""
 
 from memory.nouns import Answer
+from memory.services.state import State
 from memory.store import conversations, episodes, traces
 from memory.store.connect import Connection
 from memory.store.conversations import MessageState as MessageState
 from memory.store.forget import FORGOTTEN_ANSWER
-from memory.store.store import Store, read_by, write_by
+from memory.store.store import read_by, write_by
 from memory.time.timestamps import now_ms
 
 
 class Conversations:
-    """All but `latest` raise NotFoundError for one that is not there."""
+    """All but `latest` raise NotFoundError for one that is not there. Secrets in what a person writes are masked."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._store = state.store
 
     latest = read_by(conversations.list_conversations)
     get = read_by(conversations.get)
-    rename = write_by(conversations.rename)
     delete = write_by(conversations.delete)
 
     def create(self, title: str) -> int:
         """A new, empty one; its id."""
-        return self._store.write(conversations.create, title, now_ms())
+        return self._store.write(conversations.create, self._state.mask(title), now_ms())
+
+    def rename(self, id: int, title: str) -> None:
+        self._store.write(conversations.rename, id, self._state.mask(title))
 
     def add_question(self, id: int, text: str) -> None:
-        self._store.write(conversations.append, id, "user", text, now_ms())
+        self._store.write(conversations.append, id, "user", self._state.mask(text), now_ms())
 
     def add_answer(self, id: int, answer: Answer, state: MessageState = "complete") -> None:
         """Adds an answer, whole or "partial"; not its words, if something that it rests on was forgotten since."""

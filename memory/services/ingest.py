@@ -52,8 +52,10 @@ class Ingest:
     def prepare(self, documents: Iterable[Document]) -> PreparedBatch:
         """Chunks and embeds documents, which takes the time; nothing is written, and nobody waits. Raises
         InvalidInputError for a document without words, NotAvailableError from the embedder."""
-        settings = self._state.settings
-        return prepare(self._store, list(documents), settings.chunk, self._state.serving.embedder, settings.facts.rules)
+        state, settings = self._state, self._state.settings
+        return prepare(
+            self._store, list(documents), settings.chunk, state.serving.embedder, settings.facts.rules, state.masker
+        )
 
     def embed_drafts(self, drafts: Sequence[DocumentDraft]) -> PreparedBatch:
         """Embeds what is new of documents, or of pieces of long ones, that were drafted elsewhere, each with another

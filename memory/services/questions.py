@@ -50,6 +50,7 @@ class Questions:
         self, question: str, within: Scope | None, models: ModelChoice, options: AskOptions, conversation: int | None
     ) -> Iterator[AskEvent]:
         """Answers a question; a bad one fails here, not when the first event is fetched."""
+        question = self._state.mask(question)
         before = self._before(conversation)
         searched = resolve_followup(question, before) if before else question
         options = replace(options, before=before, question="" if searched == question else replace_surrogates(question))
@@ -88,7 +89,7 @@ class Questions:
         strategy: str = "",
     ) -> RetrievalResult:
         """The `k` episodes that best fit a question, and all that an answer is made from."""
-        asked = self._analyse(question, now, as_of, within)
+        asked = self._analyse(self._state.mask(question), now, as_of, within)
         return self._retrieve(asked, k or self._state.settings.recall.k, replay=replay, strategy=strategy)
 
     def feedback(self, trace_id: int, verdict: str) -> None:

@@ -29,16 +29,18 @@ from memory.ranking import EdgeRanker, Serving
 from memory.retrieval.state import QuestionState
 from memory.retrieval.traversers import FindStrategy
 from memory.settings import MemorySettings
-from memory.store import episodes, fact_vectors, graph, past, sources, vectors
+from memory.store import episodes, fact_vectors, graph, past, secrets, sources, vectors
 from memory.store.connect import Connection, driver
 from memory.store.past import Versions
 from memory.store.store import P, R, Store
 from memory.text.languages import word_set
 from memory.text.mentions import norm
+from memory.text.secrets import find_secrets
 from memory.time.timestamps import now_ms, to_ms
 
 if TYPE_CHECKING:
     from memory.facts.assertion import FactAsserter
+    from memory.ingest.masking import Masker
 
 T = TypeVar("T")
 
@@ -102,6 +104,17 @@ class State:
     def sentence_embedder(self) -> Embedder:
         """Compares a question with many sentences at once; its vectors are not stored."""
         return self._sentence_embedder or self.serving.embedder
+
+    @property
+    def masker(self) -> Masker | None:
+        """What takes secrets out of texts; None if it is not to."""
+        from memory.ingest.masking import Masker
+
+        return Masker(self.store.read(secrets.get_key)) if self.settings.secrets.mask else None
+
+    def mask(self, text: str) -> str:
+        """The text without its secrets."""
+        return text if not find_secrets(text) or (masker := self.masker) is None else masker.mask(text)
 
     @contextmanager
     def reading(self) -> Iterator[tuple[Connection, Serving]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.nouns import Episode, Scope
-from memory.store import fact_vectors, sources, text, vectors
+from memory.store import fact_vectors, secrets, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import (
     LISTED,
@@ -109,6 +109,11 @@ def live(conn: Connection) -> EpisodeArrays:
 def of_source(conn: Connection, source_id: int, former: bool = False) -> list[Placed]:
     """The source's live episodes in order; `former`: also those that a person brought back of earlier versions."""
     return _placed(conn, "e.source_id = ? AND (? OR e.until IS NULL) ORDER BY e.seq, e.node_id", source_id, former)
+
+
+def list_ids(conn: Connection, after: int, limit: int) -> list[int]:
+    """The ids of all episodes, also of those that are retired, above one, by id."""
+    return select_ids(conn, "SELECT node_id FROM episode WHERE node_id > ? ORDER BY node_id LIMIT ?", after, limit)
 
 
 def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Placed]:
@@ -295,10 +300,12 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
 
 
 def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]:
-    """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten; ids as above."""
+    """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten; ids as above. Its
+    secrets do not stay."""
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
     end_many(conn, [row.id for row in of_source(conn, source_id)], now)
     live = [row.id for row in of_source(conn, source_id, former=True)]
+    secrets.keep(conn, source_id, ())
     return retire_many(conn, live, now, "source_deleted")
 
 

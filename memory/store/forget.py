@@ -10,7 +10,7 @@ from dataclasses import replace
 from memory.errors import NotFoundError
 from memory.nouns import Forgotten
 from memory.stages import TIME_EPISODE, ScopeNote
-from memory.store import edge_memory, fact_vectors, forgotten, graph, revisions, text, vectors
+from memory.store import edge_memory, fact_vectors, forgotten, graph, revisions, secrets, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, LIVE, id_list, select_ids
 
@@ -92,6 +92,7 @@ def episode(conn: Connection, id: int, now: int) -> Forgotten:
     if row is None:
         raise NotFoundError(f"There is no episode {id}.")
     gone = _episodes(conn, [id], now)
+    secrets.remove_unseen(conn, [row[0]])
     conn.execute(  # its title may be the passage's first words; the source stays, so that the file is not read again
         "UPDATE source SET title = ?2 WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM episode WHERE source_id = ?1)",
         (row[0], row[1].rpartition("/")[2]),

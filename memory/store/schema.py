@@ -69,7 +69,24 @@ def seal_rows(conn: Connection) -> None:
     seals.watch(conn)
 
 
-STEPS: tuple[Step, ...] = (create_memory, drop_episode_indexes, keep_marks_of_forgotten, seal_rows)
+def keep_secrets_apart(conn: Connection) -> None:
+    """Where secrets go that are taken out of texts (`memory.store.secrets`)."""
+    conn.execute(
+        "CREATE TABLE secret(source_id INTEGER NOT NULL REFERENCES source(id) ON DELETE CASCADE,"
+        " placeholder TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL, line INTEGER,"
+        " PRIMARY KEY(source_id, placeholder)) STRICT, WITHOUT ROWID"
+    )
+    conn.execute("CREATE INDEX secret_placeholder ON secret(placeholder)")
+    conn.execute("INSERT INTO meta(key, value) VALUES ('mask_key', lower(hex(randomblob(32))))")
+
+
+STEPS: tuple[Step, ...] = (
+    create_memory,
+    drop_episode_indexes,
+    keep_marks_of_forgotten,
+    seal_rows,
+    keep_secrets_apart,
+)
 
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:

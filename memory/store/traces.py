@@ -137,6 +137,11 @@ def list_traces(conn: Connection, limit: int = 50, offset: int = 0) -> list[Aske
     return [_asked(row) for row in rows]
 
 
+def list_questions(conn: Connection) -> list[tuple[int, str]]:
+    """The ids of all traces, each with its question, by id."""
+    return [(int(id), str(question)) for id, question in conn.execute("SELECT id, question FROM trace ORDER BY id")]
+
+
 def count(conn: Connection) -> int:
     """How many there are."""
     return int(conn.execute("SELECT count(*) FROM trace").fetchone()[0])

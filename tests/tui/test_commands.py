@@ -121,6 +121,7 @@ async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
     async with chatting(world.client()) as chat:
         await chat.pilot.press("/", "s")
         assert chat.said("#command-hints").splitlines() == [
+            "/secrets           Show what is masked in the selected answer.",
             "/sessions          Choose an earlier session; rename or delete it.",
             "/status            Say what the memory holds and what it is doing.",
             "/strategy [NAME]   How the graph is walked: a name that `pal strategies` lists.",
@@ -169,7 +170,7 @@ def test_a_command_may_be_shortened_while_it_is_clear() -> None:
     short = find_command("he")
     assert short is not None and short.slash == "help"
     assert find_command("s") is None
-    assert {action.slash for action in find_commands("/s")} == {"sessions", "status", "strategy"}
+    assert {action.slash for action in find_commands("/s")} == {"secrets", "sessions", "status", "strategy"}
 
 
 WHY = wire.Why(

@@ -340,6 +340,11 @@ class ChatScreen(Screen[None]):
             await self.conversation.explain(self.folders, words)
 
     @work
+    async def action_show_secrets(self) -> None:
+        with self._telling():
+            await self.conversation.show_secrets()
+
+    @work
     async def action_judge(self, verdict: str) -> None:
         with self._telling():
             await self.conversation.judge(verdict)

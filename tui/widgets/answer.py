@@ -99,6 +99,8 @@ class Answer(Vertical):
         await self._finish(answered)
         if answered.no_answer:
             await self._remark(_hint(answered.missing))
+        if placeholders := self.placeholders:
+            await self._remark(f"{count(len(placeholders), 'secret')} masked: /secrets")
         if answered.note:
             await self._remark(display_safe(answered.note, line=True))
         self.ready.set()
@@ -114,6 +116,11 @@ class Answer(Vertical):
         await self._finish(wire.Answered(self.text, self.citations))
         await self._remark(" ".join(filter(None, (failed.message, failed.remedy))), "-error")
         self.ready.set()
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """What stands in its text for secrets, each once."""
+        return tuple(dict.fromkeys(wire.find_placeholders(self.text)))
 
     @property
     def shown_citations(self) -> tuple[wire.Citation, ...]:

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from daemon import wire
 from tui.link import Link
 from tui.messages import SessionStarted, StreamEvent
-from tui.reports import verdict_report, why_report, whynot_report
+from tui.reports import secrets_report, verdict_report, why_report, whynot_report
 from tui.session import KEPT, Session
 from tui.widgets.answer import Answer
 from tui.widgets.note import Level, Note
@@ -195,6 +195,15 @@ class Conversation(Vertical):
             await self.say(whynot_report(found, folders))
         else:
             await self.say(why_report(await self._link.call(lambda client: client.why(id)), folders))
+
+    async def show_secrets(self) -> None:
+        """Says what is masked in the selected answer; it is not kept. Raises what the client raises."""
+        answer = self.transcript.selected
+        placeholders = () if answer is None else answer.placeholders
+        if not placeholders:
+            await self.say("Nothing was asked yet." if answer is None else "Nothing is masked in this answer.")
+            return
+        await self.say(secrets_report(placeholders, await self._link.call(lambda client: client.secrets(placeholders))))
 
     async def judge(self, verdict: str) -> None:
         """Notes what a person says of the selected answer: good | bad | none. Raises what the client raises."""

@@ -265,38 +265,38 @@ def fleet_of_all(tmp_path_factory: pytest.TempPathFactory, static: Any) -> Any:
 
 
 def test_the_lines_come_before_a_model_is_asked(desk: Desk) -> None:
-    desk.note("alarm", "The alarm code of the hall is 3358.")
+    desk.note("alarm", "The box number of the hall is 3358.")
     asked = []
-    desk.ollama.answer = lambda body: asked.append(len(heard)) or Says("The alarm code of the hall is 3358 [1].")
+    desk.ollama.answer = lambda body: asked.append(len(heard)) or Says("The box number of the hall is 3358 [1].")
     heard: list[Any] = []
-    for event in desk.memory.ask("What is the alarm code of the hall?", llm=lambda local_only: desk.here, replay=False):
+    for event in desk.memory.ask("What is the box number of the hall?", llm=lambda local_only: desk.here, replay=False):
         heard.append(event)
     (preview,) = [place for place, event in enumerate(heard) if isinstance(event, Preview)]
     assert preview < asked[0] <= next(place for place, event in enumerate(heard) if isinstance(event, Token))
     assert "3358" in heard[preview].text and heard[preview].citations[0].quote in heard[preview].citations[0].passage
-    without = list(desk.memory.ask("What is the alarm code of the hall?", replay=False))
+    without = list(desk.memory.ask("What is the box number of the hall?", replay=False))
     assert not any(isinstance(event, Preview) for event in without), "there is nothing to wait for"
     assert isinstance(without[-1], Answer) and without[-1].text == heard[preview].text
 
 
 def test_what_the_lines_do_not_answer_is_no_draft(desk: Desk) -> None:
-    desk.note("alarm", "The alarm code of the hall is 3358.")
+    desk.note("alarm", "The box number of the hall is 3358.")
     desk.ollama.answer = lambda body: Says("NO ANSWER")
     assert not any(isinstance(event, Preview) for event in desk.ask("Who is Zenobia Kraut?").events)
 
 
 def test_a_model_that_is_known_to_be_slow_gets_the_time_it_takes(desk: Desk) -> None:
-    desk.note("alarm", "The alarm code of the hall is 3358.")
+    desk.note("alarm", "The box number of the hall is 3358.")
 
     def slow(body: dict[str, Any]) -> Says:
         time.sleep(0.6)
-        return Says("The alarm code of the hall is 3358 [1].")
+        return Says("The box number of the hall is 3358 [1].")
 
     desk.ollama.answer = slow
     desk.memory.state.settings = replace(
         desk.memory.settings, answer=replace(desk.memory.settings.answer, answer_seconds=0.2)
     )
-    question = "What is the alarm code of the hall?"
+    question = "What is the box number of the hall?"
     late = desk.ask(question)
     assert late.answer.model == "" and "took too long" in late.answer.note
     desk.memory.models.keep_grades(Grades(HERE, "1", 1, 1.0, 1.0, 1.0, 1.0, 1.0, 30.0, 0.5, 8000, question_s=5.0))

@@ -85,14 +85,14 @@ def test_a_named_time_is_no_name_that_nothing_tells_of(memory: Memory, tmp_path:
     assert names_time("March 2024") and names_time("autumn 2024") and not names_time("room 2014")
 
 
-EDITED = "# House\n\n- wifi password: {}\n- rent: 900 euros\n\nThe plumber is called {}.\n"
+EDITED = "# House\n\n- wifi channel: {}\n- rent: 900 euros\n\nThe plumber is called {}.\n"
 
 
 def test_below_what_a_note_says_now_stands_what_it_said_before_it_was_edited(memory: Memory, tmp_path: Path) -> None:
     for words in (("plum-10", "Ola Berg"), ("plum-11", "Ida Moe")):
         write(memory, tmp_path / "house.md", EDITED.format(*words))
     for question, now, before in (
-        ("What is the wifi password?", "plum-11", "plum-10"),
+        ("What is the wifi channel?", "plum-11", "plum-10"),
         ("Who is the plumber?", "Ida Moe", "Ola Berg"),
     ):
         *_, answer = memory.ask(question)
@@ -103,4 +103,4 @@ def test_below_what_a_note_says_now_stands_what_it_said_before_it_was_edited(mem
         cited = {one.n: one for one in answer.citations}[second.citations[0]]
         assert before in cited.quote and cited.quote in cited.passage and cited.earlier
     memory.forget(source=str(tmp_path / "house.md"))
-    assert "plum-10" not in ask(memory, "What is the wifi password?")
+    assert "plum-10" not in ask(memory, "What is the wifi channel?")

@@ -1,0 +1,46 @@
+"""Secrets: what stands behind placeholders, for the person whose memory it is, and where secrets lie."""
+
+from collections.abc import Iterator
+
+from memory.services.state import State
+from memory.store import episodes, secrets, traces
+from memory.store.secrets import SecretPlace as SecretPlace
+from memory.store.store import read_by
+from memory.text.secrets import find_secrets
+
+AT_ONCE = 500  # passages
+
+
+class Secrets:
+    """Only for who sits at this machine: for no model, agent or other program."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._store = state.store
+
+    find = read_by(secrets.find)
+    list_places = read_by(secrets.list_places)
+
+    def mask(self, text: str) -> str:
+        """The text without its secrets."""
+        return self._state.mask(text)
+
+    def list_unmasked(self) -> list[SecretPlace]:
+        """Where secrets stand in what was kept before they were masked, by uri and line: in passages, also of earlier
+        versions, and in questions ("trace 12"). Reads all of the memory."""
+        return sorted({*self._in_passages(), *self._in_questions()}, key=lambda place: (place.uri, place.line or 0))
+
+    def _in_passages(self) -> Iterator[SecretPlace]:
+        last = 0
+        while ids := self._store.read(episodes.list_ids, last, AT_ONCE):
+            for one in self._store.read(episodes.by_ids, ids):
+                for start, _, kind in find_secrets(one.text):
+                    yield SecretPlace(one.source.uri, one.line_at(start), kind)
+                for _, _, kind in find_secrets(one.title):
+                    yield SecretPlace(one.source.uri, one.line, kind)
+            last = ids[-1]
+
+    def _in_questions(self) -> Iterator[SecretPlace]:
+        for id, question in self._store.read(traces.list_questions):
+            for _, _, kind in find_secrets(question):
+                yield SecretPlace(f"trace {id}", None, kind)

@@ -1,0 +1,312 @@
+"""Secrets that are told by what stands before them: "password: ...", "PIN of the bike lock is ...", a heading "Recovery
+codes", a column "password". In English and German.
+
+What stands behind a label is a value unless it is plainly none: a word like "see" or "expired", a placeholder, a link.
+Labels that notes also use for other things ("key", "token", "secret") take only values that look like one.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memory.text.vendor_tokens import SecretKind
+
+Found = tuple[int, int, SecretKind]
+
+MAX_CODES = 40  # lines of recovery codes below their heading
+MAX_WORDS = 8  # of a passphrase of plain words; a seed phrase has up to 24
+_SEED_WORDS = range(12, 26)
+
+# What every label holds, in lower case: only lines with one of these are looked at.
+_PASSWORD_SIGNS = (
+    "passw",
+    "passphrase",
+    "user/pass",
+    "user / pass",
+    "login/pass",
+    "login / pass",
+    "kennw",
+    "pwd",
+    "pw",
+)
+_NETWORK_SIGNS = ("wifi", "wi-fi", "wlan", "wpa", "network", "netzwerk", "router", "hotspot")
+_LABEL_SIGNS = (
+    *_PASSWORD_SIGNS,
+    *_NETWORK_SIGNS,
+    "key",
+    "token",
+    "secret",
+    "code",
+    "credential",
+    "zugangsdaten",
+    "bearer",
+)
+_PIN_SIGNS = ("pin", "puk", "cvv", "cvc", "csc", "geheimzahl", "nummer", "code", "kombination", "combination")
+_CODES_SIGNS = ("code", "key", "schlüssel", "passw", "tan-", "phrase", "words", "mnemonic")
+
+_PASSWORD = r"pass(?:wor[dt]s?|wörter|phrase|wd)|kennw(?:ort|örter)|\bpwd|\bpw\b|(?:\buser|\blogin)\s?/\s?pass(?:word)?"
+_NETWORK = r"(?:wi-?fi|wlan|wpa[23]?|network|netzwerk|router|hotspot)[ _-]?(?:key|schlüssel|code|psk)"
+_KEYS = (
+    r"(?:api|secret|access|auth|private|client|app|account|signing|encryption|licen[sc]e|session|refresh|bearer)"
+    r"[ _-]?(?:key|token|secret|code)(?:[ _-]id)?|(?<![\w-])(?:token|secret|credentials?|zugangsdaten)|bearer"
+)
+_ABOUT = r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|to|at|on|in|von|vom|für|zum|zur|des|der|im|am|beim)\s[^:=|;\n]{1,60}?)?"
+_QUOTES = r"[\"'`*_”“]{0,3}"
+_LABEL = re.compile(
+    rf"(?:(?P<password>{_PASSWORD}|{_NETWORK})|(?P<key>{_KEYS})){_QUOTES}{_ABOUT}{_QUOTES}"
+    rf"\s?(?::=|=>|->|→|[:=])(?![:=/])[^\S\n]*",
+    re.IGNORECASE,
+)
+# the same in a sentence
+_TOLD = re.compile(
+    rf"(?:(?P<password>{_PASSWORD}|{_NETWORK})|(?P<key>{_KEYS}))\b[^.:=|\n]{{0,60}}?"
+    r"\s(?:is|was|are|ist|lautet|lauten|war|heißt|now|jetzt|to|auf)(?:\s(?:now|still|jetzt|noch|nun))?:?\s+",
+    re.IGNORECASE,
+)
+# and right behind it: wifi password ...
+_BESIDE = re.compile(rf"(?:{_PASSWORD}|{_NETWORK})\s(?P<value>[^\s\"'`“„<\[(]{{6,64}})", re.IGNORECASE)
+# and in quotes, without anything between: Passwort "..."
+_QUOTED = re.compile(
+    rf"(?:{_PASSWORD}|{_NETWORK})\b[^\n:=\"`“„]{{0,30}}[\"`“„](?P<value>[^\s\"`“”]{{4,64}})[\"`“”]",
+    re.IGNORECASE,
+)
+
+_PIN = re.compile(
+    r"(?:(?<![\w])(?:PINs?|PIN[ -]?(?:[Cc]ode|[Nn]ummer|[Nn]umber)|PUK2?|CVV2?|CVC2?|CSC)(?!\w)"
+    r"|(?i:(?<!\w)pin[ -]?code|(?<!\w)pin(?=\s?[:=])|geheimzahl|(?:karten)?prüfnummer|sicherheitscode|security code"
+    r"|\b(?:door|gate|alarm|safe|lock|lock ?box|locker|entry|access|keypad|key ?box|garage"
+    r"|bike lock|padlock|suitcase|phone|sim|(?:haus|wohnungs|garagen)?tür|tor|alarmanlagen?|zugangs|schließfach"
+    r"|tresor|fahrradschloss|koffer|handy)[ -]?"
+    r"(?:codes?|pin|kombination|combination)\b))"
+    r"(?P<about>(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|to|at|on|von|vom|für|zum|zur|des|der)\s[^\d:=.\n]{1,50}?)?"
+    r"\s?(?:[:=]|is|was|ist|lautet|war|[-–—])?\s*[`*\"'#]{0,3})"
+    r"(?P<value>\d{3,8}|\d\d \d\d|\d{3} \d{3})(?![\d.,]\d|\w|[-/]\d)",
+)
+_SAYS = re.compile(r"[:=]|\b(?:is|ist|lautet)\b")
+_INDIAN_POSTCODE = re.compile(r"PIN(?:[ -]?[Cc]ode)?\s?[:-]?\s?[1-9]\d{2} ?\d{3}$")  # also called so
+
+_CODES = re.compile(
+    r"(?:recovery|backup|rescue|2fa|two-factor|one-time|scratch|emergency|wiederherstellungs|sicherungs|ersatz|einmal|"
+    r"notfall)[ _-]?(?:codes?|keys?|schlüssel|passw\w+)\b|\btan-?liste",
+    re.IGNORECASE,
+)
+_CODE = r"(?=[A-Za-z0-9-]*\d|[a-z0-9]+-[a-z0-9]+\b)[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){0,7}"
+_CODE_LINE = re.compile(
+    r"[ \t>]*(?:[-*+•]\s+|\d{1,2}[.):]\s+)?(?:\[[ xX]?\]\s+)?"
+    rf"[`~]{{0,2}}(?P<codes>{_CODE}(?:[ ,;\t]{{1,4}}{_CODE}){{0,9}})[`~]{{0,2}}\s*"
+)
+_SEED = re.compile(r"(?:seed|recovery|mnemonic|wallet)[ _-]?(?:phrase|words)|mnemonic\b", re.IGNORECASE)
+
+_NONE = frozenset(
+    "see same as the a an in on at is are to for not none no yes unknown changed change reset required forgotten "
+    "forgot lost my your our ask it its this that with manager tbd optional and or policy wrong expired weak "
+    "strong invalid incorrect correct missing empty blank saved stored needed known here there below above secret "
+    "safe too long short easy hard hidden protected only if when where what how please enter default n/a todo "
+    "null nil true false siehe wie im auf der die das den dem nicht kein keins keine gleiche dasselbe geändert "
+    "vergessen unbekannt liegt steht bei mit von vom aus ist sind falsch abgelaufen leer geheim zu oder und ja "
+    "nein fehlt hier dort unten oben string text str int bool password passwort kennwort token key value wert "
+    "beim neu new old alt was also now still being been set sent shared given again always never up by be from of "
+    "one very really kept".split()
+)
+_PLACEHOLDER = re.compile(r"[*•.xX…_?#-]+$|[<{\[$%(‹].*|os\.|env\b|https?:|www\.|\w+\(|/[\w/.-]+$|~/")
+_TELLING = frozenset(  # parts of words like "case-sensitive"
+    "case well read write one self auto out hard user non pre time only sensitive known based generated encrypted "
+    "protected coded date long short stored saved shared defined related specific".split()
+)
+_EDGES = "\"'`*“”„«»"
+_WORDS_OF_ITS_OWN = re.compile(r"[a-zäöüß]+")
+
+
+def find_labelled(text: str) -> Iterator[Found]:
+    """The secrets of a text that have a label."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # one letter of ours is two in lower case, the Turkish İ
+        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    for begin, end in _lines_with(lowered, _LABEL_SIGNS):
+        for match in (*_LABEL.finditer(text, begin, end), *_TOLD.finditer(text, begin, end)):
+            kind: SecretKind = "password" if match["password"] else "token"
+            yield from _values(text, match.end(), kind, is_label=match.re is _LABEL)
+        for match in _BESIDE.finditer(text, begin, end):
+            a, b = _trim(text, *match.span("value"))
+            if is_strong(text[a:b], 6) and re.search(r"\d", text[a:b]) and text[a:b].lower() != "1password":
+                yield a, b, "password"
+        for match in _QUOTED.finditer(text, begin, end):
+            if match["value"].casefold() not in _NONE and not _PLACEHOLDER.match(match["value"]):
+                yield *match.span("value"), "password"
+    for begin, end in _lines_with(lowered, _PIN_SIGNS):
+        for match in _PIN.finditer(text, begin, end):
+            is_year = re.fullmatch(r"(?:19|20)\d\d", match["value"]) and not _SAYS.search(match["about"])
+            if not is_year and not _INDIAN_POSTCODE.match(match[0]):
+                yield *match.span("value"), "pin"
+    for begin, end in _lines_with(lowered, _CODES_SIGNS):
+        if label := _CODES.search(text, begin, end) or _SEED.search(text, begin, end):
+            yield from _codes(text, label.end(), end)
+    yield from _columns(text, lowered)
+
+
+def _lines_with(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
+    """The lines that hold one of the signs, in order."""
+    found: dict[int, int] = {}
+    for sign in signs:
+        place = text.find(sign)
+        while place >= 0:
+            begin, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+            found[begin] = end if end >= 0 else len(text)
+            place = text.find(sign, found[begin])
+    return sorted(found.items())
+
+
+def _values(text: str, start: int, kind: SecretKind, is_label: bool) -> Iterator[Found]:
+    """The value that begins there: a word, groups of digits, or the words of a passphrase."""
+    end = text.find("\n", start)
+    end = len(text) if end < 0 else end
+    if is_label and not text[start:end].strip(" \t*_`\\"):  # it stands on the next line
+        start, end = end + 1, text.find("\n", end + 1)
+        end = len(text) if end < 0 else end
+        alone = text[start:end].strip().strip(_EDGES)
+        if " " in alone or not is_strong(alone):
+            return
+    quote = re.match(r"([\"'`“„«])([^\n]{1,200}?)[\"'`”“»](?=[\s,;.)|}\]]|$)", text[start:end])
+    if quote and not _PLACEHOLDER.match(quote[2]) and quote[2].casefold() not in _NONE:
+        if kind == "password" or is_strong(quote[2], 8):
+            yield start + quote.start(2), start + quote.end(2), kind
+        return
+    segment = re.match(r".*?(?=;\s|;$|\s\||,\s|\s\(|\s[–—-]\s|\t|\s{2,}|[.!?]\s|$)", text[start:end])
+    assert segment is not None
+    words = [*re.finditer(r"\S+", segment[0])]
+    if not words:
+        return
+    spans = [_trim(segment[0], *word.span()) for word in words]
+    said = [segment[0][a:b] for a, b in spans]
+    if kind != "password":
+        if is_strong(said[0], 8) and re.fullmatch(r"[\w+/=.~-]+", said[0]) and any(map(str.isdigit, said[0])):
+            yield start + spans[0][0], start + spans[0][1], kind
+        return
+    if len(said) == 1 and _is_value(said[0], is_label):
+        yield start + spans[0][0], start + spans[0][1], kind
+    elif _is_number(said) or (is_label and 1 < len(said) <= MAX_WORDS and _is_passphrase(said)):
+        yield start + spans[0][0], start + spans[-1][1], kind
+    else:
+        strong = [span for span, word in zip(spans, said, strict=True) if is_strong(word)]
+        for begin, stop in strong if is_label else [one for one in strong if one == spans[0]]:
+            yield start + begin, start + stop, kind
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without marks of Markdown and of the sentence around it."""
+    while start < end and text[start] in _EDGES:
+        start += 1
+    while start < end and text[end - 1] in _EDGES + ",;?":
+        end -= 1
+    if end - start > 1 and text[end - 1] in ".)" and "(" not in text[start:end]:
+        end -= 1
+    while start < end and text[end - 1] in _EDGES:
+        end -= 1
+    return start, end
+
+
+def _is_value(word: str, is_label: bool) -> bool:
+    """Whether a single word behind a label is a password; in a sentence a plain word may say what is with it."""
+    if len(word) < 4 or word.casefold().strip(".,;:!?") in _NONE or _PLACEHOLDER.match(word):
+        return False
+    return is_label or is_strong(word)
+
+
+def _is_number(words: list[str]) -> bool:
+    """Whether these are groups of digits, as the keys of many routers."""
+    return all(word.isdigit() and len(word) > 1 for word in words) and len("".join(words)) >= 8
+
+
+def _is_passphrase(words: list[str]) -> bool:
+    """Whether these are plain words that say nothing of a password."""
+    telling = sum(word in _NONE for word in words)
+    return all(map(_WORDS_OF_ITS_OWN.fullmatch, words)) and telling <= (len(words) > 3)
+
+
+def is_strong(word: str, least: int = 4) -> bool:
+    """Whether a word looks like a password or a key: of letters and digits, or with a mark within."""
+    if len(word) < least or _PLACEHOLDER.match(word) or word.casefold() in _NONE:
+        return False
+    if re.fullmatch(r"\d{1,2}[:.]\d\d(?:h|am|pm)?|\d+(?:st|nd|rd|th|px|gb|mb|kb|%|€)|[\d.,]+", word, re.IGNORECASE):
+        return False
+    has_digit, has_letter = any(map(str.isdigit, word)), any(map(str.isalpha, word))
+    has_mark = bool(re.search(r"\w[^\w\s'’.,:/-]+\w|[!$%&§]$", word))
+    is_camel = bool(re.search(r"[a-z][A-Z]", word)) and len(word) >= 8
+    parts = word.lower().split("-")
+    is_joined = (
+        len(parts) > 1 and all(len(part) > 2 and part.isalpha() for part in parts) and _TELLING.isdisjoint(parts)
+    )
+    return (has_letter and (has_digit or has_mark or is_camel)) or (has_digit and has_mark) or is_joined
+
+
+def _codes(text: str, label_end: int, line_end: int) -> Iterator[Found]:
+    """Recovery codes behind their label or, line by line, below it; and the words of a seed phrase."""
+    if behind := re.match(r"[^\n]{0,40}?[:=]\s+(?=\S)", text[label_end:line_end]):
+        yield from _code_line(text, label_end + behind.end(), line_end)
+    begin, blanks = line_end + 1, 0
+    for _ in range(MAX_CODES):
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        if text[begin:end].strip(" \t`~=-"):
+            found = [*_code_line(text, begin, end)]
+            if not found:
+                return
+            yield from found
+        elif (blanks := blanks + 1) > 2 or begin > len(text):
+            return
+        begin = end + 1
+
+
+def _code_line(text: str, begin: int, end: int) -> Iterator[Found]:
+    if match := _CODE_LINE.fullmatch(text[begin:end].rstrip(".")):
+        yield begin + match.start("codes"), begin + match.end("codes"), "recovery-code"
+        return
+    words = re.findall(r"[a-z]+", text[begin:end])
+    if len(words) in _SEED_WORDS and all(3 <= len(word) <= 8 for word in words):
+        stripped = text[begin:end].strip()
+        start = begin + text[begin:end].index(stripped)
+        yield start, start + len(stripped), "recovery-code"
+
+
+_COLUMN = re.compile(
+    rf"\W*(?:{_PASSWORD}|{_NETWORK}|pin|puk|(?:api|secret|access)[ _-]?(?:key|token)|totp|secret|login_password"
+    r"|geheimzahl)\W*",
+    re.IGNORECASE,
+)
+
+
+_COLUMN_SIGNS = ("passw", "kennw", "pwd", "pw", "key", "token", "secret", "totp", "pin", "puk", "geheimzahl", "/")
+
+
+def _columns(text: str, lowered: str) -> Iterator[Found]:
+    """The cells below a column that is called password, in tables of Markdown and of values."""
+    if not any(sign in lowered for sign in _COLUMN_SIGNS):
+        return
+    columns: list[int] = []
+    begin, mark, width = 0, "", 0
+    for line in text.split("\n"):
+        if columns and line.count(mark) == width:
+            for start, end in _cells(line, mark, columns):
+                if re.search(r"\w", line[start:end]) and not _PLACEHOLDER.match(line[start:end]):
+                    yield begin + start, begin + end, "password"
+        else:
+            columns = []
+            for mark in "|\t;,":
+                cells = line.split(mark)
+                columns = (
+                    [number for number, cell in enumerate(cells) if _COLUMN.fullmatch(cell)] if len(cells) > 1 else []
+                )
+                if columns and not any(":" in cell for cell in cells):
+                    width = len(cells) - 1
+                    break
+                columns = []
+        begin += len(line) + 1
+
+
+def _cells(line: str, mark: str, columns: list[int]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for number, cell in enumerate(line.split(mark)):
+        if number in columns and cell.strip(' \t"`'):
+            inner = cell.strip(' \t"`')
+            offset = start + cell.index(inner)
+            yield offset, offset + len(inner)
+        start += len(cell) + 1

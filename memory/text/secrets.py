@@ -1,0 +1,150 @@
+"""Where secrets stand in a text: passwords, PINs, keys, tokens, card and account numbers, recovery codes.
+
+Three kinds of signs, the surest first: a form that nothing else has (a vendor's prefix, a card's check digit), a label
+("WLAN-Passwort: ...", "PIN of the bike lock is ..."), and, on a line that speaks of a secret, a word that looks drawn
+by lot. Rather a value too many than one too few is taken behind a label; without one, rather one too few, so that
+dates, phone numbers, order numbers and hashes stay as they are. Everything is linear in the length of the text.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from memory.text.secret_lines import find_labelled
+from memory.text.vendor_tokens import VENDOR_TOKENS, SecretKind
+
+MAX_KEY_BLOCK = 40_000  # characters of a private key in its armour
+MAX_LINE = 2000  # characters of a line that can name a secret
+LOTTERY_CHARS, LOTTERY_CHARS_NAMED = (
+    32,
+    16,
+)  # of a word that looks drawn by lot: anywhere, on a line that names a secret
+
+
+class Secret(NamedTuple):
+    """Characters [start, end) of a text that are a secret."""
+
+    start: int
+    end: int
+    kind: SecretKind
+
+
+def find_secrets(text: str) -> list[Secret]:
+    """The secrets of a text, in order, none of which touch."""
+    found = [*_vendor_tokens(text), *_key_blocks(text), *_numbers(text), *_logins_in_urls(text), *_lottery_words(text)]
+    found += [Secret(*one) for one in find_labelled(text)]
+    merged: list[Secret] = []
+    for one in sorted(found):
+        if merged and one.start < merged[-1].end:
+            last = merged[-1]
+            kind = last.kind if last.end - last.start >= one.end - one.start else one.kind
+            merged[-1] = Secret(last.start, max(last.end, one.end), kind)
+        elif one.end > one.start:
+            merged.append(one)
+    return merged
+
+
+# By their form ---------------------------------------------------------------------------------
+
+
+@cache
+def _vendor_patterns() -> tuple[tuple[str, re.Pattern[str], SecretKind], ...]:
+    edges = r"(?<![A-Za-z0-9_])(?:{})(?![A-Za-z0-9_])"
+    return tuple((sign, re.compile(edges.format(pattern)), kind) for sign, pattern, kind in VENDOR_TOKENS)
+
+
+def _vendor_tokens(text: str) -> Iterator[Secret]:
+    for sign, pattern, kind in _vendor_patterns():
+        if sign in text:
+            for match in pattern.finditer(text):
+                token = match[0]
+                if kind != "api-key" or not token.startswith("sk-") or any(map(str.isdigit, token)):
+                    yield Secret(*match.span(), kind)
+
+
+_ARMOUR = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_BASE64_LINES = re.compile(r"\s*(?:[A-Za-z0-9+/=]{16,}\s*)+")
+
+
+def _key_blocks(text: str) -> Iterator[Secret]:
+    """What stands between BEGIN and END, or the lines of base64 where there is no END."""
+    for begin in _ARMOUR.finditer(text) if "-----BEGIN" in text else ():
+        end = text.find("-----END", begin.end(), begin.end() + MAX_KEY_BLOCK)
+        if end < 0:
+            lines = _BASE64_LINES.match(text, begin.end(), begin.end() + MAX_KEY_BLOCK)
+            end = lines.end() if lines else begin.end()
+        body = text[begin.end() : end]
+        start = begin.end() + len(body) - len(body.lstrip())
+        if body.strip():
+            yield Secret(start, start + len(body.strip()), "private-key")
+
+
+_LOGIN = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}://[^\s:/@‹]{0,80}:([^\s/@‹]{1,200})@", re.IGNORECASE)
+
+
+def _logins_in_urls(text: str) -> Iterator[Secret]:
+    if "://" in text and "@" in text:
+        for match in _LOGIN.finditer(text):
+            yield Secret(*match.span(1), "password")
+
+
+_CARD = re.compile(r"(?<![\w.,+/-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{4}|3[47]\d\d([ -]?)\d{6}\2\d{5})(?![\w-]|[.,]\d)")
+_ISSUER = re.compile(r"4|5[1-5]|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|3[47]|3[068]|35(?:2[89]|[3-8])|6011|64[4-9]|65|62")
+_IBAN = re.compile(r"(?<![\w/-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)")
+
+
+def _numbers(text: str) -> Iterator[Secret]:
+    """Cards by issuer and check digit, accounts by country and check digits."""
+    for match in _CARD.finditer(text):
+        digits = re.sub(r"\D", "", match[0])
+        if _ISSUER.match(digits) and _is_card(digits):
+            yield Secret(*match.span(), "card-number")
+    for match in _IBAN.finditer(text):
+        written = match[0]
+        while len(written) >= 15 and not _is_account(written):
+            written = written.rpartition(" ")[0]  # what follows it may look as if it belonged to it
+        if len(written) >= 15:
+            yield Secret(match.start(), match.start() + len(written), "account-number")
+
+
+def _is_card(digits: str) -> bool:
+    from stdnum import luhn
+
+    return luhn.is_valid(digits)
+
+
+def _is_account(written: str) -> bool:
+    from stdnum import iban
+
+    return iban.is_valid(written, check_country=False)
+
+
+# Drawn by lot ----------------------------------------------------------------------------------
+
+_LOTTERY_WORD = re.compile(
+    rf"(?<![\w./:@#%&?=+‹~-])[A-Za-z0-9+/_-]{{{LOTTERY_CHARS_NAMED},128}}={{0,2}}(?![\w/+@‹-]|\.\w)"
+)
+_HASH = re.compile(r"(?:sha\d+|md5|blake\w+)[-:]|[0-9a-fA-F-]+$")
+_LOT = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
+_NAMES_A_SECRET = re.compile(
+    r"secret|password|passwort|kennwort|credential|zugangsdaten|token|api.?key|access.?key|totp|\botp\b|2fa|authenticator",
+    re.IGNORECASE,
+)
+
+
+def _lottery_words(text: str) -> Iterator[Secret]:
+    """Words of letters and digits that change so often from one to the other that nobody thought of them."""
+    for match in _LOTTERY_WORD.finditer(text):
+        word = match[0]
+        if not any(map(str.isdigit, word)) or _HASH.match(word):
+            continue
+        runs = _LOT.findall(word)
+        is_base32 = not len(word) % 8 and re.fullmatch(r"[A-Z2-7]+", word) and len(runs) > 4
+        if len(runs) * 3 < len(word) and not is_base32:
+            continue  # words, a name in camel case, a date behind it
+        begin, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
+        line = text[begin : end if end >= 0 else None]
+        is_mixed = re.search("[a-z]", word) and re.search("[A-Z]", word)
+        if (len(word) >= LOTTERY_CHARS and is_mixed) or (len(line) < MAX_LINE and _NAMES_A_SECRET.search(line)):
+            yield Secret(*match.span(), "token")
