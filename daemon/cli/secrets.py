@@ -61,7 +61,7 @@ class Secrets:
     def say(self, command: str) -> None:
         """How to see what was masked, if anything was."""
         if self._met and not self._shown:
-            one = "one" if len(self._met) == 1 else "them"
+            one = "it" if len(self._met) == 1 else "them"
             output.say(f"{count(len(self._met), 'secret')} masked; to see {one}: {command} --secrets")
 
     def _filled(self, value: Any) -> Any:

@@ -29,6 +29,7 @@ from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
+from memory.text.placeholders import drop_letters
 from memory.time.timestamps import to_ms
 
 
@@ -125,7 +126,7 @@ def texts_to_embed(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff])
 
 def embedded_text(title: str, text: str) -> str:
     """What the vector of an episode is made of."""
-    return f"{title}. {text}"
+    return drop_letters(f"{title}. {text}")
 
 
 def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.Words], matrix: Vectors) -> None:

@@ -25,6 +25,7 @@ from memory.store import episodes
 from memory.store.connect import Connection
 from memory.text.languages import ENGLISH
 from memory.text.mentions import Mention
+from memory.text.placeholders import drop_letters
 from memory.time.expressions import TimeExpression
 
 LEXICAL_WEIGHT = 0.7  # share of full text beside static vectors
@@ -76,7 +77,8 @@ class CachedEmbedder:
         """(n,) texts -> (n, d)."""
         new = [text for text in dict.fromkeys(texts) if text not in self._documents]
         if new:
-            self._documents.update(zip(new, self.embedder.embed_documents(new), strict=True))
+            spoken = [drop_letters(text) for text in new]
+            self._documents.update(zip(new, self.embedder.embed_documents(spoken), strict=True))
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         return np.stack([self._documents[text] for text in texts])

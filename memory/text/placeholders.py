@@ -1,7 +1,7 @@
 """Placeholders: what stands in a text where a secret stood, as in "wifi password: ‹password-kdfqrw›".
 
 One says what kind of secret it stands for, in words, so that the line is still found, and which one, in letters that
-depend on the secret and on a key that only this memory has: the same secret has the same placeholder everywhere, another
+depend on the secret and on a key that only this memory has: the same secret has the same one everywhere, another
 has another, so that a password that changes is a fact that changes. Standard library only: clients fill them in.
 """
 
@@ -22,6 +22,11 @@ class MaskedSecret:
     kind: str
     value: str = field(repr=False)
     line: int | None = None
+
+
+def drop_letters(text: str) -> str:
+    """The text with the kinds of secrets alone, as an embedder should see it: the letters mean nothing."""
+    return PLACEHOLDER.sub(lambda match: match[0][1 : -LENGTH - 2], text) if "‹" in text else text
 
 
 def find_placeholders(text: str) -> Iterator[str]:

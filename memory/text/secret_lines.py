@@ -79,9 +79,9 @@ _PIN = re.compile(
     r"(?:codes?|pin|kombination|combination)\b))"
     r"(?P<about>(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|to|at|on|von|vom|für|zum|zur|des|der)\s[^\d:=.\n]{1,50}?)?"
     r"\s?(?:[:=]|is|was|ist|lautet|war|[-–—])?\s*[`*\"'#]{0,3})"
-    r"(?P<value>\d{3,8}|\d\d \d\d|\d{3} \d{3})(?![\d.,]\d|\w|[-/]\d)",
+    r"(?P<value>(?<!\w)\d{3,8}|\d\d \d\d|\d{3} \d{3})(?![\d.,]\d|\w|[-/]\d)",
 )
-_SAYS = re.compile(r"[:=]|\b(?:is|ist|lautet)\b")
+_SAYS_WHEN = re.compile(r"(?!.*(?:[:=]|\b(?:is|ist|lautet)\b)).*[a-z]")  # words, and none that a value follows
 _INDIAN_POSTCODE = re.compile(r"PIN(?:[ -]?[Cc]ode)?\s?[:-]?\s?[1-9]\d{2} ?\d{3}$")  # also called so
 
 _CODES = re.compile(
@@ -134,7 +134,7 @@ def find_labelled(text: str) -> Iterator[Found]:
                 yield *match.span("value"), "password"
     for begin, end in _lines_with(lowered, _PIN_SIGNS):
         for match in _PIN.finditer(text, begin, end):
-            is_year = re.fullmatch(r"(?:19|20)\d\d", match["value"]) and not _SAYS.search(match["about"])
+            is_year = re.fullmatch(r"(?:19|20)\d\d", match["value"]) and _SAYS_WHEN.match(match["about"])
             if not is_year and not _INDIAN_POSTCODE.match(match[0]):
                 yield *match.span("value"), "pin"
     for begin, end in _lines_with(lowered, _CODES_SIGNS):

@@ -76,7 +76,7 @@ def _key_blocks(text: str) -> Iterator[Secret]:
             end = lines.end() if lines else begin.end()
         body = text[begin.end() : end]
         start = begin.end() + len(body) - len(body.lstrip())
-        if body.strip():
+        if body.strip() and "‹" not in body:
             yield Secret(start, start + len(body.strip()), "private-key")
 
 

@@ -50,6 +50,21 @@ def test_what_is_not_there_is_not_answered(vault: Shell) -> None:
     assert said.out.strip()
 
 
+def test_a_password_is_shown_to_who_says_so(vault: Shell) -> None:
+    question = "What is the password for the compressor house?"
+    masked, shown = vault.pal("ask", question), vault.pal("ask", question, "--secrets")
+    assert "four-kettles" not in masked.out and "house is ‹password-" in masked.out
+    assert "1 secret masked; to see it: pal ask --secrets" in masked.err
+    assert "The password for the compressor house is four-kettles" in shown.out and "masked" not in shown.err
+    assert "four-kettles" not in vault.pal("ask", question, "--json").out
+    assert vault.pal("ask", question, "--json", "--secrets").lines[-1]["text"].count("four-kettles") == 1
+    passage = ("recall", "-k", "1", "password for the compressor house")
+    assert "four-kettles" not in vault.pal(*passage).out and "four-kettles" in vault.pal(*passage, "--secrets").out
+    assert "four-kettles" not in vault.pal("trace").out + vault.pal("why").out
+    places = vault.pal("doctor", "--secrets")
+    assert places.code == 0 and "masked: " in places.out and "four-kettles" not in places.out
+
+
 def test_events_come_as_json_a_line_each(vault: Shell) -> None:
     said = vault.pal("ask", "When was the fog signal last sounded?", "--json")
     assert said.code == 0

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from benchmarks.canaries import make_canaries
 from memory.facts import decisions, llm_requests
 from memory.nouns import Answer, Document, Turn
 from memory.store import jobs, sources
@@ -67,6 +68,26 @@ def test_no_word_of_a_local_source_is_sent_to_a_model_elsewhere(both: World) -> 
         assert word in sent(both.ollama)
     for body in both.anthropic.messages:
         assert system_of(body) in (llm_requests.EXTRACTION_PROMPT, decisions.DECISION_PROMPT)
+
+
+def test_no_secret_is_sent_to_any_model_or_logged(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    canaries = [
+        one for one in make_canaries(100) if one.kind not in ("PIN", "door code")
+    ]  # these may be part of a number
+    with make(extract=(AWAY, HERE)) as here:
+        for number, one in enumerate(canaries):
+            here.note(
+                f"server {number}", f"Mira met Anna.\n\n{one.line}", 1 + number % 28, ("any", "local")[number % 2]
+            )
+        here.run()
+        here.ollama.answer = here.anthropic.answer = answers
+        for one in canaries[:6]:
+            here.models.use("answer", (AWAY, HERE))
+            assert [*here.memory.ask(f"Whom did Mira meet? {one.line}", llm=here.models.choose)]
+        said = sent(here.anthropic) + sent(here.ollama) + caplog.text + str(here.memory.questions.traces(50))
+        assert "Mira met Anna" in sent(here.anthropic) and "Mira met Anna" in sent(here.ollama)
+        assert [one.kind for one in canaries if any(line in said for line in one.value.split("\n"))] == []
 
 
 def test_no_word_of_a_local_source_is_in_a_question_to_a_model_elsewhere(both: World) -> None:

@@ -239,6 +239,10 @@ def test_over_tcp_only_with_the_token(tmp_path: Path) -> None:
     with run_daemon(tmp_path / "home", PALIMPSEST_TRANSPORT="tcp") as daemon:
         assert mode(daemon.paths.token) == 0o600
         assert daemon.client.hello().protocol == wire.PROTOCOL
+        with pytest.raises(DaemonError, match="never over TCP"):
+            daemon.client.secrets(("‹password-bcdfgh›",))
+        with pytest.raises(DaemonError, match="never over TCP"):
+            daemon.client.secret_places()
         text = daemon.paths.token.read_text()
         daemon.paths.token.write_text(text.replace('"token": "', '"token": "x'))
         with pytest.raises(DaemonError, match="its own user's programs"):

@@ -36,7 +36,7 @@ def write(memory: Memory, uri: str, text: str, minutes: float = 0) -> None:
 
 
 def notes(memory: Memory) -> None:
-    write(memory, "/n/bank.md", "The PIN of the account is vaultpin4711.")
+    write(memory, "/n/bank.md", "The name of the account is vaultname4711.")
     write(memory, "/n/bank.md", "The PIN of the account is in the safe.", 60 * 24)
     write(memory, "/n/old.md", "The letter says secretletter0815 to Ada.")
     write(memory, "/elsewhere/c.md", "Bo writes kkkfirst.")
@@ -51,11 +51,11 @@ def test_what_is_retired_is_listed_and_erased(memory: Memory) -> None:
         ("/n/old.md", True, 1), ("/n/bank.md", False, 1), ("/elsewhere/c.md", False, 1)
     }  # fmt: skip
     assert len(memory.retention.list_retired(1)[0]) == 1
-    assert residue(memory, "vaultpin4711", "secretletter0815") == ["vaultpin4711", "secretletter0815"]
+    assert residue(memory, "vaultname4711", "secretletter0815") == ["vaultname4711", "secretletter0815"]
     gone = memory.retention.forget_some("/n") + memory.retention.forget_some("/n")
     assert (gone.sources, gone.episodes) == (1, 2) and memory.retention.forget_some("/n") == Forgotten()
     memory.ingest.wipe()
-    assert residue(memory, "vaultpin4711", "secretletter0815") == []
+    assert residue(memory, "vaultname4711", "secretletter0815") == []
     assert [one.uri for one in memory.retention.list_retired(10)[0]] == ["/elsewhere/c.md"]
     assert "safe" in memory.recall("PIN of the account").hits[0].episode.text
     assert memory.check().problems == ()
@@ -80,11 +80,11 @@ def test_each_kind_goes_in_its_own_time(memory: Memory) -> None:
     assert memory.retention.expire(Expiry(long_ago, long_ago, long_ago, HOUR)) == Forgotten(), "it was retired just now"
     assert memory.retention.expire(Expiry(drafts=ANY_TIME, shortest=HOUR)) == Forgotten(), "it stood for a day"
     gone = memory.retention.expire(Expiry(deleted=ANY_TIME))
-    assert (gone.sources, gone.pending) == (1, "") and residue(memory, "secretletter0815", "vaultpin4711") == [
-        "vaultpin4711"
+    assert (gone.sources, gone.pending) == (1, "") and residue(memory, "secretletter0815", "vaultname4711") == [
+        "vaultname4711"
     ]
     assert memory.retention.expire(Expiry(edited=ANY_TIME)).episodes == 2
-    assert residue(memory, "vaultpin4711") == []
+    assert residue(memory, "vaultname4711") == []
 
 
 def test_of_a_note_that_is_being_written_only_what_stood_is_kept(memory: Memory) -> None:

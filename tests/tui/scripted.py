@@ -55,6 +55,7 @@ class ScriptedClient:
     kept: dict[int, wire.MessagesReply] = field(default_factory=dict)
     whys: dict[int, wire.Why] = field(default_factory=dict)
     whynots: dict[int, wire.WhyNotReply] = field(default_factory=dict)
+    secrets_kept: dict[str, str] = field(default_factory=dict)
     verdicts: dict[int, str | None] = field(default_factory=dict)
     mine: wire.Profile = field(default_factory=lambda: wire.Profile((), (), ()))
     passages: int = 1
@@ -112,6 +113,9 @@ class ScriptedClient:
 
     def whynot(self, id: int, words: str) -> wire.WhyNotReply:
         return replace(self.whynots[id], words=words)
+
+    def secrets(self, placeholders: tuple[str, ...]) -> dict[str, str]:
+        return {one: self.secrets_kept[one] for one in placeholders if one in self.secrets_kept}
 
     def judge(self, id: int, verdict: str) -> wire.Judged:
         before, after = self.verdicts.get(id), None if verdict == "none" else verdict

@@ -16,6 +16,7 @@ from tui.screens.chat import ChatScreen
 from tui.screens.help import HelpScreen
 from tui.screens.sessions import SessionsScreen
 from tui.widgets.note import Note
+from tui.widgets.plain import Plain
 
 
 def notes(chat: Chat) -> list[str]:
@@ -121,9 +122,9 @@ async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
     async with chatting(world.client()) as chat:
         await chat.pilot.press("/", "s")
         assert chat.said("#command-hints").splitlines() == [
-            "/secrets           Show what is masked in the selected answer.",
             "/sessions          Choose an earlier session; rename or delete it.",
             "/status            Say what the memory holds and what it is doing.",
+            "/secrets           Show what is masked in the selected answer.",
             "/strategy [NAME]   How the graph is walked: a name that `pal strategies` lists.",
         ]
         await chat.pilot.press("tab")
@@ -208,6 +209,28 @@ async def test_whynot_says_what_became_of_the_words() -> None:
         await chat.send("/whynot goat")
         await chat.until(lambda: notes(chat))
         assert notes(chat) == ["notes/goat.md:2: “ate it.”\n    It was ranked 12 of 80."]
+
+
+async def test_secrets_are_shown_when_they_are_asked_for() -> None:
+    masked, gone = "‹password-bcdfgh›", "‹pin-bcdfgh›"
+    answers = [world.short_answer(f"It is {masked}, the bike's {gone}. [1]"), world.short_answer()]
+    async with chatting(world.client(answers=answers, secrets_kept={masked: "swordfish"})) as chat:
+        await chat.send("/secrets")
+        await chat.until(lambda: len(notes(chat)) == 1)
+        answer = await chat.ask("What is it?")
+        assert (
+            "2 secrets masked: /secrets" in answer.query_one(".remark", Plain).text and "swordfish" not in answer.text
+        )
+        await chat.send("/secrets")
+        await chat.until(lambda: len(notes(chat)) == 2)
+        await chat.ask("When?")
+        await chat.send("/secrets")
+        await chat.until(lambda: len(notes(chat)) == 3)
+        assert notes(chat) == [
+            "Nothing was asked yet.",
+            f"{masked}: swordfish\n{gone} is not kept any more: what said it has changed or gone.",
+            "Nothing is masked in this answer.",
+        ]
 
 
 async def test_there_is_nothing_to_explain_yet() -> None:

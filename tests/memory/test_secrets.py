@@ -1,0 +1,180 @@
+"""A hundred made-up secrets of 27 kinds: masked before anything is kept, shown to who asks for them, gone with their
+source. None of them stands in this file: they are drawn at run time."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from benchmarks.canaries import KINDS, Canary, make_canaries, make_ordinary
+from memory import Memory
+from memory.ingest.chunk import title_of
+from memory.ingest.masking import Masker
+from memory.nouns import Answer, Document, Turn
+from memory.protocols import Embedder
+from memory.settings import MemorySettings, SecretSettings
+from memory.store import schema
+from memory.store.store import Store
+from memory.text.placeholders import drop_letters, fill_placeholders, find_placeholders
+from memory.text.secrets import find_secrets
+
+CANARIES = make_canaries(100)
+PASSWORD = next(one.value for one in CANARIES if one.kind == "wifi key")
+AT = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def leaked(text: str, canaries: list[Canary] = CANARIES) -> set[str]:
+    """The kinds of those that stand in a text, whole or, of more than a line, one of these."""
+    return {one.kind for one in canaries if any(line in text for line in one.value.split("\n"))}
+
+
+def ask(memory: Memory, question: str) -> Answer:
+    *_, last = memory.ask(question)
+    assert isinstance(last, Answer)
+    return last
+
+
+@pytest.fixture
+def memory(fresh: Memory) -> Memory:
+    """Each canary in a note, in a chat or in the properties of one."""
+    documents = []
+    for number, one in enumerate(CANARIES):
+        match number % 3:
+            case 0:
+                held = Document(
+                    f"/n/{number}.md", f"# Server {number}\n\nMira came at nine.\n\n{one.line}\n\nIt rained."
+                )
+            case 1:
+                turns = (Turn("Mira", "Which one is it?", AT), Turn("Anna", one.line, AT))
+                held = Document(f"/n/{number}.json", turns=turns, kind="chat", title=f"Chat {number}")
+            case _:
+                held = Document(
+                    f"/n/{number}.md", f"Server {number}", properties={"remark": one.line, "tags": [one.line]}
+                )
+        documents.append(held)
+    fresh.remember_many(documents)
+    return fresh
+
+
+def everything(memory: Memory) -> str:
+    """All text that stands in the file, but for the table of secrets, and what full text is made of."""
+    with memory.store.reading() as conn:
+        tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        rows = [row for name in tables if name != "secret" for row in conn.execute(f'SELECT * FROM "{name}"')]
+        rows += conn.execute("SELECT * FROM episode_reading").fetchall()
+    return "\n".join(value for row in rows for value in row if isinstance(value, str))
+
+
+def test_none_is_in_the_index_and_all_can_be_shown(memory: Memory) -> None:
+    assert len(KINDS) >= 25
+    held = everything(memory)
+    assert leaked(held) == set()
+    shown = memory.secrets.find(tuple(find_placeholders(held)))
+    assert [one.kind for one in CANARIES if not any(one.value in value for value in shown.values())] == []
+
+
+def test_none_is_found_by_its_own_text_or_kept_with_a_question(memory: Memory) -> None:
+    chat = memory.conversations.create(f"about {CANARIES[0].line}")
+    for one in CANARIES[:27]:
+        memory.conversations.add_question(chat, f"Is it so: {one.line}")
+        assert leaked(ask(memory, f"Is it so: {one.line}").text) == set()
+    memory.remember(f"Now the wifi key = {PASSWORD}")
+    assert leaked(everything(memory)) == set()
+
+
+def test_a_question_finds_the_line_and_names_the_secret_by_its_kind(fresh: Memory) -> None:
+    fresh.remember(f"The router stands in the hall.\n\nOur wifi password is {PASSWORD}.", source="/house.md")
+    answer = ask(fresh, "What is our wifi password?")
+    (placeholder,) = find_placeholders(answer.text)
+    assert placeholder.startswith("‹password-") and answer.citations[0].line == 3
+    assert (
+        fill_placeholders(answer.text, fresh.secrets.find([placeholder])) == f"- Our wifi password is {PASSWORD}. [1]"
+    )
+    (found,) = find_placeholders(fresh.recall(f"is our wifi password {PASSWORD}?").trace.question)
+    assert found == placeholder
+    assert [(one.uri, one.line, one.kind) for one in fresh.secrets.list_places()] == [("/house.md", 3, "password")]
+
+
+def test_lines_and_structure_stay_as_they_are(fresh: Memory) -> None:
+    block = next(one for one in CANARIES if one.kind == "private key")
+    document = Document("/k.md", f"# Key\n\n{block.line}\n\nThe dune is high.", lines=tuple(range(10, 21)))
+    masked, secrets = Masker(b"key").mask_document(document)
+    assert masked.text.count("\n") == document.text.count("\n") and title_of(masked) == "Key"
+    assert [(one.kind, one.value, one.line) for one in secrets] == [("private-key", block.value, 13)]
+    assert Masker(b"key").mask(masked.text) == masked.text, "what is masked holds no secret"
+    assert Masker(b"other").mask(document.text) != masked.text
+    assert drop_letters(masked.text).splitlines()[3] == "private-key"
+
+
+def test_another_password_takes_the_place_of_the_first(fresh: Memory) -> None:
+    one, two = f"{PASSWORD}7", f"{PASSWORD}9"
+    for value in (one, two):
+        fresh.remember(f"# House\n\n- wifi password: {value}\n- rent: 900 euros", source="/house.md")
+    first, second, *_ = ask(fresh, "What is the wifi password?").lines
+    shown = fresh.secrets.find([*find_placeholders(first.text), *find_placeholders(second.text)])
+    assert (first.kind, second.kind, [*shown.values()]) == ("answer", "earlier", [two])
+
+
+@pytest.mark.parametrize("how", ["forget", "episode", "edit", "retire"])
+def test_a_secret_goes_with_what_said_it(fresh: Memory, how: str) -> None:
+    receipt = fresh.remember(f"Our wifi password is {PASSWORD}.", source="/house.md")
+    fresh.remember(f"The cabin's wifi password is {PASSWORD}1.", source="/cabin.md")
+    match how:
+        case "forget":
+            fresh.forget(source="/house.md")
+        case "episode":
+            fresh.forget(episode=receipt.episode_ids[0])
+        case "edit":
+            fresh.remember("Our wifi has no password.", source="/house.md")
+        case "retire":
+            fresh.ingest.retire("/house.md")
+    with fresh.store.reading() as conn:
+        assert conn.execute("SELECT value FROM secret").fetchall() == [(f"{PASSWORD}1",)]
+
+
+def test_ordinary_lines_stay_as_they_are() -> None:
+    lines = make_ordinary(1000)
+    assert len([line for line in lines if find_secrets(line)]) <= 10
+    notes = Path(__file__).parents[2] / "examples" / "notes"
+    written = [path.read_text("utf-8") for path in notes.rglob("*") if path.is_file()]
+    assert sum(len(find_secrets(text)) for text in written) == 1, "the password of the compressor house"
+
+
+def test_the_same_again_changes_nothing(fresh: Memory) -> None:
+    note = Document("/a.md", f"Our wifi password is {PASSWORD}.", title=f"PIN {CANARIES[22].value}")
+    fresh.remember_many([note])
+    before = fresh.generation, everything(fresh)
+    assert fresh.remember_many([note])[0].kept == 1
+    assert [(place.line, place.kind) for place in fresh.secrets.list_places()] == [(None, "pin"), (1, "password")]
+    assert everything(fresh).count("‹") == before[1].count("‹")
+
+
+def test_it_can_be_switched_off_and_what_was_read_so_is_listed(tmp_path: Path, static: Embedder) -> None:
+    off = replace(MemorySettings(), secrets=SecretSettings(mask=False))
+    with Memory.open(tmp_path / "memory.db", embedder=static, settings=off) as memory:
+        memory.remember(f"Sheds\n\nOur wifi password is {PASSWORD}.", source="/house.md")
+        ask(memory, f"Who said password: {PASSWORD}?")
+        assert PASSWORD in everything(memory)
+    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
+        unmasked = {(place.uri, place.line, place.kind) for place in memory.secrets.list_unmasked()}
+        assert unmasked == {("/house.md", 3, "password"), ("trace 1", None, "password")}
+        memory.forget(source="/house.md")
+        memory.remember(f"Sheds\n\nOur wifi password is {PASSWORD}.", source="/house.md")
+        assert PASSWORD not in everything(memory) and memory.secrets.list_unmasked() == []
+
+
+@pytest.mark.usefixtures("new_stores")
+def test_a_memory_from_before_gets_a_key_and_its_table(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with pytest.MonkeyPatch.context() as then:
+        then.setattr(schema, "STEPS", schema.STEPS[: schema.STEPS.index(schema.keep_secrets_apart)])
+        Store.open(path).close()
+    Store.open(path).close()
+    with sqlite3.connect(path) as conn:
+        assert conn.execute("SELECT count(*) FROM secret").fetchone() == (0,)
+        ((key,),) = conn.execute("SELECT value FROM meta WHERE key = 'mask_key'").fetchall()
+        assert len(bytes.fromhex(key)) == 32
