@@ -180,7 +180,7 @@ class Daemon:
         self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)
         memory = self.settings.memory
-        self.readers = Readers(memory.chunk, memory.facts.rules)
+        self.readers = Readers(memory.chunk, memory.facts.rules, self.memory.secrets.masker)
         ingest = Ingest(
             self.memory, plugins, self.writer, self.tasks, self.activity.publish, self.settings.watch, self.paths.all(),
             self.readers, Attempts(self.memory, self.writer, self.paths.reading),

@@ -138,7 +138,7 @@ def read_file(request: ReadRequest, file: int, plugins: Plugins) -> list[bytes]:
             left_out = f"{LEFT_OUT}its last {len(found):,} parts are not kept; split it, and all of it is read"
             break
         document = found.pop(0)
-        drafting = Drafting(document, request.chunk, request.rules, min(MAX_EPISODES, left))
+        drafting = Drafting(document, request.chunk, request.masker, request.rules, min(MAX_EPISODES, left))
         waiting: list[Draft] = []
         mine: list[bytes] = []
         for episode in drafting.episodes():

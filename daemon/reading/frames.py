@@ -13,6 +13,7 @@ import msgspec
 
 from memory.ingest.chunk import Draft
 from memory.ingest.draft import DocumentDraft
+from memory.ingest.masking import Masker
 from memory.settings import ChunkSettings
 
 LENGTH = struct.Struct("!I")  # bytes of the JSON that follows
@@ -23,7 +24,7 @@ PIECE = 256  # episodes that are sent, embedded and written at a time
 class ReadRequest(msgspec.Struct, frozen=True):
     """A file to read, whose descriptor comes with it. `path` lends its name (as the system writes it), `size` is what
     it had when it was opened. `seconds` of the processor and `memory` (bytes) are what it may take. With `count` it is
-    asked only how much there is in it. Its documents get the `tags`, too."""
+    asked only how much there is in it. Its documents get the `tags`, too; with a `masker` their secrets are masked."""
 
     path: bytes
     reader: str
@@ -34,6 +35,7 @@ class ReadRequest(msgspec.Struct, frozen=True):
     rules: bool = True
     count: bool = False
     tags: tuple[str, ...] = ()
+    masker: Masker | None = None
 
 
 class Refusal(msgspec.Struct, frozen=True, tag=True):

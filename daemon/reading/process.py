@@ -25,6 +25,7 @@ from plugins.readers import MIB, Reader, Unreadable
 if TYPE_CHECKING:
     from daemon.reading.frames import Amount, Contents, Reply
     from memory.ingest.draft import DocumentDraft
+    from memory.ingest.masking import Masker
     from memory.settings import ChunkSettings
 
 MAX_REPLY_BYTES = 512 * MIB  # of one file
@@ -84,9 +85,11 @@ class FileDrafts:
 class Readers:
     """Reading processes: one that is kept for the next file, and more while several files are read at a time."""
 
-    def __init__(self, settings: ChunkSettings, rules: bool = True) -> None:
+    def __init__(self, settings: ChunkSettings, rules: bool = True, masker: Masker | None = None) -> None:
+        """Secrets are masked if there is a `masker`."""
         self._settings = settings
         self._rules = rules
+        self._masker = masker
         self._idle: list[_ReadingProcess] = []
         self._used: set[_ReadingProcess] = set()
         self._lock = threading.Lock()
@@ -126,7 +129,7 @@ class Readers:
         with self._lock:
             if self._is_closed:
                 raise CancelledError
-            process = self._idle.pop() if self._idle else _ReadingProcess(self._settings, self._rules)
+            process = self._idle.pop() if self._idle else _ReadingProcess(self._settings, self._rules, self._masker)
             self._used.add(process)
         is_whole = False
         try:
@@ -152,9 +155,10 @@ class Readers:
 class _ReadingProcess:
     """Starts with the first file, ends by itself when it is idle or has grown, and is started anew for the next one."""
 
-    def __init__(self, settings: ChunkSettings, rules: bool) -> None:
+    def __init__(self, settings: ChunkSettings, rules: bool, masker: Masker | None) -> None:
         self._settings = settings
         self._rules = rules
+        self._masker = masker
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
         self._received = bytearray()
@@ -179,7 +183,7 @@ class _ReadingProcess:
         request = pack(
             ReadRequest(
                 os.fsencode(file.path), reader.name, file.size, reader.max_seconds, reader.max_memory, self._settings,
-                self._rules, count, file.tags,
+                self._rules, count, file.tags, self._masker,
             )
         )  # fmt: skip
         before = self._process

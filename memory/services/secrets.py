@@ -1,12 +1,18 @@
 """Secrets: what stands behind placeholders, for the person whose memory it is, and where secrets lie."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from memory.services.state import State
 from memory.store import episodes, secrets, traces
 from memory.store.secrets import SecretPlace as SecretPlace
 from memory.store.store import read_by
-from memory.text.secrets import find_secrets
+
+if TYPE_CHECKING:
+    from memory.ingest.masking import Masker
+    from memory.text.secrets import Secret
 
 AT_ONCE = 500  # passages
 
@@ -21,6 +27,11 @@ class Secrets:
     find = read_by(secrets.find)
     list_places = read_by(secrets.list_places)
 
+    @property
+    def masker(self) -> Masker | None:
+        """What takes secrets out of documents that are drafted elsewhere; None if it is not to."""
+        return self._state.masker
+
     def mask(self, text: str) -> str:
         """The text without its secrets."""
         return self._state.mask(text)
@@ -30,17 +41,22 @@ class Secrets:
         versions, and in questions ("trace 12"). Reads all of the memory."""
         return sorted({*self._in_passages(), *self._in_questions()}, key=lambda place: (place.uri, place.line or 0))
 
+    def _find(self, text: str) -> list[Secret]:
+        from memory.text.secrets import find_secrets  # 35 ms, which a start should not pay
+
+        return find_secrets(text)
+
     def _in_passages(self) -> Iterator[SecretPlace]:
         last = 0
         while ids := self._store.read(episodes.list_ids, last, AT_ONCE):
             for one in self._store.read(episodes.by_ids, ids):
-                for start, _, kind in find_secrets(one.text):
+                for start, _, kind in self._find(one.text):
                     yield SecretPlace(one.source.uri, one.line_at(start), kind)
-                for _, _, kind in find_secrets(one.title):
+                for _, _, kind in self._find(one.title):
                     yield SecretPlace(one.source.uri, one.line, kind)
             last = ids[-1]
 
     def _in_questions(self) -> Iterator[SecretPlace]:
         for id, question in self._store.read(traces.list_questions):
-            for _, _, kind in find_secrets(question):
+            for _, _, kind in self._find(question):
                 yield SecretPlace(f"trace {id}", None, kind)

@@ -35,7 +35,6 @@ from memory.store.past import Versions
 from memory.store.store import P, R, Store
 from memory.text.languages import word_set
 from memory.text.mentions import norm
-from memory.text.secrets import find_secrets
 from memory.time.timestamps import now_ms, to_ms
 
 if TYPE_CHECKING:
@@ -114,6 +113,8 @@ class State:
 
     def mask(self, text: str) -> str:
         """The text without its secrets."""
+        from memory.text.secrets import find_secrets  # 35 ms, which a start should not pay
+
         return text if not find_secrets(text) or (masker := self.masker) is None else masker.mask(text)
 
     @contextmanager
