@@ -3,6 +3,7 @@ source. None of them stands in this file: they are drawn at run time."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,8 +29,10 @@ AT = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def leaked(text: str, canaries: list[Canary] = CANARIES) -> set[str]:
-    """The kinds of those that stand in a text, whole or, of more than a line, one of these."""
-    return {one.kind for one in canaries if any(line in text for line in one.value.split("\n"))}
+    """The kinds of those that stand in a text, whole or, of more than a line, one of these; not within other words, as
+    four digits do in any checksum."""
+    lines = {line: one.kind for one in canaries for line in one.value.split("\n")}
+    return {kind for line, kind in lines.items() if re.search(rf"(?<!\w){re.escape(line)}(?!\w)", text)}
 
 
 def ask(memory: Memory, question: str) -> Answer:
