@@ -21,7 +21,7 @@ from tests.daemon.test_watching import wait_for, wait_for_state
 from tests.examples import rounds
 
 ROUNDS = rounds(2)  # saves in each way
-STORM = rounds(1500)  # notes, and twice as many files that are ignored
+STORM = rounds(800)  # notes, and twice as many files that are ignored
 
 Save = Callable[[Path, str], None]
 
