@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from daemon import wire
+from daemon.cli.session import WITHOUT_OFFLINE
 from daemon.client import DaemonDownError, DaemonError
 from daemon.starting import explain_failure
 
@@ -57,7 +58,8 @@ def examine(session: Session) -> Iterator[Look]:
         if error.code is None:
             raise
         yield Look("daemon", f"The daemon cannot start: {explain_failure(error)}")
-        yield from _each("file", _check_offline(session))
+        if error.code not in WITHOUT_OFFLINE:
+            yield from _each("file", _check_offline(session))
         return
     yield Look("daemon")
     yield from _each("file", [*session.client.check().problems, *_damage(now)])

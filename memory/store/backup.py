@@ -15,6 +15,7 @@ from typing import Any
 
 from memory.errors import StoreDamagedError, StoreError, StoreFullError
 from memory.store.connect import Connection, connect, create_private, driver_errors
+from memory.store.ownership import rename_copy
 from memory.store.rows import FIRST_EDGE, LISTED, to_json
 
 REWRITTEN = ".whole.part"  # behind the name of a memory: that file, rewritten to take its place
@@ -31,7 +32,8 @@ def verified_copy(conn: Connection, path: Path, to: Path) -> None:
     try:
         with driver_errors(path):
             conn.execute("VACUUM INTO ?", (str(temporary),))
-        with driver_errors(temporary), closing(connect(temporary, read_only=True)) as copy:
+        with driver_errors(temporary), closing(connect(temporary)) as copy:
+            rename_copy(copy)  # a log of the file it was copied from is none of its
             _compare(conn, copy, path)
         sync(temporary)
         temporary.replace(to)

@@ -13,9 +13,10 @@ from memory.errors import InvalidInputError, StoreDamagedError
 from memory.store import check
 from memory.store.backup import sync
 from memory.store.connect import create_private
+from memory.store.ownership import NOTE
 from memory.store.store import Store
 
-LOGS = ("-wal", "-shm")  # beside the file, while somebody has it open or after a crash
+LOGS = ("-wal", "-shm", NOTE)  # beside the file, while somebody has it open or after a crash
 CHECKSUM = ".sha256"  # of a backup, in the form of sha256sum, in a file beside it
 
 

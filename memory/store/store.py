@@ -24,7 +24,7 @@ from memory.errors import (
     StoreMovedError,
     StoreReadOnlyError,
 )
-from memory.store import compact, schema
+from memory.store import compact, ownership, schema
 from memory.store.backup import verified_copy
 from memory.store.connect import (
     Connection,
@@ -80,6 +80,7 @@ class Store:
             file = Path(folder.name) / "memory.db"
         try:
             create_private(file)
+            ownership.set_foreign_log_aside(file)
             version = schema.version_of(file, schema.STEPS)
             with driver_errors(file):
                 writer = connect(file)
@@ -91,7 +92,7 @@ class Store:
                         writer = compact.make_compactable(writer, file)
                     writer.execute("PRAGMA journal_mode = WAL")
                     schema.upgrade(writer, file, version, schema.STEPS)
-                    writer.execute("SELECT 1 FROM meta").fetchone()  # with the first read it opens its log
+                    ownership.note_owner(writer, file)  # which opens the log, too
                 except BaseException:
                     writer.close()
                     raise
@@ -110,6 +111,8 @@ class Store:
         driver()
         if not path.is_file():
             raise StoreError(f"There is no memory {path}.")
+        if ownership.has_foreign_log(path):
+            raise StoreError(f"Beside {path} lies the log of another file. Have it set aside: pal daemon start")
         if schema.version_of(path, schema.STEPS) < len(schema.STEPS):
             raise StoreError(f"{path} is of an older Palimpsest. It is brought up to date when it can be written.")
         with driver_errors(path):
@@ -261,7 +264,9 @@ class Store:
             try:
                 self._writer.execute("PRAGMA busy_timeout = 0")  # a reader still in use empties the log when it closes
                 if not self.is_read_only:
-                    self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                    if not blocked:
+                        ownership.forget_owner(self.path)
             except driver().Error as error:
                 raise translate_error(error, self.path) from error
             finally:
@@ -300,6 +305,8 @@ class Store:
                 self._idle.append(conn)
                 return
         conn.close()
+        if self._closed and not self.path.with_name(self.path.name + "-wal").exists():  # it was the last one
+            ownership.forget_owner(self.path)
 
 
 def read_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:

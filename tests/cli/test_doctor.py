@@ -135,7 +135,7 @@ def test_what_can_be_mended_without_asking_is_mended(shell: Shell) -> None:
 def test_a_disk_that_is_full_and_a_memory_that_was_replaced_are_told(shell: Shell) -> None:
     shell.pal("remember", "The gate is green.")
     shell.pal("daemon", "stop")
-    (shell.home / "config.toml").write_text("[disk]\npause_mb = 1000000000000\n", "utf-8")
+    (shell.home / "config.toml").write_text("[disk]\npause_mb = 1000000000\n", "utf-8")
     deadline = time.monotonic() + 30
     while "nearly full" not in (said := shell.pal("doctor")).out:
         assert time.monotonic() < deadline
@@ -156,3 +156,7 @@ def test_it_looks_at_the_file_where_the_daemon_cannot_start(shell: Shell) -> Non
     assert said.code == 1 and "Traceback" not in said.out + said.err
     problems = [line for line in said.out.splitlines() if line.startswith("Problem: ")]
     assert "The daemon cannot start: " in problems[0] and "damaged" in problems[0] and "pal restore" in problems[-1]
+    (shell.home / "config.toml").write_text("[disk]\nroom = 3\n", "utf-8")
+    assert shell.pal("doctor", "--json").json["problems"] == [
+        "The daemon cannot start: ./home/config.toml, line 2: disk.room is not a setting. Correct or remove it."
+    ]

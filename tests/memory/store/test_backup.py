@@ -21,6 +21,7 @@ def content(store: Store) -> list[object]:
     with store.reading() as conn:
         tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
         rows = [sorted(conn.execute(f'SELECT * FROM "{table}"').fetchall(), key=repr) for table in tables]
+        rows[tables.index("meta")] = [row for row in rows[tables.index("meta")] if row[0] != "file"]  # each has its own
         found = text.search(conn, ["ana"], 50)[0].tolist()
         near = nearest(conn, 1, HashEmbedder().embed_query("Ana"), 20)[0].tolist()
     return [*zip(tables, rows, strict=True), found, near]

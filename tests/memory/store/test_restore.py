@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.errors import InvalidInputError, StoreDamagedError, StoreError
 from memory.protocols import Embedder
+from memory.store.backup import known_copies
 from memory.store.restore import CHECKSUM, LOGS
+from memory.store.store import Store
 
 EARLY, LATE = "The spare key hangs behind the clock.", "The ferry leaves at noon."
 
@@ -84,6 +86,37 @@ def test_what_is_no_memory_is_not_restored(places: tuple[Path, Path, Path], stat
         Memory.restore(kept, memory, kept)
     assert held(memory, static) == {EARLY, LATE}
     assert {file.name for file in memory.parent.iterdir()} == {"memory.db", "backups"}
+
+
+@pytest.mark.parametrize("which", ["a backup", "an older copy"])
+def test_the_log_of_a_crash_is_not_played_into_another_file(tmp_path: Path, static: Embedder, which: str) -> None:
+    """What somebody does who copies a backup over the memory by hand."""
+    memory, other, crashed = tmp_path / "memory.db", tmp_path / "one.db", tmp_path / "crashed.db"
+    with Memory.open(memory, embedder=static) as open_memory:
+        open_memory.remember(EARLY)
+        if which == "a backup":
+            open_memory.backup(other)
+    if which == "an older copy":
+        other.write_bytes(memory.read_bytes())
+    with Memory.open(memory, embedder=static) as open_memory:
+        open_memory.remember("The pier is closed.")
+    with Memory.open(memory, embedder=static) as open_memory:
+        open_memory.remember(LATE)
+        for log in ("", *LOGS):  # as a crash leaves them
+            crashed.with_name(crashed.name + log).write_bytes(memory.with_name(memory.name + log).read_bytes())
+    assert not memory.with_name("memory.db-owner").exists(), "it was closed"
+    left = {log: crashed.with_name(crashed.name + log).read_bytes() for log in LOGS}
+    assert LATE in held(crashed, static), "its own log is played"
+    for log in LOGS:
+        crashed.with_name(crashed.name + log).write_bytes(left[log])
+    crashed.write_bytes(other.read_bytes())
+    with pytest.raises(StoreError, match="the log of another file"):
+        Memory.open(crashed, embedder=static, read_only=True)
+    assert held(crashed, static) == {EARLY}
+    (log,) = tmp_path.glob("crashed.db.*.log.bak")
+    with Store.open(crashed) as store, store.reading() as conn:
+        assert log in known_copies(conn, crashed, tmp_path / "none"), "forgetting names it"
+    assert not crashed.with_name("crashed.db-owner").exists()
 
 
 def test_a_memory_that_is_gone_is_there_again(places: tuple[Path, Path, Path], static: Embedder) -> None:
