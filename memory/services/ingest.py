@@ -34,6 +34,7 @@ from memory.text.mentions import norm
 from memory.time.timestamps import now_ms
 
 WIPE_SECONDS = 3.0  # that forgetting waits for questions that are being answered
+PATIENCE_SECONDS = 0.5  # of these without letting others write
 READ = "the memory is being read, by a question or another program, so it is still in the log"
 FULL = "the disk is full, so it could not be overwritten; make room"
 REFUSED = "the disk reported an error, so it could not be overwritten; check the disk"
@@ -155,7 +156,7 @@ class Ingest:
         while True:
             try:
                 with self._state.write_lock, self._store.making_room():
-                    self._store.checkpoint()
+                    self._store.checkpoint(min(seconds, PATIENCE_SECONDS))
                     self._store.write(forgetting.note_wiped)
                 self.unwiped_because = ""
                 return ""

@@ -238,16 +238,16 @@ class Store:
             value: int = conn.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
             return value
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, seconds: float = 0.0) -> None:
         """Moves the write-ahead log into the file and empties it: what was deleted is then gone from the disk.
-        StoreBusyError, at once, if a reader still holds an older snapshot."""
+        StoreBusyError if a reader holds an older snapshot for longer than that; who writes waits meanwhile."""
         with self.quiet() as conn:
-            (wait_ms,) = conn.execute("PRAGMA busy_timeout").fetchone()
-            conn.execute("PRAGMA busy_timeout = 0")
+            (usual_ms,) = conn.execute("PRAGMA busy_timeout").fetchone()
+            conn.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
             try:
                 blocked, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             finally:
-                conn.execute(f"PRAGMA busy_timeout = {wait_ms}")
+                conn.execute(f"PRAGMA busy_timeout = {usual_ms}")
         if blocked:
             raise StoreBusyError(f"{self.path} is being read, so deleted text is still in its log. Try again.")
 
