@@ -31,6 +31,7 @@ TOO_LARGE = wire.Failed(
     "too_large", "The request is larger than 2 MiB.", "Save the text as a file and add that: pal add FILE."
 )
 TOO_LARGE_A_HEAD = wire.Failed("too_large", "The head of the request is larger than 16 KiB.")
+NO_JSON = wire.Failed("bad_input", "What is sent is no JSON.", "Say that it is: Content-Type: application/json")
 BUSY = wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
 
 
@@ -60,7 +61,7 @@ class Gate:
         if body is None:
             return  # its client has gone
         kind = "listeners" if scope["path"] == "/activity" else "requests"
-        if problem := TOO_LARGE if len(body) > BODY_BYTES else self._full(kind, scope["path"]):
+        if problem := _unfit(body, scope) or self._full(kind, scope["path"]):
             await fail(problem)(scope, receive, send)
             return
         brought: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -113,6 +114,14 @@ class Gate:
             and given.get(b"sec-fetch-site", b"none") == b"none"
             and hmac.compare_digest(given.get(b"authorization", b""), f"Bearer {self._token}".encode())
         )
+
+
+def _unfit(body: bytes, scope: Scope) -> wire.Failed | None:
+    """A page may send a form or plain text to any address without being asked whether it may; JSON it may not."""
+    if len(body) > BODY_BYTES:
+        return TOO_LARGE
+    kind = dict(scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip().lower()
+    return NO_JSON if body and kind != b"application/json" else None
 
 
 async def _read(receive: Receive) -> bytes | None:

@@ -35,7 +35,7 @@ class Door:
 
     def knock(
         self, method: str = "GET", path: str = "/hello", *, host: str | None = "127.0.0.1:{port}",
-        token: str | None = "Bearer {token}", body: bytes = b"", **headers: str,
+        token: str | None = "Bearer {token}", body: bytes = b"", **headers: str | None,
     ) -> tuple[int, dict[str, str], bytes]:  # fmt: skip
         """What a program gets that sends these headers and no others; None leaves one out."""
         given = {"Host": host, "Authorization": token, **headers}
@@ -95,6 +95,14 @@ def test_without_the_token_nobody_comes_in(door: Door, token: str | None) -> Non
     assert is_refused(door.knock(token=token))
     assert is_refused(door.knock(path=f"/hello?token={door.token}", token=token))
     assert is_refused(door.knock(token=token, Cookie=f"token={door.token}"))
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
+def test_only_json_is_taken(door: Door, kind: str | None) -> None:
+    status, _, said = door.knock("POST", "/recall", body=b'{"question": "x"}', Content_Type=kind)
+    assert status == 422 and b"Content-Type: application/json" in said
+    for good in ("application/json", "Application/JSON; charset=utf-8"):
+        assert door.knock("POST", "/recall", body=b'{"question": "x"}', Content_Type=good)[0] == 200
 
 
 def test_two_hosts_or_two_tokens_are_refused(door: Door) -> None:
