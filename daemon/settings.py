@@ -33,6 +33,15 @@ IGNORE = (
 )  # fmt: skip
 
 
+KEY_FILES = (
+    "*password*.txt", "*password*.csv", "*password*.json", "*passwort*.txt", "*passwort*.csv", "*kennwort*.txt",
+    "*kennwort*.csv", "passwords", "credentials", "*credentials*.txt", "*credentials*.csv", "*credentials*.json",
+    "bitwarden*.csv", "bitwarden*.json", "1password*.csv", "lastpass*.csv", "keepass*.csv", "dashlane*.csv",
+    "*recovery*code*.txt", "*backup*code*.txt", "*recovery*key*.txt", "*wiederherstellungscode*.txt", "kubeconfig*",
+    "shadow", "shadow-", "gshadow", "key", "*.key.txt", "*.pem.txt", "id_rsa*.txt", "secrets.*", "*.secret.txt",
+)  # fmt: skip
+
+
 class SettingsError(PalimpsestError):
     """config.toml cannot be read; the message names the line and says what to do."""
 
@@ -93,6 +102,11 @@ class WatchSettings:
     gone_window_s: float = setting(86_400.0, "Seconds within which files that go one after the other are added up.")
     ignore: tuple[str, ...] = setting(
         IGNORE, "What is never read, in .gitignore syntax; later lines win, ! takes back."
+    )
+    key_files: tuple[str, ...] = setting(
+        KEY_FILES,
+        "Names of files that hold passwords or keys, in upper or lower case: they are read only when you name them"
+        " (`pal add FILE`), and listed by `pal status --skipped`.",
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from daemon import wire
 from daemon.cli.session import WITHOUT_OFFLINE
 from daemon.client import DaemonDownError, DaemonError
+from daemon.exposure import describe_exposure
 from daemon.starting import explain_failure
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def examine(session: Session) -> Iterator[Look]:
             yield from _each("file", _check_offline(session))
         return
     yield Look("daemon")
+    if exposed := describe_exposure(session.paths.config):
+        yield Look("config.toml", exposed)
     yield from _each("file", [*session.client.check().problems, *_damage(now)])
     yield from _each("disk", _disk(now))
     yield from _each("backups", now.upkeep.warnings if now.upkeep else ())

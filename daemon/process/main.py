@@ -23,6 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from daemon.exposure import describe_exposure
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
 from daemon.paths import Paths, private_folder
 from daemon.process.logs import configure
@@ -157,7 +158,7 @@ class Daemon:
         from plugins import manager
 
         plugins = manager.load()
-        for problem in plugins.problems:
+        for problem in filter(None, (*plugins.problems, describe_exposure(self.paths.config))):
             log.warning("%s", problem)
         release_ballast(self.paths)
         Memory.discard_copies(self.paths.memory)

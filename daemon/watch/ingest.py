@@ -110,6 +110,7 @@ class Ingest:
         yield from self._retire(believe(looks, gone, judge), task)
         self._leave_forgotten(disk, skipped, moves)
         disk.leave_kept(skipped)
+        disk.leave_key_files(self.settings.key_files, known)
         yield from Intake(self._tools(), disk, known, skipped, task, self._over(disk, known, skipped)).run()
         self._progress(task, last=True)
 

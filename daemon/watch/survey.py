@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ from daemon.watch.files import Found, Ignore, uri_of
 from memory.nouns import Policy, Source
 
 KEPT = "it is gone; what it said is kept, as you said"  # the skip of a file that is not on the disk
+NAMED = "its name says that it holds passwords or keys; to have it read all the same, masked: pal add FILE"
 
 Sources = dict[str, list[Source]]  # by the uri of their file
 
@@ -91,6 +94,15 @@ class Survey:
         for uri in [uri for uri, found in self.files.items() if not found.size and skipped.get(uri) == KEPT]:
             del self.files[uri]
             self.unread[uri] = KEPT
+
+    def leave_key_files(self, names: Sequence[str], known: Sources) -> None:
+        """Files with such names are read only where a person has named them, now or before."""
+        wanted = re.compile("|".join(map(fnmatch.translate, names)) or "(?!)", re.IGNORECASE)
+        for uri, found in [*self.files.items()]:
+            path = found.path
+            if wanted.match(path.name) and uri not in known and path != self.looks[uri].root:
+                del self.files[uri]
+                self.unread[uri] = NAMED
 
     def accept(
         self, looks: Sequence[Look], known: Sources, gone: Sources, skipped: dict[str, str], judge: Judge

@@ -148,6 +148,20 @@ def test_a_disk_that_is_full_and_a_memory_that_was_replaced_are_told(shell: Shel
     assert said.code == 1 and "was replaced or moved" in said.out and "pal daemon restart" in said.out
 
 
+def test_a_key_in_settings_that_others_can_read_is_told(shell: Shell) -> None:
+    key = "sk-" + "ant-" + "a1B2c3D4" * 4
+    shell.home.mkdir(exist_ok=True)
+    config = shell.home / "config.toml"
+    config.write_text(f"# the key: {key}\n[anthropic]\n", "utf-8")
+    config.chmod(0o644)
+    said = shell.pal("doctor")
+    assert said.code == 1 and "line 1 looks like it holds your api key" in said.out
+    assert "chmod 600 ./home/config.toml" in said.out
+    assert key not in said.out and "looks like it holds" in (shell.home / "logs" / "daemon.log").read_text("utf-8")
+    config.chmod(0o600)
+    assert shell.pal("doctor").code == 0
+
+
 def test_it_looks_at_the_file_where_the_daemon_cannot_start(shell: Shell) -> None:
     shell.pal("remember", "The gate is green.")
     shell.pal("daemon", "stop")

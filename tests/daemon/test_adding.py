@@ -210,6 +210,23 @@ def test_ignored_files_are_not_read_unless_named(client: Client, notes: Path) ->
     assert added(client, notes / "mine" / "drafts" / "x.md")[0].sources == 1
 
 
+def test_files_that_are_named_after_keys_are_read_only_when_they_are_named(client: Client, notes: Path) -> None:
+    keys = ("passwords.txt", "credentials.csv", "bitwarden_export.csv", "1password.csv", "chrome passwords.csv",
+            "recovery-codes.txt", "kubeconfig", "shadow", "key", "backup.key.txt", "Passwörter.key.txt")  # fmt: skip
+    for name in keys:
+        (notes / name).write_text("url,username,password\nhttps://x.example,mira,ternstone-4417\n")
+    for name in ("Passwords.md", "key ideas.txt", "shadow puppets.md"):
+        (notes / name).write_text(f"What {name} is about: the fourth drawer, password: ternstone-4417.")
+    done, events = added(client, notes)
+    skipped = {Path(event.uri).name: event.reason for event in events if isinstance(event, wire.Skipped)}
+    assert (done.sources, {*skipped}) == (3, {*keys}) and all("pal add FILE" in why for why in skipped.values())
+    assert added(client, notes / "passwords.txt")[0].sources == 1
+    (notes / "passwords.txt").write_text("url,username,password\nhttps://y.example,mira,ternstone-4418\n")
+    assert added(client, notes)[0].sources == 1, "whoever has named it wants it"
+    hits = client.recall("url y.example username mira password").hits
+    assert "ternstone" not in " ".join(hit.passage.text for hit in hits) and "y.example" in hits[0].passage.text
+
+
 def test_the_daemons_own_files_are_never_read(client: Client, running: RunningDaemon) -> None:
     (running.paths.data / "note.md").write_text("I am inside the memory's own folder.")
     beside = running.paths.data.parent / "beside.md"
