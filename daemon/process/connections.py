@@ -114,7 +114,7 @@ class Connection(H11Protocol):
     def _is_foreign(self) -> bool:
         """Whether it is another user's: who may open the socket is its mode's to say, and modes can be changed."""
         uid = peer_uid(self.transport.get_extra_info("socket"))
-        if uid in (None, os.getuid()):
+        if uid is None or uid == os.getuid():
             return False
         if uid not in self.refused:
             self.refused.add(uid)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import resource
 import signal
 import socket
 import sys
@@ -180,6 +179,8 @@ def _plain(document: Document, tags: tuple[str, ...]) -> Document:
 
 def _confine() -> None:
     """From now on nothing is written, started or connected to; no core is left behind."""
+    import resource
+
     sys.dont_write_bytecode = True
     if sys.platform == "linux":
         with suppress(OSError):  # where the machine runs out of memory, this process goes first
@@ -199,6 +200,8 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
 
 def _limit(request: ReadRequest) -> None:
     """Of the processor and memory for one file. The system ends the process when its time is over."""
+    import resource
+
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = math.ceil(used.ru_utime + used.ru_stime) + request.seconds
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
@@ -223,6 +226,8 @@ def _peak() -> int:
         with Path("/proc/self/status").open(encoding="ascii", errors="replace") as lines:
             return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
     except (OSError, StopIteration):
+        import resource
+
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
 
