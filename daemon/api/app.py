@@ -414,6 +414,7 @@ def _status(services: Services) -> wire.Status:
         erasing=services.erasing.state(),
         disk=services.disk.state(),
         damage=tuple(services.memory.damage.items()),
+        safe_mode=services.safe_mode,
     )
 
 

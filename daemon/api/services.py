@@ -63,6 +63,7 @@ class Services:
     policy: Callable[[], Policy]  # of new folders, as config.toml says now
     stop: Callable[[], None]
     began: float = field(default_factory=time.monotonic)
+    safe_mode: str = ""  # why the daemon reads nothing by itself
     _counted: tuple[int, Stats] | None = None
 
     def __post_init__(self) -> None:

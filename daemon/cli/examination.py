@@ -97,6 +97,8 @@ def _damage(now: wire.Status) -> Iterator[str]:
 
 
 def _disk(now: wire.Status) -> Iterator[str]:
+    if now.safe_mode:
+        yield now.safe_mode
     if now.disk and now.disk.text:
         yield now.disk.text
     if now.erasing and now.erasing.reason:

@@ -151,6 +151,8 @@ def _print_status(now: wire.Status) -> None:
         rows.append(("Night", night(now.night)))
     if now.disk and now.disk.text:
         rows.append(("Disk", now.disk.text))
+    if now.safe_mode:
+        rows.append(("Safe mode", now.safe_mode))
     if now.damage:
         rows.append(("Damage", f"{', '.join(what for what, _ in now.damage)}; what to do: pal doctor"))
     if now.upkeep:

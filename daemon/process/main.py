@@ -182,9 +182,10 @@ class Daemon:
         self.tasks = Tasks(self.activity.publish)
         memory = self.settings.memory
         self.readers = Readers(memory.chunk, memory.facts.rules, self.memory.secrets.masker)
+        self.attempts = Attempts(self.memory, self.writer, self.paths.reading)
         ingest = Ingest(
             self.memory, plugins, self.writer, self.tasks, self.activity.publish, self.settings.watch, self.paths.all(),
-            self.readers, Attempts(self.memory, self.writer, self.paths.reading),
+            self.readers, self.attempts,
         )  # fmt: skip
         self.adds = Adds(ingest)
         self.watcher = Watcher(ingest)
@@ -273,8 +274,16 @@ class Daemon:
         self._beginning.start()
 
     def _begin(self) -> None:
+        from daemon.watch.attempts import SAFE_MODE
+
         try:
             if self._stopping.wait(BREATH_SECONDS):
+                return
+            with contextlib.suppress(PalimpsestError):  # who reads is told
+                self.attempts.recover()
+            if self.attempts.is_looping:
+                log.error("%s", SAFE_MODE)
+                self.services.safe_mode = SAFE_MODE
                 return
             self.schedule.start()
             self.disk.look()
@@ -327,6 +336,7 @@ class Daemon:
         self.models.close()
         self.readers.close()
         self.tasks.close(DRAIN_SECONDS)
+        self.attempts.close()
         self.activity.close()
         self.writer.submit(self.memory.jobs.put_back, urgent=True)
         self.writer.close(DRAIN_SECONDS)

@@ -4,11 +4,17 @@ What is being read is written down before it is begun (`begin`) and struck out w
 waiting for the disk: it need only outlive this process. A daemon that finds such names when it starts has died while
 they were read, and counts that against them; so does the death of a reading process. A file that was counted once is
 read alone; after TRIES it is set aside until it changes or a person wants it read again.
+
+A daemon that died LOOP times within LOOP_SECONDS while it looked for files or read them, and got none of them into the
+memory, is in a loop: the next one starts without reading (`is_looping`), so that it can be asked what is wrong.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
+import time
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -18,10 +24,20 @@ from daemon.paths import private_folder
 from memory import Memory
 from memory.services.jobs import NewJob
 
+log = logging.getLogger(__name__)
+
 KIND = "read"
 TRIES = 3
+LOOP, LOOP_SECONDS = 5, 600.0
+LOOKING = "*"  # stands for what is no file yet: folders are being looked into
 DIED = "the daemon ended while it was read"
 AGAIN = "; to have it read again: pal retry"
+
+
+SAFE_MODE = (
+    f"{LOOP} times in a row the daemon ended while it read files, so it reads none now and only answers. Files that it"
+    " ended with are in: pal status --skipped. To have it read again: pal daemon restart"
+)
 
 
 class Attempts:
@@ -36,19 +52,54 @@ class Attempts:
         self._tried: dict[str, tuple[int, str | None]] = {}  # attempts, and the reason if it is set aside
         self._stamps: dict[str, tuple[int, int] | None] = {}  # size and mtime_ns of what was tried; None: as it is
         self._file: int | None = None
+        self._crashes = notes.with_name("crashes")
+        self._has_crashed = False
+        self._recovering = threading.Lock()
+        self.is_looping = False
 
     def recover(self) -> None:
         """Knows what was counted, and counts what an earlier daemon died of. To be called before anything is read."""
-        if self._file is not None:
-            return
+        with self._recovering:
+            if self._file is None:
+                self._load()
+                self._recover()
+
+    def _recover(self) -> None:
         private_folder(self._path.parent)
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with open(self._file, encoding="utf-8", errors="replace", newline="", closefd=False) as stream:
             left = [uri for uri in stream.read().split("\0") if uri]
-        self._load()
+        if left:
+            self._note_crash()
         for uri in dict.fromkeys(left):
-            self._count(uri, None, DIED)
+            if uri != LOOKING:
+                log.warning("it was reading %s", uri)
+                self._count(uri, None, DIED)
         os.ftruncate(self._file, 0)
+
+    def _note_crash(self) -> None:
+        """Whether that was once too often."""
+        known = self._crashes.read_text("ascii", "replace").split() if self._crashes.exists() else []
+        now = time.time()
+        recent = [moment for moment in known if moment.isdigit() and 0 <= now - int(moment) < LOOP_SECONDS]
+        self._crashes.write_text("\n".join([*recent, str(int(now))]), "ascii")
+        self._has_crashed = True
+        self.is_looping = len(recent) + 1 >= LOOP
+        log.warning("an earlier daemon ended while it read files, %d times of late", len(recent) + 1)
+
+    def close(self) -> None:
+        """The daemon ends in order."""
+        self._begun.clear()
+        if self._file is not None:
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+        self.settle()
+
+    def settle(self) -> None:
+        """Something was read, or the daemon ends in order: it is in no loop."""
+        if self._has_crashed:
+            self._crashes.unlink(missing_ok=True)
+            self._has_crashed = False
 
     def refusal(self, uri: str, size: int, mtime_ns: int, again: bool) -> str | None:
         """Why the file is not to be tried; None if it may be: it has changed, or is to be read `again`."""

@@ -19,7 +19,7 @@ from daemon.jobs.writer import Writer
 from daemon.reading.process import Readers
 from daemon.settings import WatchSettings
 from daemon.watch import files
-from daemon.watch.attempts import Attempts
+from daemon.watch.attempts import LOOKING, Attempts
 from daemon.watch.files import Ignore, Walked, uri_of
 from daemon.watch.moves import Moves
 from daemon.watch.roots import Rules
@@ -99,6 +99,7 @@ class Ingest:
 
         judge = judge or Trusting()
         self._know_readers()
+        self.attempts.begin(LOOKING)
         disk = Survey(again=again)
         yield from self._walk(looks, disk, task, walked)
         known, skipped = self._stored(looks, disk)
@@ -106,6 +107,7 @@ class Ingest:
         looks = disk.accept(looks, known, gone, skipped, judge)
         moves = {uri_of(new): uri_of(old) for new, old in (moved or {}).items()}
         self.moves.follow(disk, known, gone, moves)
+        self.attempts.end([LOOKING])
         yield
         yield from self._retire(believe(looks, gone, judge), task)
         self._leave_forgotten(disk, skipped, moves)

@@ -89,6 +89,8 @@ class Intake:
         self._tools.batches.write(batch, self._known, self._skipped, self._task)
         self._tools.tell(self._task)
         self._attempts.end(batch.read)
+        if batch.drafts:
+            self._attempts.settle()
 
     def _take(self, uri: str, found: Found, there: list[Source]) -> Iterator[None]:
         """Reads one file into the batch, unless it is the same as it was."""

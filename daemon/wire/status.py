@@ -110,6 +110,7 @@ class Status:
     erasing: Erasing | None = None  # None: nothing is to be erased
     disk: Disk | None = None
     damage: tuple[tuple[str, str], ...] = ()  # what of the file cannot be read, and is done without, and why
+    safe_mode: str = ""  # why the daemon reads nothing by itself, and what to do
 
 
 @dataclass(frozen=True, slots=True)

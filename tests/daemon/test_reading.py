@@ -12,6 +12,7 @@ import pytest
 from daemon.reading import process
 from daemon.reading.process import OpenFile, ReaderDiedError, Readers
 from daemon.testing import run_daemon
+from daemon.watch.attempts import LOOP
 from memory.settings import ChunkSettings
 from plugins import manager
 from plugins.readers import Unreadable
@@ -177,3 +178,45 @@ def test_a_file_that_ends_its_reader_is_set_aside_and_the_others_are_read(
         while running.client.status().skipped and time.monotonic() < deadline:
             time.sleep(0.05)
         assert uris(running.client) == [str(notes / "a.md"), str(poison), str(notes / "c.md")]
+
+
+def test_what_a_daemon_died_of_again_and_again_is_set_aside_and_then_it_reads_nothing(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("a", "b"):
+        (notes / f"{name}.md").write_text(f"Crate {name} is in Riga.")
+    with run_daemon(tmp_path / "home", QUICK) as running:
+        begun = running.paths.reading
+
+        def die_reading(*names: str) -> None:
+            """Ends as a daemon does that a file takes with it."""
+            deadline = time.monotonic() + 20
+            while not (begun.exists() and begun.stat().st_size == 0) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            running.kill()
+            begun.write_text("".join(f"{notes / name}\0" for name in names))
+            running.start()
+
+        die_reading("a.md", "b.md")
+        die_reading("b.md")
+        die_reading("b.md")
+        result, _ = added(running.client, notes)
+        assert result.sources == 1 and uris(running.client) == [str(notes / "a.md")]
+        (skip,) = running.client.status().skipped
+        assert skip.uri == str(notes / "b.md") and "set aside after 3 tries: the daemon ended" in skip.reason
+        assert running.client.status().safe_mode == "", "something was read"
+
+        crashes = begun.with_name("crashes")
+        crashes.write_text("\n".join([str(int(time.time()))] * (LOOP - 1)))
+        die_reading("c.md")
+        deadline = time.monotonic() + 20
+        while not running.client.status().safe_mode and time.monotonic() < deadline:
+            time.sleep(0.05)
+        now = running.client.status()
+        assert "pal daemon restart" in now.safe_mode and now.jobs == ()
+        assert uris(running.client, "a.md") == [str(notes / "a.md")], "it answers"
+
+        assert running.stop() == 0
+        running.start()
+        result, _ = added(running.client, notes)
+        assert (result.unchanged, running.client.status().safe_mode) == (1, "")
