@@ -15,7 +15,7 @@ from time import process_time
 from typing import Any
 
 from benchmarks import command
-from benchmarks.canaries import make_canaries, make_ordinary
+from benchmarks.canaries import KINDS, make_canaries, make_ordinary
 from memory.ingest.masking import Masker
 from memory.text.secrets import find_secrets
 
@@ -31,7 +31,10 @@ def measure_recall(count: int) -> list[dict[str, Any]]:
         for kind in (one.kind, ALL):
             made[kind] += 1
             masked[kind] += not any(line in text for line in one.value.split("\n"))
-    return [{"set": kind, "lines": made[kind], "masked": round(100 * masked[kind] / made[kind], 2)} for kind in made]
+    return [
+        {"set": kind, "lines": made[kind], "masked": round(100 * masked[kind] / max(1, made[kind]), 2)}
+        for kind in (*KINDS, ALL)
+    ]
 
 
 def measure_ordinary(count: int) -> dict[str, Any]:
