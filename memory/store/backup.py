@@ -33,8 +33,8 @@ def verified_copy(conn: Connection, path: Path, to: Path) -> None:
         with driver_errors(path):
             conn.execute("VACUUM INTO ?", (str(temporary),))
         with driver_errors(temporary), closing(connect(temporary)) as copy:
-            rename_copy(copy)  # a log of the file it was copied from is none of its
             _compare(conn, copy, path)
+            rename_copy(copy)  # a log of the file it was copied from is none of its
         sync(temporary)
         temporary.replace(to)
         sync(to.absolute().parent)

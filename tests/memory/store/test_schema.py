@@ -6,7 +6,7 @@ import pytest
 
 from memory.errors import StoreDamagedError, StoreError
 from memory.nouns import FORGOTTEN
-from memory.store import check, forgotten, schema, sources
+from memory.store import check, forgotten, ownership, schema, sources
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
 from tests.memory.store.building import remember
@@ -62,6 +62,16 @@ def test_an_older_file_is_copied_and_then_migrated(older: Path, monkeypatch: pyt
     monkeypatch.setattr(schema, "STEPS", (schema.create_memory,))
     with Store.open(copy) as before, before.reading() as conn:
         assert conn.execute("SELECT text FROM episode").fetchall() == [("Ana lives in Oslo. She likes tea.",)]
+
+
+def test_a_file_from_before_files_had_names_is_migrated(older: Path) -> None:
+    conn = connect(older)
+    conn.execute("DELETE FROM meta WHERE key = ?", (ownership.NAME,))
+    conn.close()
+    with Store.open(older) as store:
+        assert check.check(store).problems == ()
+        with store.reading() as conn:
+            assert [uri for (uri,) in conn.execute("SELECT uri FROM source")] == ["notes/a.md"]
 
 
 def test_what_was_forgotten_before_there_were_marks_is_told_by_its_reason(
