@@ -87,9 +87,11 @@ def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
     said = shell.pal("doctor")
     assert (said.code, said.err) == (0, "")
     assert said.out.startswith("All is well.")
+    deadline = time.monotonic() + 60
+    while shell.pal("status", "--json").json["sources"] < 20:
+        assert time.monotonic() < deadline
     shell.pal("daemon", "stop")
     shutil.rmtree(folder)
-    deadline = time.monotonic() + 60
     while shell.pal("watch", "list", "--json").json["folders"][0]["state"] != "missing":
         assert time.monotonic() < deadline
     said = shell.pal("doctor")
