@@ -30,7 +30,9 @@ class OpenAISettings:
     """Models of a server that speaks OpenAI's protocol, like llama.cpp, LM Studio and vLLM."""
 
     url: str = setting("", "Where the server listens, like http://127.0.0.1:8080; without it, it is not looked for.")
-    key_file: str = setting("", "A file with its API key that only you can read; without it OPENAI_API_KEY, or none.")
+    key_file: str = setting(
+        "", "A file with its API key that only you can read, or keyring:NAME; without it OPENAI_API_KEY, or none."
+    )
     context: int = setting(8192, "Tokens of context, where the server does not say.", least=256, most=10000000)
     first_token_s: float = setting(
         300.0, "Seconds until a model must begin to write; loading it is part of them.", least=0.1, most=3600
@@ -43,7 +45,9 @@ class OpenAISettings:
 class AnthropicSettings:
     """Models of Anthropic, over the network; used only where a role names one."""
 
-    key_file: str = setting("", "A file with the API key that only you can read; without it ANTHROPIC_API_KEY.")
+    key_file: str = setting(
+        "", "A file with the API key that only you can read, or keyring:NAME; without it ANTHROPIC_API_KEY."
+    )
     url: str = setting("", "Where the API is; without it ANTHROPIC_BASE_URL, else Anthropic's own.")
     batches: bool = setting(False, "Whether notes are read in batches: for half the price, and within a day.")
     first_token_s: float = setting(60.0, "Seconds until a model must begin to write.", least=0.1, most=3600)

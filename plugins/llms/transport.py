@@ -140,11 +140,17 @@ def locate_server(named: str, default_port: int) -> tuple[str, bool]:
     return f"{scheme}://{host}:{port}{parts.path}", is_local
 
 
+KEYRING = "keyring:"  # before the name of a key, where the name of a file could stand
+SERVICE = "palimpsest"  # as it is called there
+
+
 def read_key(file: str, variable: str, setting: str) -> str:
-    """An API key, from a file or else the environment; "" if there is none. It gets into no message and no log.
-    ModelUnavailableError."""
+    """An API key, from a file, from the system's keyring ("keyring:NAME") or, if nothing is named, the environment; ""
+    if there is none. It gets into no message and no log. ModelUnavailableError."""
     if not file:
         return os.environ.get(variable, "").strip()
+    if file.startswith(KEYRING):
+        return _read_keyring(file.removeprefix(KEYRING), setting)
     path = Path(file).expanduser()
     try:
         mode, key = path.stat().st_mode, path.read_text("utf-8").strip()
@@ -157,3 +163,21 @@ def read_key(file: str, variable: str, setting: str) -> str:
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise ModelUnavailableError(f"What is in {path} is no API key: it must be one line.", lasting=True)
     return key
+
+
+def _read_keyring(name: str, setting: str) -> str:
+    try:
+        import keyring  # of the extra `keyring`
+    except ImportError as error:
+        raise ModelUnavailableError(
+            f"{setting} names the keyring, which is not installed: pip install 'palimpsest[keyring]'", lasting=True
+        ) from error
+    try:
+        key = str(keyring.get_password(SERVICE, name) or "")
+    except Exception as error:  # each system's keyring has its own; what they say may hold anything
+        raise ModelUnavailableError(f"The keyring cannot be read ({type(error).__name__}). Unlock it.") from None
+    if not key:
+        raise ModelUnavailableError(
+            f"There is no key {name!r} in the keyring. Put it there: keyring set {SERVICE} {name}", lasting=True
+        )
+    return key.strip()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -271,6 +273,19 @@ def test_the_key_from_a_file(server: FakeAnthropic, tmp_path: Path, monkeypatch:
     file.write_text("two\nlines")
     with pytest.raises(ModelUnavailableError, match="one line"):
         opened(server, key_file=str(file)).complete(ask())
+
+
+def test_the_key_from_the_keyring(server: FakeAnthropic, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(ModelUnavailableError, match=r"anthropic\.key_file names the keyring.*palimpsest\[keyring\]"):
+        opened(server, key_file="keyring:claude").complete(ask())
+    held: dict[tuple[str, ...], str] = {}
+    monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_password=lambda *of: held.get(of)))
+    with pytest.raises(ModelUnavailableError, match="keyring set palimpsest claude"):
+        opened(server, key_file="keyring:claude").complete(ask())
+    held["palimpsest", "claude"] = KEY
+    assert opened(server, key_file="keyring:claude").complete(ask()).text == "Yes."
 
 
 def test_the_key_is_in_no_log_and_no_message(server: FakeAnthropic, caplog: pytest.LogCaptureFixture) -> None:
