@@ -164,9 +164,6 @@ class Daemon:
         Memory.discard_copies(self.paths.memory)
         embedder = first(self.paths.memory, plugins, self.settings.embedder.name)
         quick = plugins.embedder("static")
-        # Their models load now and beside all this, not with the first question.
-        for one in {quick, embedder}:
-            threading.Thread(target=one.embed_query, args=["ready"], name="embedder", daemon=True).start()
         self.memory = Memory.open(
             self.paths.memory,
             embedder=embedder,
@@ -175,6 +172,10 @@ class Daemon:
             find_strategy=plugins.strategies(self.settings.traversers),
             ranker=plugins.ranker(self.settings.learning.ranker, self.settings.rankers),
         )
+        # Their models load now, not with the first question, and not beside the opening, which hands the interpreter
+        # over at every row it reads: of 100,000 passages that took 2.3 s instead of 1.7.
+        for one in {quick, embedder}:
+            threading.Thread(target=one.embed_query, args=["ready"], name="embedder", daemon=True).start()
         if left := self.memory.maintenance.discard_unfinished(self.paths.backups):
             log.info("removed what was left of %d unfinished copies", left)
         self.activity = Activity()
