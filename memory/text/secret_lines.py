@@ -12,6 +12,7 @@ from memory.text.vendor_tokens import SecretKind
 
 Found = tuple[int, int, SecretKind]
 
+MAX_VALUE = 300  # characters from a label on that are looked at
 MAX_CODES = 40  # lines of recovery codes below their heading
 MAX_WORDS = 8  # of a passphrase of plain words; a seed phrase has up to 24
 _SEED_WORDS = range(12, 26)
@@ -155,13 +156,17 @@ def _lines_with(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
     return sorted(found.items())
 
 
+def _find_end(text: str, start: int) -> int:
+    """Where the line ends, as far as a value may reach."""
+    end = text.find("\n", start, start + MAX_VALUE)
+    return min(len(text), start + MAX_VALUE) if end < 0 else end
+
+
 def _values(text: str, start: int, kind: SecretKind, is_label: bool) -> Iterator[Found]:
     """The value that begins there: a word, groups of digits, or the words of a passphrase."""
-    end = text.find("\n", start)
-    end = len(text) if end < 0 else end
+    end = _find_end(text, start)
     if is_label and not text[start:end].strip(" \t*_`\\"):  # it stands on the next line
-        start, end = end + 1, text.find("\n", end + 1)
-        end = len(text) if end < 0 else end
+        start, end = end + 1, _find_end(text, end + 1)
         alone = text[start:end].strip().strip(_EDGES)
         if " " in alone or not is_strong(alone):
             return
@@ -257,6 +262,8 @@ def _codes(text: str, label_end: int, line_end: int) -> Iterator[Found]:
 
 
 def _code_line(text: str, begin: int, end: int) -> Iterator[Found]:
+    if end - begin > MAX_VALUE:
+        return
     if match := _CODE_LINE.fullmatch(text[begin:end].rstrip(".")):
         yield begin + match.start("codes"), begin + match.end("codes"), "recovery-code"
         return
@@ -303,9 +310,9 @@ def _columns(text: str, lowered: str) -> Iterator[Found]:
 
 
 def _cells(line: str, mark: str, columns: list[int]) -> Iterator[tuple[int, int]]:
-    start = 0
+    start, wanted = 0, frozenset(columns)
     for number, cell in enumerate(line.split(mark)):
-        if number in columns and cell.strip(' \t"`'):
+        if number in wanted and cell.strip(' \t"`'):
             inner = cell.strip(' \t"`')
             offset = start + cell.index(inner)
             yield offset, offset + len(inner)
