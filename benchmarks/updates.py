@@ -53,6 +53,7 @@ class Life:
     enriched: Enriched = field(default_factory=Enriched)
     model: Counted | None = None
     ids: list[list[int]] = field(default_factory=list)  # of each file's episodes
+    waiting: list[int] = field(default_factory=list)  # episodes to be read with others
     read_ms: list[float] = field(default_factory=list)  # of each file
     nearest: dict[int, list[int]] = field(default_factory=dict)  # of each relation those nearest when it was read
     undone: undone.Undone = field(default_factory=undone.Undone)
@@ -106,9 +107,11 @@ def _read(memory: Memory, plugins: Plugins, file: File, life: Life, batch: int, 
     life.ids.append(_remember(memory, plugins, file))
     life.read_ms.append(1000 * (time.perf_counter() - started))
     if life.model is not None:
-        waiting = memory.knowledge.unread_episodes(MOST)
-        whole = len(waiting) if is_last else len(waiting) // batch * batch
-        enrich(memory, life.model, sorted(waiting, key=lambda one: one.id)[:whole], life.enriched, batch)
+        unread = {episode.id: episode for episode in memory.knowledge.unread_episodes(MOST)}
+        life.waiting += [id for id in life.ids[-1] if id in unread]
+        whole = len(life.waiting) if is_last else len(life.waiting) // batch * batch
+        some, life.waiting = life.waiting[:whole], life.waiting[whole:]
+        enrich(memory, life.model, [unread[id] for id in some if id in unread], life.enriched, batch)
     with memory.store.reading() as conn:
         known = [id for (id,) in conn.execute("SELECT id FROM vec_fact WHERE id >= ?", (FIRST_EDGE,))]
         life.nearest |= {id: fact_vectors.nearest(conn, id, NEAREST[-1]) for id in known if id not in life.nearest}

@@ -156,7 +156,7 @@ class Client:
             "POST", "/folders", wire.Folder, path=where, policy=policy, tags=tags, readers=readers, depth=depth
         )
 
-    def gone(self, path: Path) -> wire.GoneReply:
+    def list_gone(self, path: Path) -> wire.GoneReply:
         """The files of a watched folder that are gone and of which you decide."""
         return self._call("GET", _with("/folders/gone", path=_absolute(path)[0]), wire.GoneReply)
 
@@ -187,7 +187,7 @@ class Client:
             retired=retired,
         )  # fmt: skip
 
-    def retired(self, limit: int = 100) -> wire.RetiredReply:
+    def list_retired(self, limit: int = 100) -> wire.RetiredReply:
         """Of which sources text is kept that no question finds any more."""
         return self._call("GET", _with("/retired", limit=limit), wire.RetiredReply)
 

@@ -314,7 +314,7 @@ def _folder_routes(api: Api, services: Services) -> None:
 
     @api.get("/folders/gone")
     async def gone(path: Path) -> wire.GoneReply:
-        files = watcher.gone(path)
+        files = watcher.list_gone(path)
         return wire.GoneReply(str(path), files[:MOST_ROWS], len(files))
 
     @api.post("/folders/gone")

@@ -147,7 +147,7 @@ def watch_gone(session: Session, folder: Path | None, answer: str | None, as_jso
     if answer and len(chosen) > 1:
         raise click.UsageError("Files of several folders are gone: name one. They are: pal watch gone")
     for path in chosen:
-        reply = session.client.gone(path)
+        reply = session.client.list_gone(path)
         row = session.client.decide_gone(path, keep=answer == "keep") if answer and reply.total else None
         if as_json:
             output.print_json(reply)

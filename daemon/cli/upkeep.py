@@ -48,7 +48,7 @@ def status(
 ) -> None:
     """Show what the memory holds and what it is doing."""
     if retired:
-        _print_retired(session.client.retired(limit), as_json)
+        _print_retired(session.client.list_retired(limit), as_json)
         return
     if sources:
         _print_sources(session.reader.sources(match, limit), as_json)

@@ -25,7 +25,7 @@ LOCAL_PEERCRED = 1  # macOS, FreeBSD: <sys/un.h>; the uid is the second number o
 
 
 class Connection(H11Protocol):
-    """One client's connection. `most` and `request_s` are set for a server by `limited`."""
+    """One client's connection. `most` and `request_s` are set for a server by `limit_connections`."""
 
     most = 64
     request_s = 10.0
@@ -122,7 +122,7 @@ class Connection(H11Protocol):
         return True
 
 
-def limited(most: int, request_s: float) -> type[Connection]:
+def limit_connections(most: int, request_s: float) -> type[Connection]:
     """The connections of one server."""
     return type("LimitedConnection", (Connection,), {"most": most, "request_s": request_s, "refused": set()})
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from daemon.api.gate import LISTENERS
 from daemon.paths import Paths, private_folder
-from daemon.process.connections import limited
+from daemon.process.connections import limit_connections
 from daemon.settings import DaemonSettings
 
 CLOSE_SECONDS = 3  # for replies that are still being sent when all work has ended
@@ -40,7 +40,7 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="asyncio",
-                http=limited(settings.in_flight + LISTENERS + WAITING, settings.request_s),
+                http=limit_connections(settings.in_flight + LISTENERS + WAITING, settings.request_s),
                 h11_max_incomplete_event_size=HEAD_BYTES,
                 backlog=AT_ONE_GO,
                 ws="none",

@@ -165,7 +165,7 @@ class Watcher:
         self._unwatch(root)
         return root.path
 
-    def gone(self, path: Path) -> tuple[str, ...]:
+    def list_gone(self, path: Path) -> tuple[str, ...]:
         """The files of a watched folder that are gone and of which a person decides, by uri. NotFoundError."""
         root = self._find(path)
         return self._losses.look_again_for(root)

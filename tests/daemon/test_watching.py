@@ -247,7 +247,7 @@ def test_many_files_gone_at_once_are_doubted_and_then_asked_about(
     running: RunningDaemon, client: Client, folder: Path, listener: Listener
 ) -> None:
     lose_files(client, folder, listener)
-    assert (state_of(client, folder).gone, client.gone(folder).total) == (39, 39)
+    assert (state_of(client, folder).gone, client.list_gone(folder).total) == (39, 39)
     assert "rower 7" in answer(client, "To whom belongs locker 7?").text
     listener.close()
     running.kill()  # the question outlives the process
@@ -396,6 +396,7 @@ def test_a_folder_that_was_made_anew_with_some_of_its_files(client: Client, fold
     listener.until_changed(folder / "new.md", "added")
     client.decide_gone(folder, keep=False)
     wait_for(client, folder, lambda found: (found.state, found.sources) == ("watching", 14))
+    assert client.sources(str(folder)).total == 14
 
 
 def test_what_happened_while_nobody_watched(
