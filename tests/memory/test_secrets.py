@@ -26,13 +26,20 @@ from memory.text.secrets import find_secrets
 CANARIES = make_canaries(100)
 PASSWORD = next(one.value for one in CANARIES if one.kind == "wifi key")
 AT = datetime(2026, 5, 1, tzinfo=UTC)
+_FIGURE = re.compile(r"(?<=[:\[,]) ?-?\d+(?:\.\d+)?(?:e-?\d+)?(?=[,\]}])|\.\d+")  # of JSON; a fraction
 
 
 def leaked(text: str, canaries: list[Canary] = CANARIES) -> set[str]:
-    """The kinds of those that stand in a text, whole or, of more than a line, one of these; not within other words, as
-    four digits do in any checksum."""
+    """The kinds of those that stand in a text, whole or, of more than a line, one of these; not within other words or
+    figures of a trace, as four digits do in any checksum or time."""
     lines = {line: one.kind for one in canaries for line in one.value.split("\n")}
-    return {kind for line, kind in lines.items() if re.search(rf"(?<!\w){re.escape(line)}(?!\w)", text)}
+    without_figures = _FIGURE.sub("", text)
+
+    def stands(line: str) -> bool:
+        where = without_figures if line.isdigit() else text
+        return re.search(rf"(?<!\w){re.escape(line)}(?!\w)", where) is not None
+
+    return {kind for line, kind in lines.items() if stands(line)}
 
 
 def ask(memory: Memory, question: str) -> Answer:
