@@ -35,9 +35,7 @@ class Chat:
 
     @property
     def screen(self) -> ChatScreen:
-        screen = self.app.screen_stack[0]
-        assert isinstance(screen, ChatScreen)
-        return screen
+        return self.app.chat
 
     @property
     def answers(self) -> list[Answer]:
@@ -68,6 +66,10 @@ class Chat:
     def said(self, selector: str) -> str:
         """What the one widget of a selector says."""
         return self.app.screen.query_one(selector, Plain).text
+
+    def title(self) -> str:
+        """The title of the session, as it stands on the frame."""
+        return self.screen.conversation.border_title or ""
 
     def text(self) -> str:
         """The whole screen, line by line, as the terminal would show it."""

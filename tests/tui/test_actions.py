@@ -84,15 +84,15 @@ async def test_the_footer_shows_what_can_be_done_here() -> None:
     async with chatting(world.client(answers=[world.answer()])) as chat:
         footer = chat.text().splitlines()[-1]
         assert re.split(r"\s{2,}", footer.strip()) == [
-            "F1 help",
             "F2 evidence",
             "^S sessions",
             "^N new",
+            "F1 help",
             "^P commands",
         ]
         await chat.ask(world.QUESTION)
         await chat.pilot.press("tab")
-        await chat.until(lambda: chat.text().splitlines()[-1].startswith("  Enter open  y copy  F1 help"))
+        await chat.until(lambda: chat.text().splitlines()[-1].startswith("  Enter open  y copy  F2 evidence"))
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("copy") + 2, 0))
         await chat.until(lambda: world.PRISM.quote in chat.app.clipboard)
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("F1") + 2, 0))
@@ -115,5 +115,5 @@ def test_keys_are_written_for_people(keys: str, names: str) -> None:
 
 
 def test_a_binding_is_made_of_its_action() -> None:
-    binding = next(b for b in ChatScreen.BINDINGS if isinstance(b, Binding) and b.key == "f1")
+    binding = next(b for b in PalimpsestApp.BINDINGS if isinstance(b, Binding) and b.key == "f1")
     assert (binding.action, binding.description, binding.show) == ("show_help", "help", True)

@@ -49,7 +49,7 @@ async def test_a_session_begins_with_the_first_question_and_is_named_after_it() 
     client = world.client(answers=[world.short_answer(), world.short_answer()])
     async with chatting(client) as chat:
         await chat.ask(world.QUESTION)
-        assert chat.said("#session-title") == world.QUESTION
+        assert chat.title() == world.QUESTION
         await chat.ask("And who has the belt?")
         assert [how["conversation"] for _, how in client.asked] == [100, 100]
         assert sum(isinstance(message, SessionStarted) for message in chat.messages) == 1

@@ -107,10 +107,10 @@ async def test_commands_do_what_their_keys_do() -> None:
         await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
         await chat.send("/last")
         await chat.until(lambda: len(chat.answers) == 3)
-        assert chat.said("#session-title") == "Who has the belt for the compressor?"
+        assert chat.title() == "Who has the belt for the compressor?"
         await chat.send("/new")
         await chat.until(lambda: not chat.answers)
-        assert chat.said("#session-title") == "" and "Ask your memory." in chat.text()
+        assert chat.title() == "" and "Ask your memory." in chat.text()
         await chat.send("/theme parchment")
         await chat.until(lambda: chat.app.theme == "parchment")
         await chat.send("/quit")

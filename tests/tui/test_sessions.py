@@ -38,7 +38,7 @@ async def test_the_last_session_is_offered_and_not_forced() -> None:
         await chat.pilot.press("ctrl+l")
         await settled(chat)
         assert [answer.text for answer in chat.answers] == ["Answer 1. [1]", "Answer 2. [1]", "Answer 3. [1]"]
-        assert chat.said("#session-title") == "Who has the belt for the compressor?"
+        assert chat.title() == "Who has the belt for the compressor?"
 
 
 async def test_a_resumed_session_goes_on_where_it_was() -> None:
@@ -78,7 +78,7 @@ async def test_sessions_are_renamed_and_deleted_after_asking() -> None:
         await chat.until(lambda: 5 not in client.kept and "Easter" not in chat.text())
         await chat.pilot.press("escape")
         await back(chat)
-        await chat.until(lambda: chat.said("#session-title").endswith("(belt)"))
+        await chat.until(lambda: chat.title().endswith("(belt)"))
 
 
 async def test_deleting_the_session_on_screen_begins_a_new_one() -> None:
@@ -94,7 +94,7 @@ async def test_deleting_the_session_on_screen_begins_a_new_one() -> None:
         await chat.pilot.press("escape")
         await back(chat)
         await chat.until(lambda: "Ask your memory." in chat.text())
-        assert not chat.answers and chat.said("#session-title") == ""
+        assert not chat.answers and chat.title() == ""
 
 
 async def test_a_new_session_leaves_the_running_answer_to_the_daemon() -> None:
@@ -132,7 +132,7 @@ async def test_a_session_that_is_gone_is_reported() -> None:
         await chat.pilot.press("enter")
         await back(chat)
         await chat.until(lambda: "There is no session 7. Choose another one." in chat.words())
-        assert not chat.answers and chat.said("#session-title") == ""
+        assert not chat.answers and chat.title() == ""
 
 
 async def test_an_answer_that_broke_off_is_marked() -> None:

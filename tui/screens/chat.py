@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
-from textual.timer import Timer
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe
 from tui.actions import bindings_of, find_command, parse_command
 from tui.completion import complete
-from tui.link import Connect, Link
-from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
+from tui.messages import Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.reports import added_report, failure, profile_report, status_report
-from tui.screens.help import HelpScreen
+from tui.screens.page import Page
 from tui.screens.sessions import NEW, SessionsScreen
+from tui.shared import Shared
 from tui.widgets.citation_list import CitationList
 from tui.widgets.command_hints import CommandHints
 from tui.widgets.conversation import Conversation
@@ -32,37 +26,30 @@ from tui.widgets.hints import Hints
 from tui.widgets.note import Level, Note
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
-from tui.widgets.status_bar import StatusBar
 from tui.widgets.welcome import Welcome
 from tui.wording import answer_text, short_path
 
-STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 EFFORTS = ("quick", "normal", "deep")
 SIGN = "›"  # before the prompt
-SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(Page):
     """What the daemon says and what a person does come together here; the widgets show it."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    NAME = "chat"
     AUTO_FOCUS = "#prompt"
     BINDINGS = bindings_of("chat")
 
-    def __init__(self, connect: Connect, now: Callable[[], datetime]) -> None:
-        super().__init__(classes="-fresh")
-        self.link = Link(connect, self)
-        self._now = now
-        self._status: wire.Status | None = None
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self.add_class("-fresh")
         self._last: wire.Conversation | None = None  # the session before this one
         # Each file or folder that is being read: its path, the note that says how far, and what was skipped.
         self._adding: dict[int, tuple[str, Note, list[wire.Skipped]]] = {}
-        self._look: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        yield StatusBar()
+    def compose_body(self) -> ComposeResult:
         with Horizontal(id="body"):
-            yield Conversation(self.link, self._now)
+            yield Conversation(self.link, self.shared.now)
             yield Evidence()
         with Vertical(id="below"):
             yield CommandHints()
@@ -70,14 +57,6 @@ class ChatScreen(Screen[None]):
             with Horizontal(id="ask"):
                 yield Plain(SIGN, id="sign")
                 yield Prompt()
-        yield Hints()
-
-    def on_mount(self) -> None:
-        self.call_after_refresh(self.link.open)  # when every widget is there to show what comes
-        self.set_interval(STATUS_SECONDS, self._look_again)
-
-    def on_unmount(self) -> None:
-        self.link.close()
 
     @property
     def conversation(self) -> Conversation:
@@ -91,75 +70,30 @@ class ChatScreen(Screen[None]):
     def prompt(self) -> Prompt:
         return self.query_one(Prompt)
 
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """The watched folders; paths are shown from them."""
-        return tuple(folder.path for folder in self._status.folders) if self._status else ()
-
     # The daemon ---------------------------------------------------------------------------------
 
-    @on(StatusChanged)
-    def _status_changed(self, message: StatusChanged) -> None:
-        self._show_status(message.status)
+    def status_changed(self, message: StatusChanged) -> None:
+        super().status_changed(message)
+        self._welcome()
         if message.connected:
             self._offer_last()
 
-    @on(Disconnected)
-    def _disconnected(self, message: Disconnected) -> None:
-        self._status = None
-        self.query_one(StatusBar).set_down("memory not running")
+    def disconnected(self, message: Disconnected) -> None:
+        super().disconnected(message)
         for welcome in self.query(Welcome):
             welcome.show_down(message.reason)
 
-    @on(StreamEvent)
-    @on(SessionStarted)
-    async def _relay(self, message: StreamEvent | SessionStarted) -> None:
+    async def receive(self, message: StreamEvent | SessionStarted) -> None:
+        """What the daemon says to a question, or while it reads what a person added."""
         if isinstance(message, StreamEvent) and message.ticket in self._adding:
             self._added(message)
         else:
             await self.conversation.receive(message)
 
-    @on(Activity)
-    def _activity(self, message: Activity) -> None:
-        match message.event:
-            case wire.Progress() as progress:
-                self.query_one(StatusBar).set_progress(progress)
-                if progress.done >= progress.total:
-                    self._look_soon()
-            case wire.SourceChanged() | wire.Skipped():
-                self._look_soon()
-            case wire.Notice(level="error", text=text):
-                self.notify(display_safe(text), severity="error", markup=False)
-            case wire.Notice(level="warning", text=text):
-                self.notify(display_safe(text), severity="warning", markup=False)
-            case wire.Notice(text=text):
-                self.notify(display_safe(text), markup=False)
-
-    def _show_status(self, status: wire.Status) -> None:
-        self._status = status
-        self.query_one(StatusBar).set_status(status)
-        for welcome in self.query(Welcome):
-            welcome.show(status, self._last, self._now())
-
-    def _look_soon(self) -> None:
-        if self._look is None:
-            self._look = self.set_timer(SETTLE_SECONDS, self._look_now)
-
-    def _look_now(self) -> None:
-        self._look = None
-        self.link.refresh_status()
-
-    def _look_again(self) -> None:
-        if self._status is not None:
-            self.link.refresh_status()
-
-    @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Tells a person what the daemon could not do."""
-        try:
-            yield
-        except (DaemonError, DaemonDownError) as error:
-            self.notify(display_safe(str(error)), severity="error", markup=False)
+    def _welcome(self) -> None:
+        if self.shared.status is not None:
+            for welcome in self.query(Welcome):
+                welcome.show(self.shared.status, self._last, self.shared.now())
 
     # Prompt -------------------------------------------------------------------------------------
 
@@ -201,7 +135,7 @@ class ChatScreen(Screen[None]):
     @on(Conversation.Changed)
     def _session_changed(self) -> None:
         session = self.conversation.session
-        self.query_one(StatusBar).set_title(session.title)
+        self.conversation.show_title()
         self.prompt.asked = session.asked
         waiting = self.query_one("#waiting", Plain)
         waiting.display = bool(session.waiting)
@@ -270,9 +204,6 @@ class ChatScreen(Screen[None]):
             self.app.copy_to_clipboard(answer_text(answer.text, answer.citations))
             self.notify("Answer copied, with its sources.", markup=False)
 
-    def action_show_help(self) -> None:
-        self.app.push_screen(HelpScreen())
-
     async def action_choose_theme(self, name: str = "") -> None:
         if not name:
             self.app.search_themes()
@@ -286,16 +217,15 @@ class ChatScreen(Screen[None]):
 
     @work
     async def _offer_last(self) -> None:
-        with self._telling():
+        with self.telling():
             self._last = next(iter(await self.link.sessions()), None)
-            if self._status is not None:
-                self._show_status(self._status)
+            self._welcome()
 
     @work
     async def action_show_sessions(self) -> None:
-        with self._telling():
+        with self.telling():
             sessions = await self.link.sessions()
-            chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self._now()))
+            chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self.shared.now()))
             if chosen == NEW:
                 await self.action_new_session()
             elif chosen is not None:
@@ -310,7 +240,7 @@ class ChatScreen(Screen[None]):
 
     @work
     async def action_resume_last(self) -> None:
-        with self._telling():
+        with self.telling():
             if self._last is not None:
                 await self._resume(self._last.id)
 
@@ -331,22 +261,22 @@ class ChatScreen(Screen[None]):
 
     @work
     async def action_show_why(self) -> None:
-        with self._telling():
+        with self.telling():
             await self.conversation.explain(self.folders)
 
     @work
     async def action_show_whynot(self, words: str) -> None:
-        with self._telling():
+        with self.telling():
             await self.conversation.explain(self.folders, words)
 
     @work
     async def action_show_secrets(self) -> None:
-        with self._telling():
+        with self.telling():
             await self.conversation.show_secrets()
 
     @work
     async def action_judge(self, verdict: str) -> None:
-        with self._telling():
+        with self.telling():
             await self.conversation.judge(verdict)
 
     async def action_choose_effort(self, name: str = "") -> None:
@@ -390,12 +320,12 @@ class ChatScreen(Screen[None]):
             note.say(text, level)
         else:  # it stood in a session that was left
             self.notify(display_safe(text), severity="error" if level == "error" else "information", markup=False)
-        self._look_soon()
+        self.link.refresh_status()
 
     @work
     async def action_watch_path(self, typed: str) -> None:
         path = _path(typed)
-        with self._telling():
+        with self.telling():
             folder = await self.link.call(lambda client: client.watch(path))
             text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
             await self.conversation.say(text)
@@ -404,7 +334,7 @@ class ChatScreen(Screen[None]):
     @work
     async def action_show_me(self, said: str = "") -> None:
         key, _, value = said.partition(" ")
-        with self._telling():
+        with self.telling():
             if value.strip():
                 reply = await self.link.call(lambda client: client.set_profile(key, value.strip()))
             else:
@@ -413,9 +343,9 @@ class ChatScreen(Screen[None]):
 
     @work
     async def action_show_status(self) -> None:
-        with self._telling():
+        with self.telling():
             status = await self.link.call(lambda client: client.status())
-            self._show_status(status)
+            self.shared.status = status
             await self.conversation.say(status_report(status))
 
 

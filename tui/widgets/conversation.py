@@ -10,10 +10,12 @@ from typing import Literal
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
 from daemon import wire
+from daemon.terminal import display_safe
 from tui.link import Link
 from tui.messages import SessionStarted, StreamEvent
 from tui.reports import secrets_report, verdict_report, why_report, whynot_report
@@ -174,6 +176,11 @@ class Conversation(Vertical):
         self.session = session
         await self.transcript.clear()
         self.post_message(self.Changed())
+
+    def show_title(self) -> None:
+        """Puts the session's title on the frame."""
+        title = display_safe(self.session.title, line=True)
+        self.border_title = Content(title) if title else None
 
     # What is in view ----------------------------------------------------------------------------
 

@@ -18,20 +18,21 @@ class Hints(Plain):
     In place of Textual's Footer, which makes a widget of every key and makes them anew with every change of the focus.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, page: Where) -> None:
         super().__init__(id="hints")
+        self._page = page
         self._targets: list[tuple[range, str]] = []
         self.show_for(None)
 
     def show_for(self, focused: Where | None) -> None:
         """Shows what can be done with the focus in a place; None is anywhere else."""
-        places: tuple[Where, ...] = (*([focused] if focused else []), "chat", "app")
+        places: tuple[Where, ...] = (*([focused] if focused else []), self._page, "app")
         text, self._targets = Content(), []
         for place in places:
             for action in actions_of(place):
                 if action.footer:
                     hint = Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}")
-                    prefix = {"app": "app.", "chat": "screen."}.get(place, "focused.")
+                    prefix = {"app": "app.", self._page: "screen."}.get(place, "focused.")
                     self._targets.append((range(len(text), len(text) + len(hint)), prefix + action.handler))
                     text += hint + " " * _GAP
         self.update(text)

@@ -1,60 +1,10 @@
-"""Everything a person can do in the chat, declared once.
-
-Key bindings, footer, command palette, slash commands, completion hints and the help screen are all made from `ACTIONS`.
-`handler` is a Textual action of the widget or screen that `where` stands for: `handler="add_path"` is its method
-`action_add_path`. A slash command hands what stands after it to that method.
-"""
+"""What can be done in the chat: on its screen, in the prompt, in the conversation and in the evidence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from tui.actions.action import Action
 
-from textual.binding import Binding, BindingType
-
-Where = Literal["app", "chat", "prompt", "transcript", "evidence", "sessions"]
-
-PLACES: dict[Where, str] = {
-    "chat": "In the chat",
-    "app": "Everywhere",
-    "prompt": "While typing",
-    "transcript": "In the conversation",
-    "evidence": "In the evidence",
-    "sessions": "In the list of sessions",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """One thing that can be done.
-
-    `key` is a Textual key, or several joined by commas. `slash` is the command without its slash, `argument` what it
-    takes, in brackets if it may be left out. `footer` is its word in the footer, if it stands there.
-    """
-
-    name: str
-    sentence: str
-    handler: str
-    where: Where = "chat"
-    key: str = ""
-    slash: str = ""
-    argument: str = ""
-    footer: str = ""
-    palette: bool = False
-    priority: bool = False  # before what the focused widget would do with the key
-
-    @property
-    def usage(self) -> str:
-        """The slash command as it is typed: `/add PATH`."""
-        return f"/{self.slash} {self.argument}".rstrip() if self.slash else ""
-
-    @property
-    def needs_argument(self) -> bool:
-        return bool(self.argument) and not self.argument.startswith("[")
-
-
-ACTIONS: tuple[Action, ...] = (
-    Action("Help", "Show the keys and the commands.", "show_help", key="f1", slash="help", footer="help", palette=True),
+CHAT: tuple[Action, ...] = (
     Action(
         "Evidence",
         "Show or hide the lines that the answer rests on.",
@@ -134,20 +84,6 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("Answer below", "Select the answer below.", "select_answer(1)", key="alt+down,ctrl+down"),
     Action("Newest", "Jump to the newest line.", "jump_to_end", key="ctrl+end"),
-    Action(
-        "Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands", priority=True
-    ),
-    Action(
-        "Quit",
-        "Leave the chat; sessions are kept.",
-        "quit",
-        "app",
-        "ctrl+q",
-        slash="quit",
-        palette=True,
-        priority=True,
-    ),
-    Action("Copy or quit", "Copy what is selected; if nothing is, leave the chat.", "quit", "app", "ctrl+c"),
     Action("Send", "Ask; while an answer is running, the question waits its turn.", "send", "prompt", "enter"),
     Action("New line", "Start a new line.", "newline", "prompt", "shift+enter,ctrl+j,alt+enter"),
     Action(
@@ -173,51 +109,4 @@ ACTIONS: tuple[Action, ...] = (
     Action("Passage down", "Scroll the passage down.", "scroll_passage(1)", "evidence", "space,pagedown"),
     Action("Passage up", "Scroll the passage up.", "scroll_passage(-1)", "evidence", "pageup"),
     Action("Back", "Go back to the prompt.", "screen.focus_prompt", "evidence", "escape"),
-    Action("Resume", "Go on with the session.", "resume", "sessions", "enter"),
-    Action("New", "Start a new session.", "new", "sessions", "n"),
-    Action("Rename", "Give the session another name.", "rename", "sessions", "r"),
-    Action("Delete", "Delete the session, after asking.", "delete", "sessions", "d,delete"),
-    Action("Close", "Close the list.", "close", "sessions", "escape"),
 )
-
-
-def actions_of(where: Where) -> tuple[Action, ...]:
-    """The actions of one place, in the order they are shown."""
-    return tuple(action for action in ACTIONS if action.where == where)
-
-
-def bindings_of(where: Where) -> list[BindingType]:
-    """The key bindings of one place; those with a footer word are shown in the footer."""
-    return [
-        Binding(
-            action.key, action.handler, action.footer or action.name, show=bool(action.footer), priority=action.priority
-        )
-        for action in actions_of(where)
-        if action.key
-    ]
-
-
-def commands() -> tuple[Action, ...]:
-    """The actions that have a slash command."""
-    return tuple(action for action in ACTIONS if action.slash)
-
-
-def find_commands(typed: str) -> tuple[Action, ...]:
-    """The slash commands that begin with what is typed, `/` included."""
-    return tuple(action for action in commands() if f"/{action.slash}".startswith(typed))
-
-
-def parse_command(text: str) -> tuple[str, str] | None:
-    """A sent text as the name of a command and what stands after it; None if it is no command.
-
-    A question may begin with a path, so only one line of the form `/word` or `/word argument` is a command.
-    """
-    head, _, argument = text.partition(" ")
-    return (head[1:], argument.strip()) if head.startswith("/") and head[1:].isalpha() and "\n" not in text else None
-
-
-def find_command(name: str) -> Action | None:
-    """The action of a slash command, which may be shortened as far as it stays clear."""
-    found = find_commands(f"/{name}")
-    exact = [action for action in found if action.slash == name]
-    return exact[0] if exact else found[0] if len(found) == 1 else None

@@ -1,42 +1,42 @@
-"""The line at the top: which session, and how the memory is."""
+"""The line at the top: which pages there are, which one this is, and how the memory is."""
 
 from __future__ import annotations
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
 from daemon import wire
 from daemon.terminal import display_safe
+from tui.pages import TABS
 from tui.widgets.plain import Plain
 from tui.wording import count, short_path
 
 _LABEL = 24
+_GAP = 2
 
 
-class StatusBar(Horizontal):
-    """session on the left; notes, passages, what is being read, and what is wrong on the right."""
+class Rail(Horizontal):
+    """The tabs on the left; notes, passages, what is being read, and what is wrong on the right."""
 
-    def __init__(self) -> None:
-        super().__init__(id="status-bar")
+    def __init__(self, page: str) -> None:
+        super().__init__(id="rail")
         self._status: wire.Status | None = None
         self._progress: wire.Progress | None = None
         self._down = "connecting"
-        self._title = Plain(id="session-title")
+        self._tabs = TabLine(page)
         self._memory = Plain(self._state(), id="memory-state")
 
     def compose(self) -> ComposeResult:
         yield Plain("palimpsest", id="app-name")
-        yield self._title
+        yield self._tabs
         yield self._memory
-
-    def set_title(self, title: str) -> None:
-        """The session's title; empty for a new one."""
-        self._title.update(display_safe(title, line=True))
 
     def set_status(self, status: wire.Status) -> None:
         """The daemon answers, and this is how it stands."""
         self._status, self._down = status, ""
+        self._tabs.set_badge("review", status.review)
         self._show()
 
     def set_progress(self, progress: wire.Progress) -> None:
@@ -67,3 +67,40 @@ class StatusBar(Horizontal):
         what = f"has lost {count(warned.gone, 'file')}" if warned.gone else "is missing"
         warning = f"! {display_safe(short_path(warned.path), line=True)} {what}"
         return Content("  ").join([Content.styled(warning, "$text-warning"), *parts])
+
+
+class TabLine(Plain):
+    """The tabs in one widget, with how much waits on each; a click opens a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(id="tabs")
+        self._page = page
+        self._badges: dict[str, int] = {}
+        self._targets: list[tuple[range, str]] = []
+        self._show()
+
+    def set_badge(self, page: str, number: int) -> None:
+        """So many things wait on a page."""
+        if self._badges.get(page, 0) != number:
+            self._badges[page] = number
+            self._show()
+
+    def _show(self) -> None:
+        text, self._targets = Content(), []
+        for place, tab in enumerate(TABS, 1):
+            here = tab.name == self._page
+            words = Content.assemble(
+                (f"{place} ", "$accent" if here else "$foreground-muted"),
+                (tab.title, "bold $accent underline" if here else "$foreground-muted"),
+            )
+            if badge := self._badges.get(tab.name):
+                words += Content.styled(f" {badge}", "bold $text-warning")
+            self._targets.append((range(len(text), len(text) + len(words)), tab.name))
+            text += words + " " * _GAP
+        self.update(text)
+
+    async def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        for span, page in self._targets:
+            if offset is not None and offset.x in span:
+                await self.run_action(f"app.open_page({page!r})")

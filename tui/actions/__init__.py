@@ -1,0 +1,69 @@
+"""Everything a person can do in the chat, declared once, in one module for each page.
+
+Key bindings, footer, command palette, slash commands, completion hints and the help screen are all made from `ACTIONS`.
+`handler` is a Textual action of the widget or screen that `where` stands for: `handler="add_path"` is its method
+`action_add_path`. A slash command hands what stands after it to that method.
+"""
+
+from __future__ import annotations
+
+from textual.binding import Binding, BindingType
+
+from tui.actions.action import Action as Action
+from tui.actions.action import Where as Where
+from tui.actions.chat import CHAT
+from tui.actions.everywhere import EVERYWHERE
+from tui.actions.sessions import SESSIONS
+
+PLACES: dict[Where, str] = {
+    "chat": "In the chat",
+    "app": "Everywhere",
+    "prompt": "While typing",
+    "transcript": "In the conversation",
+    "evidence": "In the evidence",
+    "sessions": "In the list of sessions",
+}
+
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *SESSIONS)
+
+
+def actions_of(where: Where) -> tuple[Action, ...]:
+    """The actions of one place, in the order they are shown."""
+    return tuple(action for action in ACTIONS if action.where == where)
+
+
+def bindings_of(where: Where) -> list[BindingType]:
+    """The key bindings of one place; those with a footer word are shown in the footer."""
+    return [
+        Binding(
+            action.key, action.handler, action.footer or action.name, show=bool(action.footer), priority=action.priority
+        )
+        for action in actions_of(where)
+        if action.key
+    ]
+
+
+def commands() -> tuple[Action, ...]:
+    """The actions that have a slash command."""
+    return tuple(action for action in ACTIONS if action.slash)
+
+
+def find_commands(typed: str) -> tuple[Action, ...]:
+    """The slash commands that begin with what is typed, `/` included."""
+    return tuple(action for action in commands() if f"/{action.slash}".startswith(typed))
+
+
+def parse_command(text: str) -> tuple[str, str] | None:
+    """A sent text as the name of a command and what stands after it; None if it is no command.
+
+    A question may begin with a path, so only one line of the form `/word` or `/word argument` is a command.
+    """
+    head, _, argument = text.partition(" ")
+    return (head[1:], argument.strip()) if head.startswith("/") and head[1:].isalpha() and "\n" not in text else None
+
+
+def find_command(name: str) -> Action | None:
+    """The action of a slash command, which may be shortened as far as it stays clear."""
+    found = find_commands(f"/{name}")
+    exact = [action for action in found if action.slash == name]
+    return exact[0] if exact else found[0] if len(found) == 1 else None

@@ -1,0 +1,37 @@
+"""One thing that a person can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Where = Literal["app", "chat", "prompt", "transcript", "evidence", "sessions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that can be done.
+
+    `key` is a Textual key, or several joined by commas. `slash` is the command without its slash, `argument` what it
+    takes, in brackets if it may be left out. `footer` is its word in the footer, if it stands there.
+    """
+
+    name: str
+    sentence: str
+    handler: str
+    where: Where = "chat"
+    key: str = ""
+    slash: str = ""
+    argument: str = ""
+    footer: str = ""
+    palette: bool = False
+    priority: bool = False  # before what the focused widget would do with the key
+
+    @property
+    def usage(self) -> str:
+        """The slash command as it is typed: `/add PATH`."""
+        return f"/{self.slash} {self.argument}".rstrip() if self.slash else ""
+
+    @property
+    def needs_argument(self) -> bool:
+        return bool(self.argument) and not self.argument.startswith("[")

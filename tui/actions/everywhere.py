@@ -1,0 +1,23 @@
+"""What can be done on every page."""
+
+from __future__ import annotations
+
+from tui.actions.action import Action
+
+EVERYWHERE: tuple[Action, ...] = (
+    Action("Help", "Show the keys and the commands.", "show_help", "app", "f1", "help", footer="help", palette=True),
+    Action(
+        "Commands", "Find a command by its name.", "command_palette", "app", "ctrl+p", footer="commands", priority=True
+    ),
+    Action(
+        "Quit",
+        "Leave the chat; sessions are kept.",
+        "quit",
+        "app",
+        "ctrl+q",
+        slash="quit",
+        palette=True,
+        priority=True,
+    ),
+    Action("Copy or quit", "Copy what is selected; if nothing is, leave the chat.", "quit", "app", "ctrl+c"),
+)

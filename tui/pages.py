@@ -1,0 +1,16 @@
+"""The pages of the chat's window, in the order of their tabs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A page as the rail shows it: the name of its Textual mode, and the word on its tab."""
+
+    name: str
+    title: str
+
+
+TABS: tuple[Tab, ...] = (Tab("chat", "Chat"),)

@@ -1,0 +1,77 @@
+"""What every page of the window has: the rail above, the keys below, and the daemon's messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+from daemon.terminal import display_safe
+from tui.actions import Where
+from tui.messages import Activity, Disconnected, StatusChanged
+from tui.shared import Shared
+from tui.widgets.hints import Hints
+from tui.widgets.rail import Rail
+
+
+class Page(Screen[None]):
+    """A page with a tab. Those that extend it say which one by `NAME`, which is the place of their actions as well,
+    and put their own widgets between the rail and the keys with `compose_body`."""
+
+    NAME: ClassVar[Where]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(classes="page")
+        self.shared = shared
+        self.link = shared.link
+
+    def compose(self) -> ComposeResult:
+        yield Rail(self.NAME)
+        yield from self.compose_body()
+        yield Hints(self.NAME)
+
+    def compose_body(self) -> ComposeResult:
+        """The page's own widgets."""
+        raise NotImplementedError
+
+    def _on_mount(self, event: object) -> None:
+        # Before the `on_mount` of the page itself, which Textual calls as well.
+        self.shared.status_changed.subscribe(self, self.status_changed)
+        self.shared.disconnected.subscribe(self, self.disconnected)
+        self.shared.activity.subscribe(self, self.daemon_acted)
+        if self.shared.status is not None:
+            self.call_next(self.status_changed, StatusChanged(self.shared.status, connected=True))
+        elif self.shared.down:
+            self.call_next(self.disconnected, Disconnected(self.shared.down))
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The watched folders; paths are shown from them."""
+        return self.shared.folders
+
+    def status_changed(self, message: StatusChanged) -> None:
+        """The memory's state was asked for."""
+        self.query_one(Rail).set_status(message.status)
+
+    def disconnected(self, message: Disconnected) -> None:
+        """The daemon does not answer any more."""
+        self.query_one(Rail).set_down("memory not running")
+
+    def daemon_acted(self, message: Activity) -> None:
+        """Something happens in the daemon."""
+        if isinstance(message.event, wire.Progress):
+            self.query_one(Rail).set_progress(message.event)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Tells a person what the daemon could not do."""
+        try:
+            yield
+        except (DaemonError, DaemonDownError) as error:
+            self.notify(display_safe(str(error)), severity="error", markup=False)

@@ -1,0 +1,35 @@
+"""What the pages of one window share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from textual.signal import Signal
+
+from daemon import wire
+from tui.link import Link
+from tui.messages import Activity, Disconnected, StatusChanged
+
+
+@dataclass
+class Shared:
+    """The line to the daemon, the time, and what the daemon says of itself.
+
+    `status` is the memory's state when it was last asked for; None while the daemon does not answer. A page that is to
+    hear of changes subscribes to the signals when it is mounted. `Page` does, and hands them to its methods.
+    """
+
+    link: Link
+    now: Callable[[], datetime]
+    status_changed: Signal[StatusChanged]
+    disconnected: Signal[Disconnected]
+    activity: Signal[Activity]
+    status: wire.Status | None = None
+    down: str = ""  # why the daemon does not answer; empty while it does, or before it was asked
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The watched folders; paths are shown from them."""
+        return tuple(folder.path for folder in self.status.folders) if self.status else ()
