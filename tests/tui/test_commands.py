@@ -110,7 +110,7 @@ async def test_commands_do_what_their_keys_do() -> None:
         assert chat.title() == "Who has the belt for the compressor?"
         await chat.send("/new")
         await chat.until(lambda: not chat.answers)
-        assert chat.title() == "" and "Ask your memory." in chat.text()
+        assert chat.title() == "New session" and "Ask your memory." in chat.text()
         await chat.send("/theme parchment")
         await chat.until(lambda: chat.app.theme == "parchment")
         await chat.send("/quit")

@@ -94,7 +94,7 @@ async def test_deleting_the_session_on_screen_begins_a_new_one() -> None:
         await chat.pilot.press("escape")
         await back(chat)
         await chat.until(lambda: "Ask your memory." in chat.text())
-        assert not chat.answers and chat.title() == ""
+        assert not chat.answers and chat.title() == "New session"
 
 
 async def test_a_new_session_leaves_the_running_answer_to_the_daemon() -> None:
@@ -132,7 +132,7 @@ async def test_a_session_that_is_gone_is_reported() -> None:
         await chat.pilot.press("enter")
         await back(chat)
         await chat.until(lambda: "There is no session 7. Choose another one." in chat.words())
-        assert not chat.answers and chat.title() == ""
+        assert not chat.answers and chat.title() == "New session"
 
 
 async def test_an_answer_that_broke_off_is_marked() -> None:

@@ -54,7 +54,7 @@ class ChatScreen(Page):
         with Vertical(id="below"):
             yield CommandHints()
             yield Plain(id="waiting").hide()
-            with Horizontal(id="ask"):
+            with Horizontal(id="ask", classes="pane"):
                 yield Plain(SIGN, id="sign")
                 yield Prompt()
 

@@ -29,6 +29,9 @@ from tui.widgets.welcome import Welcome
 from tui.wording import count
 
 
+NEW_SESSION = "New session"
+
+
 class Conversation(Vertical):
     """Asks one question at a time; the others wait their turn. `session` is what it knows."""
 
@@ -50,7 +53,8 @@ class Conversation(Vertical):
         question: str
 
     def __init__(self, link: Link, now: Callable[[], datetime]) -> None:
-        super().__init__(id="conversation")
+        super().__init__(id="conversation", classes="pane")
+        self.border_title = NEW_SESSION
         self.session = Session()
         self._link = link
         self._now = now
@@ -180,7 +184,7 @@ class Conversation(Vertical):
     def show_title(self) -> None:
         """Puts the session's title on the frame."""
         title = display_safe(self.session.title, line=True)
-        self.border_title = Content(title) if title else None
+        self.border_title = Content(title) if title else NEW_SESSION
 
     # What is in view ----------------------------------------------------------------------------
 

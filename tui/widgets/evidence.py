@@ -19,10 +19,10 @@ class Evidence(Vertical):
     """The citations of one answer, and the passage of the highlighted one."""
 
     def __init__(self) -> None:
-        super().__init__(id="evidence", classes="-empty")
+        super().__init__(id="evidence", classes="pane -empty")
+        self.border_title = "Evidence"
 
     def compose(self) -> ComposeResult:
-        yield Plain("Evidence", id="evidence-title")
         yield Plain(EMPTY, id="evidence-empty")
         passage = Passage()
         yield CitationList(passage)
