@@ -28,7 +28,6 @@ from tui.widgets.transcript import Transcript
 from tui.widgets.welcome import Welcome
 from tui.wording import count
 
-
 NEW_SESSION = "New session"
 
 
