@@ -14,9 +14,9 @@ from memory.store.rows import (
     LISTED,
     LIVE,
     SOURCE_COLUMNS,
-    columns,
     id_list,
     is_live,
+    read_columns,
     select_ids,
     source_from_row,
     to_json,
@@ -95,14 +95,10 @@ class EpisodeArrays(NamedTuple):
 
 def live(conn: Connection) -> EpisodeArrays:
     """The live episodes, by id."""
-    never = np.iinfo(np.int64).min
-    cursor = conn.execute(
-        "SELECT e.node_id, e.source_id, e.seq, ifnull(e.event_from, ?), s.kind = 'chat', e.words"
-        " FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
-        f" WHERE {is_live('n')} ORDER BY e.node_id",
-        (int(never),),
-    )
-    id, source_id, seq, event_from, is_chat, words = columns(cursor, 6)
+    about = f"ifnull(e.event_from, {np.iinfo(np.int64).min})"
+    values = ("e.node_id", "e.source_id", "e.seq", about, "s.kind = 'chat'", "e.words")
+    rest = f"JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {is_live('n')}"
+    id, source_id, seq, event_from, is_chat, words = read_columns(conn, values, "episode e", "e.node_id", rest)
     return EpisodeArrays(id, source_id, seq, event_from, is_chat.astype(np.bool_), words)
 
 

@@ -8,7 +8,6 @@ The bi-temporal predicate has its one place here. Each fact has two times. *Vali
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
-from itertools import chain, islice
 from typing import Any, SupportsInt, TypeVar
 
 import numpy as np
@@ -24,7 +23,7 @@ V = TypeVar("V")
 LIVE = "t_expired IS NULL"  # SQL: this memory believes the row now
 LISTED = "(SELECT value FROM json_each(?))"  # SQL: the values of a list in JSON
 FIRST_EDGE = 1 << 30  # node ids begin at 1, so the id of a fact tells a relation from a thesis
-PIECE = 50_000  # rows that are Python objects at a time
+PIECE = 1 << 16  # keys whose rows are one text at a time
 
 
 def is_live(alias: str) -> str:
@@ -97,13 +96,30 @@ def source_from_row(row: Sequence[Any]) -> Source:
     return Source(id, uri, kind, title, reader, conversation, policy, from_ms(at), sha256, size, mtime_ns)
 
 
-def numbers(cursor: Iterator[tuple[int, ...]], width: int) -> Iterator[NDArray[np.int64]]:
-    """The rows of whole numbers in pieces (any, width), so that never all are Python objects at once."""
-    flat = chain.from_iterable(cursor)
-    while len(piece := np.fromiter(islice(flat, PIECE * width), np.int64)):
-        yield piece.reshape(-1, width)
+def read_numbers(
+    conn: Connection, values: Sequence[str], table: str, key: str, rest: str
+) -> Iterator[NDArray[np.int64]]:
+    """The whole numbers that these expressions (SQL) are in the rows of `table`, by `key`, an indexed column of it, in
+    pieces (len(values), any). `rest` (SQL) joins what else is needed, and says with WHERE which rows.
+
+    SQLite writes each piece as one text of hexadecimal digits: with a Python object a number the graph of 100,000
+    episodes took a third longer, and each row handed the interpreter over to threads that wait for it."""
+    ends = f"SELECT (SELECT min({key}) FROM {table}), (SELECT max({key}) FROM {table})"
+    first, last = conn.execute(ends).fetchone()
+    if first is None:
+        return
+    digits = "%016x" * len(values)
+    query = (
+        f"SELECT group_concat(line, '') FROM (SELECT printf('{digits}', {', '.join(values)}) AS line"
+        f" FROM {table} {rest} AND {key} BETWEEN ? AND ? ORDER BY {key})"
+    )
+    for begin in range(first, last + 1, PIECE):
+        (text,) = conn.execute(query, (begin, begin + PIECE - 1)).fetchone()
+        if text:
+            yield np.frombuffer(bytes.fromhex(text), ">i8").astype(np.int64).reshape(-1, len(values)).T
 
 
-def columns(cursor: Iterator[tuple[int, ...]], width: int) -> NDArray[np.int64]:
-    """(width, any) the rows of whole numbers, turned."""
-    return np.concatenate([np.zeros((width, 0), np.int64), *(piece.T for piece in numbers(cursor, width))], axis=1)
+def read_columns(conn: Connection, values: Sequence[str], table: str, key: str, rest: str) -> NDArray[np.int64]:
+    """All the pieces of `read_numbers` in one (len(values), any)."""
+    pieces = read_numbers(conn, values, table, key, rest)
+    return np.concatenate([np.zeros((len(values), 0), np.int64), *pieces], axis=1)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.errors import StoreError
-from memory.store import check, episodes, graph
+from memory.store import check, episodes, graph, rows
 from memory.store.graph import AliasRow, EdgeRow, ObjectRow
 from memory.store.rows import FIRST_EDGE
 from memory.store.store import Store
@@ -118,14 +118,22 @@ def test_live_objects_say_which_are_dates(store: Store, nodes: list[int]) -> Non
         assert (ids.tolist(), is_date.tolist()) == ([*nodes, day], [False, False, False, True])
 
 
-def test_more_edges_than_one_fetch_are_loaded(store: Store) -> None:
+def test_more_edges_than_one_piece_are_loaded_without_an_object_each(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "PIECE", 1000)
     with store.writing() as conn:
-        node, edge = graph.allocate(conn, "node", 201), graph.allocate(conn, "edge", 40_000)
-        graph.insert_objects(conn, [ObjectRow(node + n, "") for n in range(201)], 1)
-        pairs = [(node + a, node + b) for a in range(200) for b in range(200)]
+        node, edge = graph.allocate(conn, "node", 101), graph.allocate(conn, "edge", 10_000)
+        graph.insert_objects(conn, [ObjectRow(node + n, "") for n in range(101)], 1)
+        pairs = [(node + a, node + b) for a in range(100) for b in range(100)]
         graph.insert_edges(conn, [EdgeRow(edge + n, "next", *pair) for n, pair in enumerate(pairs)], 1)
+        graph.retire_edges(conn, range(edge + 1500, edge + 4000), 2, "test")
+        fetched = []
+        conn.row_factory = lambda cursor, row: fetched.append(row) or row
         found = graph.live_edges(conn)["next"]
-        assert list(zip(found.src.tolist(), found.dst.tolist(), strict=True)) == pairs
+        assert list(zip(found.src.tolist(), found.dst.tolist(), strict=True)) == pairs[:1500] + pairs[4000:]
+        assert len(fetched) < 20, "rows were handed over one by one"
+        conn.row_factory = None
 
 
 def test_retired_edges_are_gone_with_what_was_learnt_on_them(store: Store) -> None:
