@@ -25,9 +25,11 @@ from daemon.client import Client
 from daemon.paths import Paths
 from daemon.starting import connect
 from daemon.terminal import display_safe
-from tui.actions import ACTIONS, bindings_of
-from tui.link import Connect, Link
+from tui.actions import ACTIONS, Action, bindings_of
+from tui.link import EFFORTS, Connect, Link
 from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
+from tui.palette import ActionsProvider
+from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
 from tui.screens.help import HelpScreen
 from tui.screens.page import Page
@@ -36,6 +38,7 @@ from tui.theme import DARK, THEMES
 
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
+PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 SCREENS: dict[str, Callable[[Shared], Page]] = {"chat": ChatScreen}  # by the names of the tabs
 
@@ -48,53 +51,87 @@ def run(paths: Paths) -> int:
     def connect_daemon(start: bool) -> Client:
         return connect(paths, start=start)
 
-    app = PalimpsestApp(connect_daemon)
+    app = PalimpsestApp(connect_daemon, preferences=Preferences.load(paths.data / PREFERENCES))
     app.run()
     return app.return_code or 0
 
 
 class PalimpsestApp(App[None]):
-    """One window on one memory. `connect` gives the client, `now` the time."""
+    """One window on one memory. `connect` gives the client, `now` the time; `preferences` are a person's own."""
 
     TITLE = "Palimpsest"
     CSS_PATH: ClassVar = STYLES
     BINDINGS = bindings_of("app")
+    COMMANDS: ClassVar = {ActionsProvider}
     DEFAULT_MODE = "chat"
 
     # Not registered and set in __init__, for that would parse all styles a second time: 60 ms.
     theme = Reactive(DARK.name)
 
-    def __init__(self, connect: Connect, now: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> None:
+    def __init__(
+        self,
+        connect: Connect,
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+        preferences: Preferences | None = None,
+    ) -> None:
         super().__init__()
         self.shared = Shared(
-            Link(connect, self), now, Signal(self, "status"), Signal(self, "disconnected"), Signal(self, "activity")
+            Link(connect, self),
+            now,
+            Signal(self, "status"),
+            Signal(self, "disconnected"),
+            Signal(self, "activity"),
+            preferences or Preferences(),
         )
+        self._restore(self.shared.preferences)
         for name, make in SCREENS.items():
             self.add_mode(name, partial(make, self.shared))
         self._look: Timer | None = None
         self._last_guard = [OnlyText()]
 
     def on_mount(self) -> None:
+        self.theme_changed_signal.subscribe(self, self._keep_theme)
         self.call_after_refresh(self.shared.link.open)  # when every widget is there to show what comes
         self.set_interval(STATUS_SECONDS, self._look_again)
 
     def on_unmount(self) -> None:
         self.shared.link.close()
+        self._keep_seen()
+
+    def _restore(self, preferences: Preferences) -> None:
+        if preferences.theme in self.available_themes:
+            self.set_reactive(PalimpsestApp.theme, preferences.theme)
+        if not preferences.motion:
+            self.animation_level = "none"
+        if preferences.effort in EFFORTS:
+            self.shared.link.effort = preferences.effort
+
+    def _keep_theme(self, theme: Theme) -> None:
+        if theme.name != self.shared.preferences.theme:
+            self.shared.preferences.theme = theme.name
+            self.shared.preferences.save()
+
+    def _keep_seen(self) -> None:
+        self.shared.preferences.save(self.shared.now())
 
     @property
     def available_themes(self) -> dict[str, Theme]:
         return super().available_themes | {theme.name: theme for theme in THEMES}
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        for action in ACTIONS:
-            if action.palette:
-                yield SystemCommand(action.name, action.sentence, self._runner(action.handler, action.where == "app"))
+        used = self.shared.preferences.used
+        for action in sorted((action for action in ACTIONS if action.palette), key=lambda action: -used[action.name]):
+            yield SystemCommand(action.name, action.sentence, self._runner(action))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), *self._last_guard]
 
-    def _runner(self, handler: str, of_app: bool) -> Callable[[], object]:
-        return lambda: self.call_later(self.run_action, handler, self if of_app else self.screen)
+    def _runner(self, action: Action) -> Callable[[], object]:
+        def run() -> None:
+            self.shared.preferences.note_use(action.name)
+            self.call_later(self.run_action, action.handler, self if action.where == "app" else self.screen)
+
+        return run
 
     # The daemon ---------------------------------------------------------------------------------
 
@@ -136,6 +173,7 @@ class PalimpsestApp(App[None]):
         self.shared.link.refresh_status()
 
     def _look_again(self) -> None:
+        self._keep_seen()  # a terminal that is closed ends the chat without a word
         if self.shared.status is not None:
             self.shared.link.refresh_status()
 

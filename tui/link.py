@@ -30,6 +30,7 @@ from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, 
 
 T = TypeVar("T")
 
+EFFORTS = ("quick", "normal", "deep")  # how far a question may go
 RETRY_SECONDS = 2.0
 PROGRESS_SECONDS = 0.1  # an ingestion may report thousands of files a second; a person reads ten
 TITLE_LENGTH = 60

@@ -11,6 +11,7 @@ from textual.signal import Signal
 from daemon import wire
 from tui.link import Link
 from tui.messages import Activity, Disconnected, StatusChanged
+from tui.preferences import Preferences
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Shared:
     status_changed: Signal[StatusChanged]
     disconnected: Signal[Disconnected]
     activity: Signal[Activity]
+    preferences: Preferences
     status: wire.Status | None = None
     down: str = ""  # why the daemon does not answer; empty while it does, or before it was asked
 

@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 
 from tests.tui.scripted import NOW, ScriptedClient
 from tui.app import PalimpsestApp
+from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
 from tui.widgets.answer import Answer
 from tui.widgets.plain import Plain
@@ -82,10 +83,12 @@ class Chat:
 
 
 @asynccontextmanager
-async def chatting(client: ScriptedClient, size: tuple[int, int] = WIDE) -> AsyncIterator[Chat]:
+async def chatting(
+    client: ScriptedClient, size: tuple[int, int] = WIDE, preferences: Preferences | None = None
+) -> AsyncIterator[Chat]:
     """A chat that has connected, or knows that it cannot."""
     messages: list[Message] = []
-    app = PalimpsestApp(client.connect, lambda: NOW)
+    app = PalimpsestApp(client.connect, lambda: NOW, preferences)
     app.animation_level = "none"
     async with app.run_test(size=size, message_hook=messages.append, notifications=True) as pilot:
         chat = Chat(pilot, client, messages)

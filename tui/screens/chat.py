@@ -13,6 +13,7 @@ from daemon import wire
 from daemon.terminal import display_safe
 from tui.actions import bindings_of, find_command, parse_command
 from tui.completion import complete
+from tui.link import EFFORTS
 from tui.messages import Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.reports import added_report, failure, profile_report, status_report
 from tui.screens.page import Page
@@ -29,7 +30,6 @@ from tui.widgets.prompt import Prompt
 from tui.widgets.welcome import Welcome
 from tui.wording import answer_text, short_path
 
-EFFORTS = ("quick", "normal", "deep")
 SIGN = "›"  # before the prompt
 
 
@@ -43,6 +43,7 @@ class ChatScreen(Page):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self.add_class("-fresh")
+        self.set_class(not shared.preferences.evidence, "-evidence-closed")
         self._last: wire.Conversation | None = None  # the session before this one
         # Each file or folder that is being read: its path, the note that says how far, and what was skipped.
         self._adding: dict[int, tuple[str, Note, list[wire.Skipped]]] = {}
@@ -55,7 +56,7 @@ class ChatScreen(Page):
             yield CommandHints()
             yield Plain(id="waiting").hide()
             with Horizontal(id="ask", classes="pane"):
-                yield Plain(SIGN, id="sign")
+                yield Plain(_sign(self.link.effort), id="sign")
                 yield Prompt()
 
     @property
@@ -110,6 +111,7 @@ class ChatScreen(Page):
         elif action.needs_argument and not argument:
             await self.conversation.say(f"It needs one more word: {action.usage}", "warning")
         else:
+            self.shared.preferences.note_use(action.name)
             call = f"{action.handler}({argument!r})" if argument and action.argument else action.handler
             await self.run_action(f"app.{call}" if action.where == "app" else call)
 
@@ -163,6 +165,8 @@ class ChatScreen(Page):
             self.prompt.focus()
         else:
             self.action_focus_evidence()
+        self.shared.preferences.evidence = not self.has_class("-evidence-closed")
+        self.shared.preferences.save()
 
     def action_focus_evidence(self) -> None:
         self.remove_class("-evidence-closed", "-fresh")
@@ -281,8 +285,9 @@ class ChatScreen(Page):
 
     async def action_choose_effort(self, name: str = "") -> None:
         if name in EFFORTS:
-            self.link.effort = name
-            self.query_one("#sign", Plain).update(SIGN if name == EFFORTS[1] else f"{name} {SIGN}")
+            self.link.effort = self.shared.preferences.effort = name
+            self.shared.preferences.save()
+            self.query_one("#sign", Plain).update(_sign(name))
         elif name:
             await self.conversation.say(f"There is no effort {name}. There are: {', '.join(EFFORTS)}.", "warning")
         else:
@@ -347,6 +352,11 @@ class ChatScreen(Page):
             status = await self.link.call(lambda client: client.status())
             self.shared.status = status
             await self.conversation.say(status_report(status))
+
+
+def _sign(effort: str) -> str:
+    """What stands before the prompt: how far a question goes, unless it is as far as usual."""
+    return SIGN if effort == EFFORTS[1] else f"{effort} {SIGN}"
 
 
 def _path(typed: str) -> Path:
