@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
@@ -32,7 +33,8 @@ MAX_REPLY_BYTES = 512 * MIB  # of one file
 RECEIVE_BYTES = 64 << 10  # at least, at a time
 START_SECONDS = 10.0  # more for the first file of a process, on a busy machine
 WALL = 1.5  # times its limit of processor time: how long a file may take on a busy machine
-KEPT_PROCESSES = 1  # that wait for the next file
+KEPT_PROCESSES = 2  # that wait for the next file: of a task that reads ahead, and of one that is more urgent
+SEND_BYTES = 256 << 10  # of requests that may wait in a process: more than those of all files that are handed to one
 NO_TEXT = "its reader answered something else than text"
 KEPT_VARIABLES = (
     "PATH HOME USER LANG LANGUAGE LC_ALL LC_CTYPE LC_TIME TZ TMPDIR SYSTEMROOT PALIMPSEST_TRACE_PLUGINS"
@@ -83,7 +85,7 @@ class FileDrafts:
 
 
 class Readers:
-    """Reading processes: one that is kept for the next file, and more while several files are read at a time."""
+    """Reading processes: some that are kept for the next file, and more while several files are read at a time."""
 
     def __init__(self, settings: ChunkSettings, rules: bool = True, masker: Masker | None = None) -> None:
         """Secrets are masked if there is a `masker`."""
@@ -93,24 +95,25 @@ class Readers:
         self._idle: list[_ReadingProcess] = []
         self._used: set[_ReadingProcess] = set()
         self._lock = threading.Lock()
-        self._is_closed = False
+        self.is_closed = False
 
     def read(self, file: OpenFile) -> FileDrafts:
         """What is in the file. Unreadable with the reason why it cannot be read; ReaderDiedError; CancelledError."""
-        from daemon.reading.frames import Contents
+        ahead = self.read_ahead()
+        ahead.hand(file)
+        return ahead.take()
 
-        replies = self._ask(file)
-        first = next(replies, None)
-        if not isinstance(first, Contents):
-            replies.close()
-            raise ReaderDiedError(NO_TEXT)
-        return FileDrafts(first, replies)
+    def read_ahead(self) -> ReadAhead:
+        """For many files, one after the other."""
+        return ReadAhead(self)
 
     def count(self, file: OpenFile) -> Amount:
         """How much is in the file. Unreadable, ReaderDiedError."""
         from daemon.reading.frames import Amount
 
-        amount, *_ = *self._ask(file, count=True), None
+        ahead = ReadAhead(self, count=True)
+        ahead.hand(file)
+        amount, *_ = *ahead.replies(), None
         if not isinstance(amount, Amount):
             raise ReaderDiedError(NO_TEXT)
         return amount
@@ -118,38 +121,109 @@ class Readers:
     def close(self) -> None:
         """Ends the processes, whatever they do. What is asked from then on is cancelled."""
         with self._lock:
-            self._is_closed = True
+            self.is_closed = True
             processes = [*self._idle, *self._used]
             self._idle.clear()
         for process in processes:
             process.close()
 
-    def _ask(self, file: OpenFile, count: bool = False) -> Generator[Reply, None, None]:
-        """The replies to one file, the End left out. Whoever does not take them all ends the process."""
+    def lend(self) -> _ReadingProcess:
+        """A process, until it is given back. CancelledError."""
         with self._lock:
-            if self._is_closed:
+            if self.is_closed:
                 raise CancelledError
             process = self._idle.pop() if self._idle else _ReadingProcess(self._settings, self._rules, self._masker)
             self._used.add(process)
+            return process
+
+    def give_back(self, process: _ReadingProcess) -> None:
+        """It is there for others."""
+        with self._lock:
+            self._used.discard(process)
+            is_spare = self.is_closed or len(self._idle) >= KEPT_PROCESSES
+            if not is_spare:
+                self._idle.append(process)
+        if is_spare:
+            process.close()
+
+
+class ReadAhead:
+    """Files that are handed to one process before what is in the first of them is taken, so that it need not wait.
+
+    What is in them comes in their order. Where the process ends, the first of them was being read; the others are
+    handed to the next process. The descriptors stay open until then."""
+
+    def __init__(self, readers: Readers, count: bool = False) -> None:
+        """With `count` it is asked only how much is in them."""
+        self._readers = readers
+        self._count = count
+        self._waiting: deque[OpenFile] = deque()
+        self._process: _ReadingProcess | None = None
+        self._replies: Generator[Reply, None, None] | None = None  # to the file that was taken last
+
+    def hand(self, file: OpenFile) -> None:
+        """The file is read after those that were handed over before. CancelledError."""
+        self._waiting.append(file)
+        if self._process is None:
+            self._process = self._readers.lend()
+        if self._process.unanswered == len(self._waiting) - 1:
+            with contextlib.suppress(ReaderDiedError):  # which taking it finds, too
+                self._process.send(file, self._count)
+
+    def take(self) -> FileDrafts:
+        """What is in the first file. Unreadable with the reason why it cannot be; ReaderDiedError; CancelledError."""
+        from daemon.reading.frames import Contents
+
+        replies = self.replies()
+        first = next(replies, None)
+        if not isinstance(first, Contents):
+            replies.close()
+            raise ReaderDiedError(NO_TEXT)
+        return FileDrafts(first, replies)
+
+    def replies(self) -> Generator[Reply, None, None]:
+        """The replies to the first file, the End left out. Whoever does not take them all ends the process."""
+        if self._replies is not None:
+            self._replies.close()
+        self._replies = self._ask()
+        return self._replies
+
+    def close(self) -> None:
+        """What was handed over and not taken is not wanted any more."""
+        if self._replies is not None:
+            self._replies.close()
+        self._waiting.clear()
+        if self._process is not None:
+            self._process.close()
+            self._leave()
+
+    def _ask(self) -> Generator[Reply, None, None]:
+        process, file = self._process, self._waiting[0]
+        assert process is not None
         is_whole = False
         try:
-            yield from process.ask(file, count)
+            if not process.unanswered:
+                for waiting in self._waiting:
+                    if not process.send(waiting, self._count):
+                        break
+            yield from process.receive(file.reader)
             is_whole = True
         except Exception as error:
-            if self._is_closed:
+            if self._readers.is_closed:
                 raise CancelledError from error
             is_whole = isinstance(error, Unreadable)  # the process is there for the next one, or has ended
             raise
         finally:
             if not is_whole:
                 process.close()
-            with self._lock:
-                self._used.discard(process)
-                spare = self._is_closed or len(self._idle) >= KEPT_PROCESSES
-                if not spare:
-                    self._idle.append(process)
-            if spare:
-                process.close()
+            self._waiting.popleft()
+            if not self._waiting:
+                self._leave()
+
+    def _leave(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            self._readers.give_back(process)
 
 
 class _ReadingProcess:
@@ -162,12 +236,16 @@ class _ReadingProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
         self._received = bytearray()
+        self._has_answered = False
+        self.unanswered = 0  # files that it has been handed and has not answered to the end
 
     def close(self) -> None:
         """Ends the process, whatever it does."""
         process, self._process = self._process, None
         connection, self._connection = self._connection, None
         self._received = bytearray()
+        self._has_answered = False
+        self.unanswered = 0
         if connection is not None:
             connection.close()
         if process is not None:
@@ -175,29 +253,55 @@ class _ReadingProcess:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def ask(self, file: OpenFile, count: bool) -> Iterator[Reply]:
-        """The replies to one file, the End left out. Unreadable, ReaderDiedError."""
-        from daemon.reading.frames import End, ReadRequest, Refusal, pack
+    def send(self, file: OpenFile, count: bool) -> bool:
+        """Hands a file over, behind those that are `unanswered`; False if the process that has these takes no more.
+        ReaderDiedError if none can be started."""
+        from daemon.reading.frames import ReadRequest, pack
 
-        reader, total, refused = file.reader, 0, ""
+        reader = file.reader
         request = pack(
             ReadRequest(
                 os.fsencode(file.path), reader.name, file.size, reader.max_seconds, reader.max_memory, self._settings,
                 self._rules, count, file.tags, self._masker,
             )
         )  # fmt: skip
-        before = self._process
-        self._send(request, file.descriptor)
-        left = reader.max_seconds * WALL + (START_SECONDS if self._process is not before else 0.0)
+        if not self.unanswered:
+            self._notice_end()
+        while True:
+            is_fresh = self._connection is None
+            connection = self._connection or self._start()
+            try:
+                connection.settimeout(10)
+                sent = socket.send_fds(connection, [request], [file.descriptor])
+                connection.sendall(request[sent:])
+                self.unanswered += 1
+                return True
+            except OSError as error:
+                if self.unanswered:
+                    with contextlib.suppress(OSError):  # half a request is never gone on with
+                        connection.shutdown(socket.SHUT_WR)
+                    return False
+                self.close()
+                if is_fresh:
+                    raise ReaderDiedError(f"no reading process could be started: {error}") from error
+
+    def receive(self, reader: Reader) -> Iterator[Reply]:
+        """The replies to the first file that is `unanswered`, the End left out. Unreadable, ReaderDiedError."""
+        from daemon.reading.frames import End, Refusal
+
+        total, refused = 0, ""
+        left = reader.max_seconds * WALL + (0.0 if self._has_answered else START_SECONDS)
         while True:
             began = time.monotonic()
             reply, size = self._receive(began + left, reader)
+            self._has_answered = True
             left -= time.monotonic() - began
             total += size
             if isinstance(reply, Refusal):
                 refused = reply.reason
                 continue
             if isinstance(reply, End):
+                self.unanswered -= 1
                 if reply.leaves:
                     self.close()
                 if refused:
@@ -208,11 +312,10 @@ class _ReadingProcess:
                 raise Unreadable(f"too large for the {reader.name} reader: it makes more than {total // MIB:,} MiB")
             yield reply
 
-    def _send(self, request: bytes, descriptor: int) -> None:
-        """Hands the file over, to a process that is there or a fresh one."""
+    def _notice_end(self) -> None:
+        """A process that has ended leaves an end of file, and nothing else is there while nothing is asked of it."""
         if self._connection is not None:
             try:
-                # A process that has ended leaves an end of file, and nothing else is there before it is asked.
                 self._connection.settimeout(0)
                 if not self._connection.recv(1, socket.MSG_PEEK):
                     self.close()
@@ -220,20 +323,11 @@ class _ReadingProcess:
                 pass
             except OSError:
                 self.close()
-        for is_last in (False, True):
-            connection = self._connection or self._start()
-            try:
-                connection.settimeout(10)
-                sent = socket.send_fds(connection, [request], [descriptor])
-                connection.sendall(request[sent:])
-                return
-            except OSError as error:
-                self.close()
-                if is_last:
-                    raise ReaderDiedError(f"no reading process could be started: {error}") from error
 
     def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair()
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SEND_BYTES)
         # The same code as here, wherever that is; one arena: each reserves 64 MiB, which would count against the limit.
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "MALLOC_ARENA_MAX": "1"}

@@ -2,13 +2,16 @@
 
 A file is opened here and read elsewhere (`daemon/reading/`). What is in a small one is written whole, with others, in
 one transaction; a large one goes in pieces, so that others who want to write wait for none of it, and it counts as read
-with the last one.
+with the last one. While files are put together and written the next ones are being read (`AHEAD_FILES`).
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from daemon.jobs.tasks import Task
 from daemon.reading.frames import PIECE
@@ -25,6 +28,9 @@ from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
 
+AHEAD_FILES = 16  # that are open and handed over before what is in the first of them is taken
+AHEAD_BYTES = 1 << 20  # of a file that may be among them; a larger one is read alone
+
 
 class _ForgottenError(files.Unread):
     """The file holds what was forgotten."""
@@ -40,6 +46,22 @@ class Tools:
     attempts: Attempts
     batches: BatchWriter
     tell: Callable[[Task], None]
+
+
+@dataclass
+class _Opened:
+    """A file that was looked at. It is being read (`file`, open until `closing` is closed), or cannot be (`error`), or
+    is the same as it was. `status`: size and mtime_ns, where these are other ones; `again`: its hash, where it holds
+    what was forgotten and is to be read again."""
+
+    uri: str
+    found: Found
+    there: list[Source]
+    file: OpenFile | None = None
+    closing: ExitStack = field(default_factory=ExitStack)
+    status: tuple[int, int] | None = None
+    again: str = ""
+    error: Exception | None = None
 
 
 class Intake:
@@ -62,7 +84,9 @@ class Intake:
         self._known = known
         self._skipped = skipped
         self._task = task
-        self._begun: list[str] = []
+        self._begun: set[str] = set()
+        self._ahead = tools.readers.read_ahead()
+        self._opened: deque[_Opened] = deque()
         self._was_large = False
         self._batch = Batch(unread=dict(disk.unread), readable=over, files=len(disk.unread))
 
@@ -70,88 +94,134 @@ class Intake:
         try:
             for uri, found in self._disk.files.items():
                 is_doubted = self._attempts.is_doubted(uri)
+                is_alone = is_doubted or found.size > AHEAD_BYTES
+                if is_alone:
+                    yield from self._take_opened(0)
                 if is_doubted and self._batch.drafts:
                     self._write()
                     yield
-                self._task.label = uri
-                yield from self._take(uri, found, self._known.get(uri, []))
-                if self._batch.is_full or is_doubted:
+                self._opened.append(self._open(uri, found))
+                yield from self._take_opened(0 if is_alone else AHEAD_FILES - 1)
+                if is_doubted:
                     self._write()
                     yield
+            yield from self._take_opened(0)
             self._write()
         finally:  # what was broken off was no file's fault
+            self._ahead.close()
+            for opened in self._opened:
+                with suppress(files.Unread):
+                    opened.closing.close()
             self._attempts.end(self._begun)
             if self._was_large:
                 give_back()
+
+    def _take_opened(self, left: int) -> Iterator[None]:
+        """Takes what is in the first of the open files, until no more than so many of them are left."""
+        while len(self._opened) > left:
+            opened = self._opened.popleft()
+            self._task.label = opened.uri
+            yield from self._take(opened)
+            if self._batch.is_full:
+                self._write()
+                yield
 
     def _write(self) -> None:
         batch, self._batch = self._batch, Batch()
         self._tools.batches.write(batch, self._known, self._skipped, self._task)
         self._tools.tell(self._task)
         self._attempts.end(batch.read)
+        self._begun.difference_update(batch.read)
         if batch.drafts:
             self._attempts.settle()
 
-    def _take(self, uri: str, found: Found, there: list[Source]) -> Iterator[None]:
-        """Reads one file into the batch, unless it is the same as it was."""
+    def _take(self, opened: _Opened) -> Iterator[None]:
+        """Takes what is in a file into the batch, unless it is the same as it was."""
+        uri, there = opened.uri, opened.there
         self._batch.files += 1
-        contents = None
         try:
-            contents = self._open(uri, found, there)
-            if contents is None:
+            if opened.error is not None:
+                raise opened.error
+            if opened.again:
+                self._batch.again.append(opened.again)
+            if opened.file is None:
                 self._batch.unchanged += 1
+                if opened.status is not None:
+                    self._batch.stamps += [(source, *opened.status) for source in there]
             else:
-                yield from self._keep(uri, contents, there)
+                self._batch.bytes += opened.file.size
+                with opened.closing:
+                    contents = self._read(opened, opened.file)
+                yield from self._keep(uri, opened.found, contents, there)
         except (Unreadable, files.Unread) as error:
             self._batch.unread[uri] = str(error)
             if isinstance(error, _ForgottenError):  # what it said is not so any more
                 self._batch.gone += [source.uri for source in there]
         self._batch.read.append(uri)
         reason = self._skipped.get(uri, "")
-        is_partly_read = contents is None and reason.startswith(LEFT_OUT)
+        is_partly_read = opened.file is None and reason.startswith(LEFT_OUT)
         if reason and uri not in self._batch.unread and not is_partly_read:
             self._batch.readable.append(uri)
 
-    def _open(self, uri: str, found: Found, there: list[Source]) -> FileDrafts | None:
-        """What is in a file, None if it is the same as it was. Unreadable, files.Unread."""
-        path, disk = found.path, self._disk
+    def _open(self, uri: str, found: Found) -> _Opened:
+        """Looks at a file, and hands it over to be read if it is not the same as it was."""
+        opened = _Opened(uri, found, self._known.get(uri, []))
+        try:
+            self._hand_over(opened)
+        except (Unreadable, files.Unread) as error:
+            opened.error = error
+        return opened
+
+    def _hand_over(self, opened: _Opened) -> None:
+        uri, found, there, disk = opened.uri, opened.found, opened.there, self._disk
+        path = found.path
         parts = disk.again and any(s.sha256 and self._memory.sources.is_forgotten(s.sha256) for s in there)
         seen = disk.looks[uri].path == path  # something happened to it, which size and time need not tell
         as_it_was = all((s.size, s.mtime_ns) == (found.size, found.mtime_ns) for s in there)
         if there and as_it_was and not (seen or parts):
-            return None
+            return
         if refusal := self._attempts.refusal(uri, found.size, found.mtime_ns, disk.again):
             raise Unreadable(refusal)
         reader = self._tools.plugins.reader_for(path, found.size)
-        with files.open_whole(path, reader.max_bytes, disk.looks[uri].ignore.root) as (file, status):
+        with ExitStack() as closing:
+            file, status = closing.enter_context(files.open_whole(path, reader.max_bytes, disk.looks[uri].ignore.root))
             digest = files.hash_content(file)
             if there and not parts and all(source.sha256 == digest for source in there):
-                self._batch.stamps += [(source, status.st_size, status.st_mtime_ns) for source in there]
-                return None
-            self._refuse_forgotten(digest, there)
-            self._batch.bytes += status.st_size
-            return self._read(uri, found, OpenFile(file, path, status.st_size, reader, disk.looks[uri].tags))
+                opened.status = status.st_size, status.st_mtime_ns
+                return
+            opened.again = self._find_forgotten(digest, there)
+            opened.file = OpenFile(file, path, status.st_size, reader, disk.looks[uri].tags)
+            self._begin(uri)
+            self._ahead.hand(opened.file)
+            opened.closing = closing.pop_all()
 
-    def _refuse_forgotten(self, digest: str, there: list[Source]) -> None:
-        """Raises _ForgottenError for a file that holds what a forgotten one held, unless it is to be read again. One
-        that was read before it was forgotten elsewhere stays."""
+    def _find_forgotten(self, digest: str, there: list[Source]) -> str:
+        """The hash of a file that holds what a forgotten one held, "" of others; _ForgottenError, unless it is to be
+        read again. One that was read before it was forgotten elsewhere stays."""
         if any(source.sha256 is None for source in there) or not self._memory.sources.is_forgotten(digest):
-            return
+            return ""
         if not self._disk.again:
             raise _ForgottenError(FORGOTTEN if self._disk.forgotten_moved else SAME_AS_FORGOTTEN)
-        self._batch.again.append(digest)
+        return digest
 
-    def _read(self, uri: str, found: Found, file: OpenFile) -> FileDrafts:
+    def _begin(self, uri: str) -> None:
+        self._attempts.begin(uri)
+        self._begun.add(uri)
+
+    def _read(self, opened: _Opened, file: OpenFile) -> FileDrafts:
+        """What is in the file that was handed over first. Where the process ended with it, it is tried again alone."""
+        uri, found = opened.uri, opened.found
+        read = self._ahead.take
         while True:
-            self._attempts.begin(uri)
-            self._begun.append(uri)
             try:
-                return self._tools.readers.read(file)
+                return read()
             except ReaderDiedError as error:
                 if refusal := self._attempts.fail(uri, found.size, found.mtime_ns, str(error)):
                     raise Unreadable(refusal) from error
+            self._begin(uri)
+            read = partial(self._tools.readers.read, file)
 
-    def _keep(self, uri: str, contents: FileDrafts, there: list[Source]) -> Iterator[None]:
+    def _keep(self, uri: str, found: Found, contents: FileDrafts, there: list[Source]) -> Iterator[None]:
         """Puts what is in a file into the batch, a large one in batches of its own."""
         policies = {source.uri: source.policy for source in there}
         policy = self._disk.looks[uri].policy
@@ -166,7 +236,6 @@ class Intake:
             else:
                 yield from self._keep_large(map(own, contents.pieces()), len(contents.uris) > 1)
         except ReaderDiedError as error:
-            found = self._disk.files[uri]
             refusal = self._attempts.fail(uri, found.size, found.mtime_ns, str(error))
             raise Unreadable(refusal or f"{error}; it is tried again") from error
         self._batch.unread |= contents.unread

@@ -65,7 +65,7 @@ def find_dates(text: str, short_years: bool = False, compact: bool = False, star
     years of two digits, 05.03.24; `compact`: also 20240305."""
     text, end = ascii_digits(text), start
     for run in _DIGITS.finditer(text, start):
-        if run.start() < end:
+        if run.start() < end or len(run[0]) not in _IN_DIGITS:
             continue
         found = _in_digits(text, run, short_years, compact) or _with_name(text, run, end)
         if found is None and _BARE_YEAR.match(text, run.start()):
@@ -107,11 +107,12 @@ def _with_name(text: str, run: re.Match[str], begin: int) -> CalendarDate | None
         match = day_first.match(text, run.start())
         if match is not None and (month := month_of(match["name"])):
             return _dated(match.span(), match["y"], month, int(match["d"]), match["name"])
-    window = max(begin, run.start() - _NAME_CHARS), run.start()
-    name = (near if len(run[0]) <= 2 else far).search(text, *window)
+    match = (day_behind if len(run[0]) <= 2 else year_behind).match(text, run.start())
+    if match is None:  # asked first: to look for a name takes longer
+        return None
+    name = (near if len(run[0]) <= 2 else far).search(text, max(begin, run.start() - _NAME_CHARS), run.start())
     month = month_of(name["name"]) if name is not None else None
-    match = (day_behind if len(run[0]) <= 2 else year_behind).match(text, run.start()) if month else None
-    if name is None or month is None or match is None:
+    if name is None or month is None:
         return None
     return _dated((name.start(), match.end()), match["y"], month, int(match.groupdict().get("d") or 0), name["name"])
 
@@ -129,7 +130,7 @@ _DIGITS = re.compile(r"\d+")
 _Y = r"(?P<y>(?:1\d|20)\d\d)"
 _SOME_Y = r"(?P<y>(?:1\d|20)\d\d(?!\d|[.,]\d)|['’]\d\d(?!\d))"
 _NAME = rf"(?P<name>{LETTER}{{3,14}})(?!{LETTER})"
-_IN_DIGITS = {
+_IN_DIGITS = {  # by how many digits a date begins with; with another number of them none does
     length: tuple((kind, re.compile(pattern)) for kind, pattern in patterns)
     for lengths, patterns in (
         ((1, 2), (

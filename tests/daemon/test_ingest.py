@@ -15,7 +15,7 @@ from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.reading.child import read_file
 from daemon.reading.frames import Contents, ReadRequest, unpack_reply
-from daemon.reading.process import FileDrafts, OpenFile, Readers
+from daemon.reading.process import FileDrafts, OpenFile, ReadAhead, Readers
 from daemon.settings import WatchSettings
 from daemon.watch.adds import Adds
 from daemon.watch.attempts import Attempts
@@ -40,6 +40,9 @@ class ReadersHere(Readers):
         super().__init__(ChunkSettings())
         self._plugins = plugins
 
+    def read_ahead(self) -> ReadAhead:
+        return ReadAheadHere(self)
+
     def read(self, file: OpenFile) -> FileDrafts:
         request = ReadRequest(os.fsencode(file.path), file.reader.name, file.size, 60, 1 << 30, ChunkSettings())
         replies = (
@@ -48,6 +51,14 @@ class ReadersHere(Readers):
         contents = next(replies)
         assert isinstance(contents, Contents)
         return FileDrafts(contents, replies)
+
+
+class ReadAheadHere(ReadAhead):
+    def hand(self, file: OpenFile) -> None:
+        self._waiting.append(file)
+
+    def take(self) -> FileDrafts:
+        return self._readers.read(self._waiting.popleft())
 
 
 class Failing(Memory):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from daemon.reading import process
-from daemon.reading.process import OpenFile, ReaderDiedError, Readers
+from daemon.reading.process import FileDrafts, OpenFile, ReaderDiedError, Readers
 from daemon.testing import run_daemon
 from daemon.watch.attempts import LOOP
 from memory.settings import ChunkSettings
@@ -72,10 +73,17 @@ def readers() -> Iterator[Readers]:
 
 def read(readers: Readers, path: Path) -> list[str]:
     """The passages in a file."""
-    size = path.stat().st_size
     with path.open("rb") as stream:
-        file = OpenFile(stream.fileno(), path, size, manager.load().reader_for(path, size))
-        return [episode.text for piece in readers.read(file).pieces() for episode in piece.episodes]
+        return passages(readers.read(opened(path, stream.fileno())))
+
+
+def opened(path: Path, descriptor: int) -> OpenFile:
+    size = path.stat().st_size
+    return OpenFile(descriptor, path, size, manager.load().reader_for(path, size))
+
+
+def passages(drafts: FileDrafts) -> list[str]:
+    return [episode.text for piece in drafts.pieces() for episode in piece.episodes]
 
 
 @pytest.mark.parametrize(
@@ -148,11 +156,55 @@ def test_two_files_are_read_at_a_time(readers: Readers, tmp_path: Path) -> None:
     for path in paths:
         path.write_text(f"Crate {path.stem} is in Riga.")
     with paths[0].open("rb") as stream:
-        size = paths[0].stat().st_size
-        file = OpenFile(stream.fileno(), paths[0], size, manager.load().reader_for(paths[0], size))
-        first = readers.read(file)
+        first = readers.read(opened(paths[0], stream.fileno()))
         assert read(readers, paths[1]) == ["Crate b is in Riga."]
-        assert [episode.text for piece in first.pieces() for episode in piece.episodes] == ["Crate a is in Riga."]
+        assert passages(first) == ["Crate a is in Riga."]
+
+
+def test_files_are_read_ahead_in_their_order_whatever_one_of_them_does(
+    strange: None, readers: Readers, tmp_path: Path
+) -> None:
+    """One that ends the process takes none of those with it that were handed over behind it, and neither does a process
+    that leaves because it has grown."""
+    said = ["one", "crash it", "two", "raise it", "swell it", "three", "hang it", "print it", "four", "large", "five"]
+    paths = [tmp_path / f"{number:02}.odd" for number in range(len(said))]
+    for path, text in zip(paths, said, strict=True):
+        path.write_text(text)
+    paths[9] = paths[9].with_suffix(".json")
+    paths[9].write_text('{"messages": [{"role": "Ana", "content": "large"}], "more": "%s"}' % ("x" * 60_000_000))
+    ahead = readers.read_ahead()
+    with contextlib.ExitStack() as streams:
+        for path in paths:
+            ahead.hand(opened(path, streams.enter_context(path.open("rb")).fileno()))
+        found: list[list[str] | type[Exception]] = []
+        for _ in said:
+            try:
+                found.append(passages(ahead.take()))
+            except (Unreadable, ReaderDiedError) as error:
+                found.append(type(error))
+    died, unreadable = ReaderDiedError, Unreadable
+    assert found == [
+        ["one"], died, ["two"], unreadable, unreadable, ["three"], unreadable, died, ["four"], ["Ana: large"], ["five"]
+    ]  # fmt: skip
+    assert not readers._used, "given back when nothing waits"
+    assert read(readers, paths[0]) == ["one"]
+
+
+def test_what_was_read_ahead_and_is_not_wanted_is_in_nobodys_way(readers: Readers, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.md" for number in range(4)]
+    for path in paths:
+        path.write_text(f"Crate {path.stem} is in Riga.")
+    ahead = readers.read_ahead()
+    with contextlib.ExitStack() as streams:
+        for path in paths[:3]:
+            ahead.hand(opened(path, streams.enter_context(path.open("rb")).fileno()))
+        left = ahead.take()  # of which nobody takes the passages
+        assert passages(ahead.take()) == ["Crate 1 is in Riga."]
+        with pytest.raises(StopIteration):
+            next(left.pieces())
+        ahead.close()
+    assert not readers._used
+    assert read(readers, paths[3]) == ["Crate 3 is in Riga."]
 
 
 def test_a_file_that_ends_its_reader_is_set_aside_and_the_others_are_read(
