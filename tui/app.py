@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import ClassVar
 
 from rich.segment import Segment
-from textual import on
+from textual import on, work
 from textual.app import App, SystemCommand
 from textual.color import Color
 from textual.filter import LineFilter
@@ -19,6 +19,7 @@ from textual.screen import ModalScreen, Screen
 from textual.signal import Signal
 from textual.theme import Theme
 from textual.timer import Timer
+from textual.widget import Widget
 
 from daemon import wire
 from daemon.client import Client
@@ -32,9 +33,11 @@ from tui.palette import ActionsProvider
 from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
 from tui.screens.help import HelpScreen
+from tui.screens.jump import JumpScreen
 from tui.screens.page import Page
 from tui.shared import Shared
 from tui.theme import DARK, THEMES
+from tui.wording import count
 
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
@@ -149,6 +152,11 @@ class PalimpsestApp(App[None]):
     @on(SessionStarted)
     async def _relay(self, message: StreamEvent | SessionStarted) -> None:
         await self.chat.receive(message)
+        match message:
+            case StreamEvent(event=wire.Answered()):
+                self.call_attention("Palimpsest has answered.")
+            case StreamEvent(event=wire.Added(sources=sources)):
+                self.call_attention(f"Palimpsest has read {count(sources, 'file')}.")
 
     @on(Activity)
     def _daemon_acted(self, message: Activity) -> None:
@@ -192,7 +200,30 @@ class PalimpsestApp(App[None]):
         await self.switch_mode(name)
 
     def action_show_help(self) -> None:
-        self.push_screen(HelpScreen())
+        self.push_screen(HelpScreen(self.screen.places if isinstance(self.screen, Page) else ()))
+
+    @work
+    async def action_jump(self) -> None:
+        page = self.screen
+        targets = [widget for widget in page.focus_chain if widget.region.area and isinstance(widget, Widget)]
+        chosen = await self.push_screen_wait(JumpScreen(targets))
+        if isinstance(chosen, str):
+            await self.action_open_page(chosen)
+        elif chosen is not None:
+            chosen.focus()
+
+    def action_toggle_motion(self) -> None:
+        preferences = self.shared.preferences
+        preferences.motion = not preferences.motion
+        self.animation_level = "full" if preferences.motion else "none"
+        preferences.save()
+        self.notify("Things move again." if preferences.motion else "Nothing moves any more.", markup=False)
+
+    def call_attention(self, text: str) -> None:
+        """Tells a person who is looking at another window, as far as the terminal does that; else nothing."""
+        if not self.app_focus and self._driver is not None:
+            self.bell()
+            self._driver.write(f"\x1b]9;{display_safe(text, line=True)}\x07")
 
 
 class OnlyText(LineFilter):

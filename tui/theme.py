@@ -1,4 +1,5 @@
-"""The two themes of the chat: ink on dark paper, ink on parchment. One accent, no other colour but for warnings."""
+"""The themes of the chat: ink on dark paper, ink on parchment, and one of high contrast. One accent, no other colour but
+for warnings. Those of Textual are there too; `ansi-dark` and `ansi-light` have the terminal's own colours."""
 
 from __future__ import annotations
 
@@ -86,4 +87,32 @@ LIGHT = Theme(
     },
 )
 
-THEMES = (DARK, LIGHT)
+CONTRAST = Theme(
+    name="contrast",
+    primary="#ffd75f",
+    secondary="#ffffff",
+    accent="#ffd75f",
+    warning="#ffaf00",
+    error="#ff8787",
+    success="#87ff87",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#767676",
+    dark=True,
+    variables={
+        "foreground-muted": "#e4e4e4",
+        "text-muted": "#e4e4e4",
+        "block-cursor-background": "#ffffff",
+        "block-cursor-foreground": "#000000",
+        "block-cursor-blurred-background": "#4e4e4e",
+        "block-cursor-blurred-foreground": "#ffffff",
+        "input-selection-background": "#ffd75f 50%",
+        "screen-selection-background": "#ffd75f 50%",
+        "link-color": "#ffd75f",
+        "link-style": "underline",
+        "border": "#ffffff",
+    },
+)
+
+THEMES = (DARK, LIGHT, CONTRAST)

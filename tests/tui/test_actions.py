@@ -89,6 +89,7 @@ async def test_the_footer_shows_what_can_be_done_here() -> None:
             "^N new",
             "F1 help",
             "^P commands",
+            "F3 jump",
         ]
         await chat.ask(world.QUESTION)
         await chat.pilot.press("tab")

@@ -132,6 +132,24 @@ def test_help(looks_as_before: Look) -> None:
     assert looks_as_before(world.client(), doing)
 
 
+def test_jumping(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        await ask(chat)
+        await chat.pilot.press("f3")
+        await chat.until(lambda: "A letter goes there" in chat.text())
+
+    assert looks_as_before(world.client(answers=[world.answer()]), doing)
+
+
+@pytest.mark.parametrize("theme", ["contrast", "ansi-dark", "ansi-light"])
+def test_an_answer_in_other_themes(looks_as_before: Look, theme: str) -> None:
+    async def doing(chat: Chat) -> None:
+        chat.app.theme = theme
+        await ask(chat)
+
+    assert looks_as_before(world.client(answers=[world.answer()]), doing)
+
+
 def test_a_daemon_that_is_gone(looks_as_before: Look) -> None:
     down = "No daemon is running. Start it with `pal daemon start`."
 

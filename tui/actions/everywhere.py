@@ -20,4 +20,6 @@ EVERYWHERE: tuple[Action, ...] = (
         priority=True,
     ),
     Action("Copy or quit", "Copy what is selected; if nothing is, leave the chat.", "quit", "app", "ctrl+c"),
+    Action("Jump", "Go to any part of the page with one key.", "jump", "app", "f3", footer="jump", priority=True),
+    Action("Motion", "Let things move, or keep them still.", "toggle_motion", "app", slash="motion", palette=True),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from textual import events, on, work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
@@ -23,7 +23,6 @@ from tui.widgets.citation_list import CitationList
 from tui.widgets.command_hints import CommandHints
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
-from tui.widgets.hints import Hints
 from tui.widgets.note import Level, Note
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
@@ -142,9 +141,6 @@ class ChatScreen(Page):
         waiting = self.query_one("#waiting", Plain)
         waiting.display = bool(session.waiting)
         waiting.update("\n".join(f"waiting: {question.partition(chr(10))[0]}" for question in session.waiting))
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self.query_one(Hints).show_for("evidence" if isinstance(event.widget, CitationList) else None)
 
     # Panes --------------------------------------------------------------------------------------
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
+from textual.widget import Widget
 
 from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
@@ -51,6 +53,15 @@ class Page(Screen[None]):
             self.call_next(self.disconnected, Disconnected(self.shared.down))
 
     @property
+    def places(self) -> tuple[Where, ...]:
+        """Where the keys go now: the part of the page that has the focus, and the page."""
+        part = _place_of(self.focused)
+        return (part, self.NAME) if part else (self.NAME,)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self.query_one(Hints).show_for(_place_of(event.widget))
+
+    @property
     def folders(self) -> tuple[str, ...]:
         """The watched folders; paths are shown from them."""
         return self.shared.folders
@@ -75,3 +86,8 @@ class Page(Screen[None]):
             yield
         except (DaemonError, DaemonDownError) as error:
             self.notify(display_safe(str(error)), severity="error", markup=False)
+
+
+def _place_of(widget: Widget | None) -> Where | None:
+    """The place of a widget's actions, which it says by `PLACE`."""
+    return getattr(widget, "PLACE", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable
+from typing import ClassVar
 
 from textual.app import SuspendNotSupported
 from textual.content import Content
@@ -12,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from daemon import wire
 from daemon.terminal import display_safe
-from tui.actions import bindings_of
+from tui.actions import Where, bindings_of
 from tui.editor import CannotOpenError, opening_command
 from tui.widgets.passage import Passage
 from tui.wording import citation_text, cited_label, cut_left, day
@@ -22,7 +23,8 @@ class CitationList(OptionList):
     """`[n] path:line`, title and date of every citation; the `passage` of the highlighted one is shown. A click
     highlights; opening needs the key."""
 
-    BINDINGS = bindings_of("evidence")
+    PLACE: ClassVar[Where] = "evidence"
+    BINDINGS = bindings_of(PLACE)
 
     def __init__(self, passage: Passage) -> None:
         super().__init__(id="citations", markup=False, compact=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual import events
 from textual.message import Message
 from textual.widgets import TextArea
 
 from daemon.terminal import display_safe
-from tui.actions import bindings_of
+from tui.actions import Where, bindings_of
 
 PLACEHOLDER = "Ask your memory, or / for commands"
 
@@ -20,7 +21,8 @@ class Prompt(TextArea):
     The arrow keys walk through earlier questions from the first and the last line.
     """
 
-    BINDINGS = bindings_of("prompt")
+    PLACE: ClassVar[Where] = "prompt"
+    BINDINGS = bindings_of(PLACE)
 
     @dataclass
     class Submitted(Message):

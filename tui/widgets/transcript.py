@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,7 +13,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from tui.actions import bindings_of
+from tui.actions import Where, bindings_of
 from tui.widgets.answer import Answer
 from tui.widgets.plain import Plain
 from tui.widgets.question import Question
@@ -26,7 +27,8 @@ class Transcript(VerticalScroll, can_focus=True):
     meanwhile is reported with `Behind`.
     """
 
-    BINDINGS = bindings_of("transcript")
+    PLACE: ClassVar[Where] = "transcript"
+    BINDINGS = bindings_of(PLACE)
 
     @dataclass
     class Behind(Message):

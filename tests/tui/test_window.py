@@ -1,0 +1,82 @@
+"""What holds on every page: jumping about, help for where one is, what is said to someone who looks elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui import world
+from tests.tui.conftest import NARROW, WIDE, chatting
+from tests.tui.scripted import Script
+from tui.screens.help import HelpScreen
+from tui.screens.jump import JumpScreen
+from tui.widgets.citation_list import CitationList
+from tui.widgets.plain import Plain
+
+
+async def test_a_letter_goes_to_a_part_of_the_page() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.until(lambda: chat.screen.evidence.citation is not None)
+        await chat.pilot.press("f3")
+        await chat.until(lambda: isinstance(chat.app.screen, JumpScreen))
+        screen = chat.app.screen
+        assert isinstance(screen, JumpScreen)
+        letter = next(key for key, widget in screen._targets.items() if isinstance(widget, CitationList))
+        assert f" {letter} " in chat.text()
+        await chat.pilot.press(letter)
+        await chat.until(lambda: isinstance(chat.app.focused, CitationList))
+
+
+@pytest.mark.parametrize("key", ["escape", "9", "§"])
+async def test_any_other_key_stays_where_one_is(key: str) -> None:
+    async with chatting(world.client()) as chat:
+        chat.screen.prompt.insert("half a thought")
+        await chat.pilot.press("f3")
+        await chat.until(lambda: isinstance(chat.app.screen, JumpScreen))
+        await chat.pilot.press(key)
+        await chat.until(lambda: chat.app.focused is chat.screen.prompt)
+        assert chat.screen.prompt.text == "half a thought"
+
+
+async def test_help_begins_with_where_one_is() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.pilot.press("tab", "f1")
+        await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
+        headings = [plain.text for plain in chat.app.screen.query(Plain) if plain.has_class("heading")]
+        assert headings[:2] == ["In the evidence", "In the chat"]
+        assert len(headings) == len(set(headings))
+
+
+async def test_someone_who_looks_elsewhere_is_told() -> None:
+    slow = Script(ends=False)
+    async with chatting(world.client(answers=[world.short_answer(), slow])) as chat:
+        written: list[str] = []
+        driver = chat.app._driver
+        assert driver is not None
+        driver.write = written.append  # type: ignore[method-assign]
+        await chat.ask("One?")
+        assert not any("answered" in text for text in written)
+        await chat.send("Two?")
+        await chat.until(lambda: len(chat.answers) == 2)
+        chat.app.app_focus = False
+        slow.give(world.ANSWERED)
+        await chat.until(lambda: "\x1b]9;Palimpsest has answered.\x07" in written)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+async def test_what_is_told_never_covers_the_prompt(size: tuple[int, int]) -> None:
+    async with chatting(world.client(), size) as chat:
+        for n in range(3):
+            chat.app.notify(f"Something happened {n}. " * 9, markup=False)
+        await chat.until(lambda: len(chat.app.screen.query("Toast")) == 3)
+        prompt = chat.screen.prompt.region
+        assert all(not toast.region.overlaps(prompt) for toast in chat.app.screen.query("Toast"))
+
+
+async def test_nothing_moves_for_those_who_want_that() -> None:
+    async with chatting(world.client()) as chat:
+        chat.app.animation_level = "full"
+        await chat.send("/motion")
+        await chat.until(lambda: chat.app.animation_level == "none")
+        assert not chat.app.shared.preferences.motion
