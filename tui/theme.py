@@ -1,5 +1,8 @@
-"""The themes of the chat: ink on dark paper, ink on parchment, and one of high contrast. One accent, no other colour but
-for warnings. Those of Textual are there too; `ansi-dark` and `ansi-light` have the terminal's own colours."""
+"""The themes of the chat: ink on dark paper, ink on parchment, and one of high contrast.
+
+One accent, no other colour but for warnings. Textual's own are there too; `ansi-dark` and `ansi-light` have the
+terminal's colours.
+"""
 
 from __future__ import annotations
 
