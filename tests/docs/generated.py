@@ -1,6 +1,7 @@
-"""The parts of the documentation that are made by the program: settings tables, help pages, and README's tour.
+"""The parts of the documentation that are made by the program: settings tables, help pages, the keys and commands of the
+chat, and README's tour.
 
-The first two stand between `<!-- settings -->` or `<!-- pal ask --help -->` and `<!-- end -->`; the tour is the block
+All but the last stand between `<!-- settings -->`, `<!-- pal ask --help -->` or `<!-- chat -->` and `<!-- end -->`; the tour is the block
 of README that begins with "```console". `python -m tests.docs.generated` rewrites them; a test fails while they differ.
 """
 
@@ -19,10 +20,13 @@ from click.testing import CliRunner
 from daemon.cli import main
 from daemon.settings import Settings, entries, render
 from tests.cli.vault import ROOT, Shell
+from tui.actions import PLACES, actions_of
+from tui.actions import commands as chat_commands
+from tui.keys import key_names
 
 README = ROOT / "README.md"
-PAGES = (ROOT / "docs" / "guide.md", ROOT / "docs" / "configuration.md")
-PART = re.compile(r"<!-- (settings|pal.*? --help) -->\n.*?<!-- end -->", re.DOTALL)
+PAGES = (ROOT / "docs" / "guide.md", ROOT / "docs" / "chat.md", ROOT / "docs" / "configuration.md")
+PART = re.compile(r"<!-- (settings|chat|pal.*? --help) -->\n.*?<!-- end -->", re.DOTALL)
 TOUR = re.compile(r"(?<=```console\n).*?(?=\n```)", re.DOTALL)
 LONG = 80  # characters of a default that still fits into a table
 
@@ -63,8 +67,20 @@ def commands(command: click.Command = main, name: str = "pal") -> list[tuple[str
 def _part(what: str) -> str:
     if what == "settings":
         return _settings()
+    if what == "chat":
+        return _chat()
     page = CliRunner().invoke(main, what.split()[1:], prog_name="pal", terminal_width=88)
     return f"\n```text\n{page.stdout.rstrip()}\n```\n"
+
+
+def _chat() -> str:
+    parts = ["\n### Commands\n", "| command | what it does |\n|---|---|"]
+    parts += [f"| `{action.usage}` | {action.sentence} |" for action in chat_commands()]
+    for place, heading in PLACES.items():
+        rows = [f"| {key_names(action.key)} | {action.sentence} |" for action in actions_of(place) if action.key]
+        if rows:
+            parts += [f"\n### {heading}\n", "| key | what it does |\n|---|---|", *rows]
+    return "\n".join(parts) + "\n"
 
 
 def _settings() -> str:
