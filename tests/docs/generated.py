@@ -1,8 +1,8 @@
-"""The parts of the documentation that are made by the program: settings tables, help pages, the keys and commands of the
-chat, and README's tour.
+"""The parts of the documentation that are made by the program.
 
-All but the last stand between `<!-- settings -->`, `<!-- pal ask --help -->` or `<!-- chat -->` and `<!-- end -->`; the tour is the block
-of README that begins with "```console". `python -m tests.docs.generated` rewrites them; a test fails while they differ.
+Settings tables, help pages, and the keys and commands of the chat stand between `<!-- settings -->`,
+`<!-- pal ask --help -->` or `<!-- chat -->` and `<!-- end -->`; the tour is the block of README that begins with
+"```console". `python -m tests.docs.generated` rewrites them; a test fails while they differ.
 """
 
 from __future__ import annotations
