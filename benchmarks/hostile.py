@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import command, metrics
+from benchmarks.others import call_meanwhile
 from daemon import wire
 from daemon.client import Client
 from daemon.testing import RunningDaemon, run_daemon
@@ -29,6 +30,7 @@ MIB = 1 << 20
 NOTES = 500
 SETTLE_S = 5.0  # after reading, before memory is looked at
 PAUSE_S = 0.02  # between two hellos, and between two questions
+QUESTION = "harbour of Crate 77"
 
 
 def _words(size: int) -> str:
@@ -72,10 +74,10 @@ def measure(name: str, home: Path) -> dict[str, Any]:
     with run_daemon(home / "home") as daemon:
         client = daemon.client
         _add(client, known)
-        with _others(client), _children(daemon) as warm:
+        with call_meanwhile(client, QUESTION, PAUSE_S), _children(daemon) as warm:
             time.sleep(SETTLE_S)
         before = _resident(daemon)
-        with _others(client) as waited, _children(daemon) as child:
+        with call_meanwhile(client, QUESTION, PAUSE_S) as waited, _children(daemon) as child:
             seconds, added = _add(client, file)
         time.sleep(SETTLE_S)
         after, peak = _resident(daemon), _status(_pid(daemon), "VmHWM")
@@ -84,7 +86,7 @@ def measure(name: str, home: Path) -> dict[str, Any]:
         daemon.process.wait(20)
         daemon.start()
         for _ in range(3):
-            client.recall("harbour of Crate 77")
+            client.recall(QUESTION)
         fresh = _resident(daemon)
     return {
         "file": name,
@@ -128,33 +130,6 @@ def _add(client: Client, path: Path) -> tuple[float, wire.Added]:
     if not isinstance(last, wire.Added):
         raise command.DataError(f"{path.name} was not read: {last}")
     return time.perf_counter() - began, last
-
-
-@contextmanager
-def _others(client: Client) -> Iterator[dict[str, list[float]]]:
-    """Says hello and asks all the time; the milliseconds that each took."""
-    waited: dict[str, list[float]] = {"hello": [], "recall": []}
-    calls: dict[str, Callable[[], object]] = {
-        "hello": client.hello,
-        "recall": lambda: client.recall("harbour of Crate 77"),
-    }
-    ended = threading.Event()
-
-    def call(name: str) -> None:
-        while not ended.wait(PAUSE_S):
-            began = time.perf_counter()
-            calls[name]()
-            waited[name].append(1000 * (time.perf_counter() - began))
-
-    threads = [threading.Thread(target=call, args=[name]) for name in calls]
-    for thread in threads:
-        thread.start()
-    try:
-        yield waited
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
 
 
 @contextmanager

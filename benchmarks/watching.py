@@ -1,7 +1,8 @@
 """What a watched folder costs: `python -m benchmarks.watching [--files N] [--json]`.
 
-Writes short notes into a folder, has a daemon of its own watch it, and measures the first reading; then starts the
-daemon again and measures the scan that finds nothing new. benchmarks/README.md says what each figure means.
+Writes short notes into a folder, has a daemon of its own watch it, and measures the first reading, and what others wait
+for the daemon meanwhile; then starts it again and measures the scan that finds nothing new. benchmarks/README.md says
+what each figure means.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import command
+from benchmarks import command, metrics
+from benchmarks.others import call_meanwhile
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.paths import Paths, private_folder
 from daemon.settings import NightSettings, Settings, UpkeepSettings, render
 from daemon.starting import connect
 
 IN_A_FOLDER = 200  # notes
-PAUSE_S = 0.2  # between two looks at how far it is
+PAUSE_S = 0.2  # between two looks at how far it is, two hellos, and two questions
 
 
 def write_notes(folder: Path, files: int) -> None:
@@ -48,8 +50,9 @@ def measure(files: int, place: Path) -> dict[str, Any]:
         client = connect(paths)
         command.note("read them")
         started = time.perf_counter()
-        client.watch(place / "notes")
-        _wait(client, files)
+        with call_meanwhile(client, "harbour of Crate 77", PAUSE_S) as waited:
+            client.watch(place / "notes")
+            _wait(client, files)
         read_s = time.perf_counter() - started
         read = _process(client.hello().pid)
         client.stop()
@@ -63,6 +66,8 @@ def measure(files: int, place: Path) -> dict[str, Any]:
             "read_s": round(read_s, 1),
             "read_rss_mb": read["VmRSS"],
             "read_peak_mb": read["VmHWM"],
+            "hello_p95_ms": metrics.percentile(waited["hello"], 95),
+            "recall_p95_ms": metrics.percentile(waited["recall"], 95),
             "scan_s": round(time.perf_counter() - started, 1),
             **_scan_figures(_process(client.hello().pid)),
         }
