@@ -14,6 +14,7 @@ from daemon.cli.options import json_option
 from daemon.cli.service import install, uninstall
 from daemon.cli.session import Session, pass_session
 from daemon.client import Client, DaemonDownError
+from daemon.service import find_installed
 from daemon.starting import connect
 from daemon.terminal import display_safe
 
@@ -54,13 +55,18 @@ def stop(session: Session, as_json: bool) -> None:
         output.print_json({"stopped": running is not None})
     else:
         click.echo("Stopped." if running else "It was not running.")
+        if running and find_installed(session.paths):
+            output.say("It is installed as a service: it starts again with your session, or with any command.")
 
 
 @daemon.command()
 @json_option
 @pass_session
 def restart(session: Session, as_json: bool) -> None:
-    """Stop it and start it again, with the settings as they are now."""
+    """Stop it and start it again, with the settings as they are now.
+
+    One that is installed as a service is started by the system again.
+    """
     if _hello(session) is not None:
         Client(session.paths).stop()
     _report(session, as_json)
@@ -112,7 +118,7 @@ def _hello(session: Session) -> wire.Hello | None:
 
 
 def _report(session: Session, as_json: bool, *, was_running: bool = False) -> None:
-    hello = connect(session.paths, start=True).hello()
+    hello = connect(session.paths, say=output.say).hello()
     if as_json:
         output.print_json(hello)
     else:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import plistlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from daemon.cli.service import describe_agent, describe_unit
 from daemon.paths import Paths
+from daemon.service import choose_service, describe_agent, describe_unit
+from daemon.starting import connect
 from daemon.testing import run_daemon
 from tests.cli.conftest import Pal
 
@@ -48,6 +51,53 @@ def test_a_daemon_becomes_a_service_and_no_service(pal: Pal, home: Path, told: P
     assert told.read_text().splitlines() == ["--user disable --now palimpsest", "--user daemon-reload"]
     assert not file.exists()
     assert "It was not installed" in pal("daemon", "uninstall").stderr
+
+
+@pytest.fixture
+def system(told: Path, home: Path) -> Iterator[Path]:
+    """A systemctl that has a service, too, which it starts and knows the process of; that is here."""
+    process, run = told.with_name("process"), f"{sys.executable} -P -m daemon run"
+    is_alive = f'kill -0 "$(cat {process} 2>/dev/null)" 2>/dev/null'
+    tool = told.with_name("systemctl")
+    tool.write_text(
+        f'#!/bin/sh\necho "$2" >> {told}\n'
+        f"case $2 in\n"
+        f"is-active) test ! -e {told.with_name('fail')} || {{ echo failed; exit 3; }}\n"
+        f"  {is_alive} && echo active || {{ echo inactive; exit 3; }};;\n"
+        f"start) test ! -e {told.with_name('fail')} || {{ echo no bus >&2; exit 1; }}\n"
+        f"  {is_alive} || {{ PALIMPSEST_HOME={home} {run} >/dev/null 2>&1 & echo $! > {process}; }};;\nesac\n"
+    )
+    yield process
+    subprocess.run(["sh", "-c", f'kill "$(cat {process})"'], capture_output=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="systemd")
+def test_what_is_installed_is_started_by_the_system(pal: Pal, system: Path, told: Path, home: Path) -> None:
+    assert pal("daemon", "install").exit_code == 0
+    started = json.loads(pal("daemon", "start", "--json").stdout)
+    assert started["pid"] == int(system.read_text())
+    again = json.loads(pal("daemon", "restart", "--json").stdout)
+    assert started["pid"] != again["pid"] == int(system.read_text()), "a daemon beside the service"
+    stopped = pal("daemon", "stop")
+    assert stopped.stdout == "Stopped.\n" and "starts again" in stopped.stderr
+    assert connect(Paths.in_folder(home)).hello().pid == int(system.read_text()), "any command"
+    pal("daemon", "stop")
+    told.with_name("fail").touch()
+    alone = pal("daemon", "start", "--json")
+    assert "runs without it" in alone.stderr and "no bus" in alone.stderr
+    assert json.loads(alone.stdout)["pid"] != int(system.read_text())
+    pal("daemon", "stop")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="systemd")
+def test_the_service_of_another_home_is_left_alone(pal: Pal, system: Path, told: Path, tmp_path: Path) -> None:
+    file = choose_service(Paths.in_folder(tmp_path / "other"))
+    assert file is not None
+    file.file.parent.mkdir(parents=True)
+    file.file.write_text(file.text)
+    assert pal("daemon", "start").exit_code == 0
+    pal("daemon", "stop")
+    assert not told.exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="systemd")
