@@ -125,12 +125,13 @@ class Watcher:
             self._scan(root)
             return self._folder(root)
         known.policy, known.rules = policy or known.policy, rules
-        is_missing = known.state == "missing"
-        if is_missing:  # whatever of it is gone is asked about
-            known.known_as, known.held = identify(path), True
-        if policy or is_missing or rules != before:
+        identity = identify(path)
+        is_accepted = known.state == "missing" or identity != known.known_as  # the latter: a scan has yet to say so
+        if is_accepted:  # whatever of it is gone is asked about
+            known.known_as, known.held = identity, True
+        if policy or is_accepted or rules != before:
             self._writer.write(partial(self._store, known, policy, before.tags))
-        if is_missing or rules != before:
+        if is_accepted or rules != before:
             self._scan(known)
         return self._folder(known)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -103,3 +104,38 @@ def answer(client: Client, question: str) -> wire.Answered:
     *_, last = client.ask(question)
     assert isinstance(last, wire.Answered)
     return last
+
+
+@pytest.fixture
+def folder(client: Client, tmp_path: Path) -> Iterator[Path]:
+    """A watched folder that has been scanned once, empty."""
+    path = tmp_path / "watched"
+    path.mkdir()
+    client.watch(path)
+    wait_for_state(client, path, "watching")
+    yield path
+    client.unwatch(path)
+
+
+@pytest.fixture
+def listener(client: Client, folder: Path) -> Iterator[Listener]:
+    with listening(client) as hears:
+        yield hears
+
+
+def state_of(client: Client, path: Path) -> wire.Folder:
+    (found,) = [row for row in client.folders() if row.path == str(path)]
+    return found
+
+
+def wait_for(client: Client, path: Path, wanted: Callable[[wire.Folder], bool], seconds: float = 15) -> wire.Folder:
+    """A watched folder as it is when it is as wanted."""
+    deadline = time.monotonic() + seconds
+    while not wanted(found := state_of(client, path)):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.02)
+    return found
+
+
+def wait_for_state(client: Client, path: Path, state: str) -> wire.Folder:
+    return wait_for(client, path, lambda found: found.state == state)

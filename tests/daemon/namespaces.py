@@ -10,12 +10,26 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from daemon import wire
 from daemon.client import Client
 from daemon.testing import run_daemon
 from tests.daemon.conftest import QUICK
 
 NOTES = 12
+
+
+def run_in_namespace(what: str, flags: list[str], probe: list[str | Path], place: Path) -> list[str]:
+    """What tests.daemon.namespaces prints; skips the test where `probe` cannot be done in such a namespace."""
+    namespace = ["unshare", *flags]
+    try:
+        subprocess.run([*namespace, *probe], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("the system allows no such namespace")
+    run = [*namespace, sys.executable, "-m", "tests.daemon.namespaces", what, place]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=90)
+    return [*done.stdout.splitlines(), *done.stderr.splitlines()]
 
 
 def mount(folder: Path) -> None:

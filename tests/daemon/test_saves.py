@@ -8,7 +8,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,25 +16,13 @@ import pytest
 from daemon import wire
 from daemon.client import Client
 from daemon.testing import RunningDaemon
-from tests.daemon.conftest import listening, uris
-from tests.daemon.test_watching import wait_for, wait_for_state
+from tests.daemon.conftest import listening, uris, wait_for, wait_for_state
 from tests.examples import rounds
 
 ROUNDS = rounds(2)  # saves in each way
 STORM = rounds(800)  # notes, and twice as many files that are ignored
 
 Save = Callable[[Path, str], None]
-
-
-@pytest.fixture
-def folder(client: Client, tmp_path: Path) -> Iterator[Path]:
-    """A watched folder, empty."""
-    path = tmp_path / "watched"
-    path.mkdir()
-    client.watch(path)
-    wait_for_state(client, path, "watching")
-    yield path
-    client.unwatch(path)
 
 
 def save_in_place(file: Path, text: str) -> None:
