@@ -26,6 +26,8 @@ from daemon.starting import connect
 
 IN_A_FOLDER = 200  # notes
 PAUSE_S = 0.2  # between two looks at how far it is, two hellos, and two questions
+QUIET = Settings(night=NightSettings(enabled=False), upkeep=UpkeepSettings(backup_days=0, check_days=0))
+"""Nothing is done that is due once a day."""
 
 
 def write_notes(folder: Path, files: int) -> None:
@@ -42,8 +44,7 @@ def measure(files: int, place: Path) -> dict[str, Any]:
     """The figures, as the JSON object of the README. Everything lies in `place`."""
     paths = Paths.in_folder(place / "home")
     private_folder(paths.data)
-    off = Settings(night=NightSettings(enabled=False), upkeep=UpkeepSettings(backup_days=0, check_days=0))
-    paths.config.write_text(render(off), "utf-8")
+    paths.config.write_text(render(QUIET), "utf-8")
     command.note(f"write {files:,} notes")
     write_notes(place / "notes", files)
     try:
@@ -52,7 +53,7 @@ def measure(files: int, place: Path) -> dict[str, Any]:
         started = time.perf_counter()
         with call_meanwhile(client, "harbour of Crate 77", PAUSE_S) as waited:
             client.watch(place / "notes")
-            _wait(client, files)
+            wait_until_read(client, files)
         read_s = time.perf_counter() - started
         read = _process(client.hello().pid)
         client.stop()
@@ -60,7 +61,7 @@ def measure(files: int, place: Path) -> dict[str, Any]:
         command.note("scan them again")
         client = connect(paths)
         started = time.perf_counter()
-        _wait(client, files)
+        wait_until_read(client, files)
         return {
             "files": files,
             "read_s": round(read_s, 1),
@@ -80,7 +81,7 @@ def _scan_figures(found: dict[str, float]) -> dict[str, float]:
     return {"scan_cpu_s": found["cpu_s"], "scan_rss_mb": found["VmRSS"], "scan_peak_mb": found["VmHWM"]}
 
 
-def _wait(client: Client, files: int) -> None:
+def wait_until_read(client: Client, files: int) -> None:
     """Until the folder is watched and everything in it is read."""
     while True:
         (folder,) = client.folders()

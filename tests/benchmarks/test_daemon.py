@@ -15,7 +15,9 @@ def test_a_daemon_is_measured_and_stopped(
 ) -> None:
     for name in ("ASKED", "HELPED"):
         monkeypatch.setattr(daemon, name, 2)
-    monkeypatch.setattr(daemon, "SETTLE_S", 0)
+    for name in ("SETTLE_S", "READER_S"):
+        monkeypatch.setattr(daemon, name, 0)
+    monkeypatch.setattr(daemon, "NOTES", 3)
     pids: list[int] = []
     idle = daemon._idle
 
@@ -31,7 +33,8 @@ def test_a_daemon_is_measured_and_stopped(
     assert 0 < result["ask_p50_ms"] <= result["ask_p95_ms"]
     assert result["help_cpu_ms"] > 0
     if sys.platform == "linux":
-        assert result["idle_cpu_percent"] >= 0
+        assert result["idle_cpu_percent"] >= 0 and result["reader_idle_cpu_percent"] >= 0
+        assert result["idle_wakeups_s"] >= 0
         assert result["rss_mb"] > 10
         assert not Path(f"/proc/{pids[0]}").exists()
 
