@@ -1,0 +1,158 @@
+"""The pictures of the chat in README and docs: `python -m tests.docs.pictures`.
+
+Drives the real chat against a real daemon that watches the example notes, and draws what is on the screen. The
+recording is one SVG whose frames follow each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from daemon.client import Client
+from daemon.starting import connect
+from daemon.testing import RunningDaemon, run_daemon
+from tests.cli.vault import ROOT
+from tui.app import PalimpsestApp
+
+IMAGES = ROOT / "docs" / "images"
+NOTES = ROOT / "examples" / "notes"
+SIZE = (116, 34)
+FONTS = "ui-monospace, SFMono-Regular, Menlo, DejaVu Sans Mono"
+PATIENCE = 1000  # pauses of 20 ms
+
+
+class Recorder:
+    """Frames of the recording, each with the seconds it stays, and pictures by their names."""
+
+    def __init__(self, app: PalimpsestApp) -> None:
+        self._app = app
+        self.frames: list[tuple[str, float]] = []
+        self.pictures: dict[str, str] = {}
+
+    def show(self, seconds: float, name: str = "") -> None:
+        """What is on the screen is the next frame; with a `name` it is a picture, too."""
+        svg = lighten(self._app.export_screenshot(title="pal"))
+        self.frames.append((svg, seconds))
+        if name:
+            self.pictures[name] = svg
+
+
+def lighten(svg: str) -> str:
+    """A screenshot without what a picture can do without: the fonts from elsewhere, and a clip path for every line."""
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<clipPath id="[^"]*-line-\d+">.*?</clipPath>\s*', "", svg, flags=re.DOTALL)
+    svg = re.sub(r' clip-path="url\([^"]*-line-\d+\)"', "", svg)
+    return re.sub(r">\s*\n\s*<", ">\n<", svg).replace(
+        "Fira Code", "ui-monospace, SFMono-Regular, Menlo, DejaVu Sans Mono"
+    )
+
+
+def animate(frames: list[tuple[str, float]]) -> str:
+    """One SVG that shows the frames one after the other, for ever."""
+    whole = sum(seconds for _, seconds in frames)
+    box = re.search(r'viewBox="[^"]*"', frames[0][0])
+    assert box is not None
+    styles, groups, at = [], [], 0.0
+    for n, (svg, seconds) in enumerate(frames):
+        begin, end = 100 * at / whole, 100 * (at + seconds) / whole
+        at += seconds
+        hidden = f"0%{{visibility:{'visible' if n == 0 else 'hidden'}}}"
+        styles.append(
+            f"@keyframes frame{n}{{{hidden}{begin:.3f}%{{visibility:visible}}{end:.3f}%{{visibility:hidden}}"
+            f"100%{{visibility:hidden}}}}"
+            f".frame{n}{{visibility:hidden;animation:frame{n} {whole:.1f}s step-end infinite}}"
+        )
+        groups.append(f'<g class="frame{n}">{svg}</g>')
+    # Where nothing may move, the last frame stands.
+    last = f".frame{len(frames) - 1}{{visibility:visible}}"
+    still = f"@media(prefers-reduced-motion:reduce){{g[class^=frame]{{animation:none}}{last}}}"
+    style = "".join(styles) + still
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box[0]}><style>{style}</style>{"".join(groups)}</svg>\n'
+
+
+class Visitor:
+    """Somebody at the chat: types, waits until words are on the screen, and has it drawn."""
+
+    def __init__(self, pilot: Pilot[None], recorder: Recorder) -> None:
+        self._pilot = pilot
+        self._recorder = recorder
+        self.show = recorder.show
+
+    async def press(self, *keys: str) -> None:
+        """Presses keys."""
+        await self._pilot.press(*keys)
+
+    async def type(self, text: str) -> None:
+        """Types a text, and is drawn while doing so."""
+        for n, letter in enumerate(text, 1):
+            await self._pilot.press({" ": "space", "?": "question_mark", "/": "slash"}.get(letter, letter))
+            if n % 6 == 0 or n == len(text):
+                self.show(0.25)
+
+    async def until(self, *words: str) -> None:
+        """Waits until all the words are on the screen."""
+        for _ in range(PATIENCE):
+            shown = " ".join(self.text().split())
+            if all(word in shown for word in words):
+                await self._pilot.pause()
+                return
+            await self._pilot.pause(0.02)
+        raise AssertionError(f"{words} never came; the screen says:\n{self.text()}")
+
+    def text(self) -> str:
+        """The whole screen, line by line."""
+        return "\n".join(strip.text.rstrip() for strip in self._pilot.app.screen._compositor.render_strips())
+
+
+async def visit(visitor: Visitor) -> None:
+    """What the pictures show: the first screen, a question, what its answer rests on, and how it was found."""
+    await visitor.until("Ask your memory", "passages")
+    visitor.show(2.0, "home")
+    await visitor.type("When was the fog signal last sounded?")
+    await visitor.press("enter")
+    await visitor.until("4 October 1987", "[1]")
+    visitor.show(3.0, "answer")
+    await visitor.press("tab")
+    visitor.show(2.0)
+
+
+async def record(daemon: RunningDaemon) -> Recorder:
+    """The frames and the pictures of one visit."""
+
+    def connect_daemon(start: bool) -> Client:
+        return connect(daemon.paths, start=start)
+
+    app = PalimpsestApp(connect_daemon)
+    app.animation_level = "none"
+    recorder = Recorder(app)
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
+        await visit(Visitor(pilot, recorder))
+    return recorder
+
+
+def main() -> None:
+    """Draws the pictures anew."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOME"] = folder  # so that a picture says `~/notes`, wherever it was made
+        notes = Path(folder) / "notes"
+        shutil.copytree(NOTES, notes)
+        with run_daemon(Path(folder) / "memory") as daemon:
+            daemon.client.watch(notes)
+            for _ in daemon.client.add([notes]):
+                pass
+            recorder = asyncio.run(record(daemon))
+    IMAGES.mkdir(exist_ok=True)
+    for name, svg in recorder.pictures.items():
+        (IMAGES / f"{name}.svg").write_text(svg, "utf-8")
+    (IMAGES / "chat.svg").write_text(animate(recorder.frames), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
