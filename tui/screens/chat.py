@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from daemon import wire
-from daemon.terminal import display_safe
 from tui.actions import bindings_of, find_command, parse_command
+from tui.commands.asking import AskingCommands, prompt_sign
+from tui.commands.looking import LookingCommands
+from tui.commands.reading import ReadingCommands
+from tui.commands.sessions import SessionCommands
 from tui.completion import complete
-from tui.link import EFFORTS
 from tui.messages import Disconnected, SessionStarted, StatusChanged, StreamEvent
-from tui.reports import added_report, failure, profile_report, status_report
-from tui.screens.page import Page
-from tui.screens.sessions import NEW, SessionsScreen
 from tui.shared import Shared
 from tui.widgets.citation_list import CitationList
 from tui.widgets.command_hints import CommandHints
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
-from tui.widgets.note import Level, Note
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.welcome import Welcome
-from tui.wording import answer_text, short_path
-
-SIGN = "›"  # before the prompt
+from tui.wording import answer_text
 
 
-class ChatScreen(Page):
+class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionCommands):
     """What the daemon says and what a person does come together here; the widgets show it."""
 
     NAME = "chat"
@@ -43,9 +35,6 @@ class ChatScreen(Page):
         super().__init__(shared)
         self.add_class("-fresh")
         self.set_class(not shared.preferences.evidence, "-evidence-closed")
-        self._last: wire.Conversation | None = None  # the session before this one
-        # Each file or folder that is being read: its path, the note that says how far, and what was skipped.
-        self._adding: dict[int, tuple[str, Note, list[wire.Skipped]]] = {}
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="body"):
@@ -55,20 +44,8 @@ class ChatScreen(Page):
             yield CommandHints()
             yield Plain(id="waiting").hide()
             with Horizontal(id="ask", classes="pane"):
-                yield Plain(_sign(self.link.effort), id="sign")
+                yield Plain(prompt_sign(self.link.effort), id="sign")
                 yield Prompt()
-
-    @property
-    def conversation(self) -> Conversation:
-        return self.query_one(Conversation)
-
-    @property
-    def evidence(self) -> Evidence:
-        return self.query_one(Evidence)
-
-    @property
-    def prompt(self) -> Prompt:
-        return self.query_one(Prompt)
 
     # The daemon ---------------------------------------------------------------------------------
 
@@ -89,11 +66,6 @@ class ChatScreen(Page):
             self._added(message)
         else:
             await self.conversation.receive(message)
-
-    def _welcome(self) -> None:
-        if self.shared.status is not None:
-            for welcome in self.query(Welcome):
-                welcome.show(self.shared.status, self._last, self.shared.now())
 
     # Prompt -------------------------------------------------------------------------------------
 
@@ -212,150 +184,3 @@ class ChatScreen(Page):
         else:
             known = ", ".join(sorted(self.app.available_themes))
             await self.conversation.say(f"There is no theme {name}. There are: {known}.", "warning")
-
-    # Sessions -----------------------------------------------------------------------------------
-
-    @work
-    async def _offer_last(self) -> None:
-        with self.telling():
-            self._last = next(iter(await self.link.sessions()), None)
-            self._welcome()
-
-    @work
-    async def action_show_sessions(self) -> None:
-        with self.telling():
-            sessions = await self.link.sessions()
-            chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self.shared.now()))
-            if chosen == NEW:
-                await self.action_new_session()
-            elif chosen is not None:
-                await self._resume(chosen)
-            elif (current := self.conversation.session.conversation) is not None:
-                kept = await self.link.call(lambda client: client.conversations())  # renamed or deleted, perhaps
-                found = next((session for session in kept if session.id == current.id), None)
-                if found is None:
-                    await self.action_new_session()
-                else:
-                    self.conversation.rename(found)
-
-    @work
-    async def action_resume_last(self) -> None:
-        with self.telling():
-            if self._last is not None:
-                await self._resume(self._last.id)
-
-    async def _resume(self, id: int) -> None:
-        kept = await self.link.call(lambda client: client.conversation(id))
-        self.evidence.clear()
-        await self.conversation.resume(kept)
-        self._last = None
-        self.prompt.focus()
-
-    async def action_new_session(self) -> None:
-        await self.conversation.begin()
-        self.evidence.clear()
-        self.add_class("-fresh")
-        self._offer_last()
-
-    # Looking into an answer ---------------------------------------------------------------------
-
-    @work
-    async def action_show_why(self) -> None:
-        with self.telling():
-            await self.conversation.explain(self.folders)
-
-    @work
-    async def action_show_whynot(self, words: str) -> None:
-        with self.telling():
-            await self.conversation.explain(self.folders, words)
-
-    @work
-    async def action_show_secrets(self) -> None:
-        with self.telling():
-            await self.conversation.show_secrets()
-
-    @work
-    async def action_judge(self, verdict: str) -> None:
-        with self.telling():
-            await self.conversation.judge(verdict)
-
-    async def action_choose_effort(self, name: str = "") -> None:
-        if name in EFFORTS:
-            self.link.effort = self.shared.preferences.effort = name
-            self.shared.preferences.save()
-            self.query_one("#sign", Plain).update(_sign(name))
-        elif name:
-            await self.conversation.say(f"There is no effort {name}. There are: {', '.join(EFFORTS)}.", "warning")
-        else:
-            await self.conversation.say(f"Effort: {self.link.effort}. /effort {'|'.join(EFFORTS)} changes it.")
-
-    async def action_choose_strategy(self, name: str = "") -> None:
-        if name:
-            self.link.strategy = "" if name == "default" else name
-        chosen = self.link.strategy or "that of the settings"
-        await self.conversation.say(f"Strategy: {chosen}. /strategy NAME changes it, /strategy default takes it back.")
-
-    # The memory ---------------------------------------------------------------------------------
-
-    async def action_add_path(self, typed: str) -> None:
-        path = _path(typed)
-        shown = short_path(str(path))
-        note = await self.conversation.say(f"{shown}: looking for what can be read")
-        self._adding[self.link.add(path)] = shown, note, []
-
-    def _added(self, message: StreamEvent) -> None:
-        path, note, left_out = self._adding[message.ticket]
-        match message.event:
-            case wire.Progress(done, total, label):
-                note.say(f"{path}: read {done:,} of {total:,} · {short_path(label, self.folders)}")
-            case wire.Skipped() as skipped:
-                left_out.append(skipped)
-            case wire.Added() as added:
-                self._end_adding(message.ticket, added_report(path, added, left_out))
-            case wire.Failed() as failed:
-                self._end_adding(message.ticket, f"{path}: {failure(failed)}", "error")
-
-    def _end_adding(self, ticket: int, text: str, level: Level = "info") -> None:
-        _, note, _ = self._adding.pop(ticket)
-        if note.is_attached:
-            note.say(text, level)
-        else:  # it stood in a session that was left
-            self.notify(display_safe(text), severity="error" if level == "error" else "information", markup=False)
-        self.link.refresh_status()
-
-    @work
-    async def action_watch_path(self, typed: str) -> None:
-        path = _path(typed)
-        with self.telling():
-            folder = await self.link.call(lambda client: client.watch(path))
-            text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
-            await self.conversation.say(text)
-            self.link.refresh_status()
-
-    @work
-    async def action_show_me(self, said: str = "") -> None:
-        key, _, value = said.partition(" ")
-        with self.telling():
-            if value.strip():
-                reply = await self.link.call(lambda client: client.set_profile(key, value.strip()))
-            else:
-                reply = await self.link.call(lambda client: client.profile())
-            await self.conversation.say(profile_report(reply, key))
-
-    @work
-    async def action_show_status(self) -> None:
-        with self.telling():
-            status = await self.link.call(lambda client: client.status())
-            self.shared.status = status
-            await self.conversation.say(status_report(status))
-
-
-def _sign(effort: str) -> str:
-    """What stands before the prompt: how far a question goes, unless it is as far as usual."""
-    return SIGN if effort == EFFORTS[1] else f"{effort} {SIGN}"
-
-
-def _path(typed: str) -> Path:
-    """A path as a person types or drops it: quoted perhaps, from `~` or from here."""
-    home = os.path.expanduser(typed.strip("'\""))  # noqa: PTH111  it leaves a `~name` that nobody has as it is
-    return Path(os.path.normpath(Path(home).absolute()))

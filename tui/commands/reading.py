@@ -1,0 +1,84 @@
+"""What the memory reads and holds: files and folders, the owner, its state."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from textual import work
+
+from daemon import wire
+from daemon.terminal import display_safe
+from tui.commands.part import Part
+from tui.messages import StreamEvent
+from tui.reports import added_report, failure, profile_report, status_report
+from tui.shared import Shared
+from tui.widgets.note import Level, Note
+from tui.wording import short_path
+
+
+class ReadingCommands(Part):
+    """/add, /watch, /me, /status"""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        # Each file or folder that is being read: its path, the note that says how far, and what was skipped.
+        self._adding: dict[int, tuple[str, Note, list[wire.Skipped]]] = {}
+
+    async def action_add_path(self, typed: str) -> None:
+        path = typed_path(typed)
+        shown = short_path(str(path))
+        note = await self.conversation.say(f"{shown}: looking for what can be read")
+        self._adding[self.link.add(path)] = shown, note, []
+
+    def _added(self, message: StreamEvent) -> None:
+        path, note, left_out = self._adding[message.ticket]
+        match message.event:
+            case wire.Progress(done, total, label):
+                note.say(f"{path}: read {done:,} of {total:,} · {short_path(label, self.folders)}")
+            case wire.Skipped() as skipped:
+                left_out.append(skipped)
+            case wire.Added() as added:
+                self._end_adding(message.ticket, added_report(path, added, left_out))
+            case wire.Failed() as failed:
+                self._end_adding(message.ticket, f"{path}: {failure(failed)}", "error")
+
+    def _end_adding(self, ticket: int, text: str, level: Level = "info") -> None:
+        _, note, _ = self._adding.pop(ticket)
+        if note.is_attached:
+            note.say(text, level)
+        else:  # it stood in a session that was left
+            self.notify(display_safe(text), severity="error" if level == "error" else "information", markup=False)
+        self.link.refresh_status()
+
+    @work
+    async def action_watch_path(self, typed: str) -> None:
+        path = typed_path(typed)
+        with self.telling():
+            folder = await self.link.call(lambda client: client.watch(path))
+            text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
+            await self.conversation.say(text)
+            self.link.refresh_status()
+
+    @work
+    async def action_show_me(self, said: str = "") -> None:
+        key, _, value = said.partition(" ")
+        with self.telling():
+            if value.strip():
+                reply = await self.link.call(lambda client: client.set_profile(key, value.strip()))
+            else:
+                reply = await self.link.call(lambda client: client.profile())
+            await self.conversation.say(profile_report(reply, key))
+
+    @work
+    async def action_show_status(self) -> None:
+        with self.telling():
+            status = await self.link.call(lambda client: client.status())
+            self.shared.status = status
+            await self.conversation.say(status_report(status))
+
+
+def typed_path(typed: str) -> Path:
+    """A path as a person types or drops it: quoted perhaps, from `~` or from here."""
+    home = os.path.expanduser(typed.strip("'\""))  # noqa: PTH111  it leaves a `~name` that nobody has as it is
+    return Path(os.path.normpath(Path(home).absolute()))
