@@ -27,6 +27,7 @@ from daemon.paths import Paths
 from daemon.starting import connect
 from daemon.terminal import display_safe
 from tui.actions import ACTIONS, Action, bindings_of
+from tui.keys import teach_alt_enter
 from tui.link import EFFORTS, Connect, Link
 from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.palette import ActionsProvider
@@ -54,6 +55,7 @@ def run(paths: Paths) -> int:
     def connect_daemon(start: bool) -> Client:
         return connect(paths, start=start)
 
+    teach_alt_enter()
     app = PalimpsestApp(connect_daemon, preferences=Preferences.load(paths.data / PREFERENCES))
     app.run()
     return app.return_code or 0

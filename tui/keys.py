@@ -1,12 +1,34 @@
-"""How keys are written for people."""
+"""How keys are written for people, and two that terminals tell in a way Textual does not know."""
 
 from __future__ import annotations
+
+from enum import Enum
+from typing import Any, cast
+
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 
 _NAMES = {
     "escape": "Esc", "enter": "Enter", "tab": "Tab", "space": "Space", "delete": "Del",
     "pageup": "PgUp", "pagedown": "PgDn", "up": "↑", "down": "↓", "end": "End",
     "ctrl": "Ctrl", "alt": "Alt", "shift": "Shift",
 }  # fmt: skip
+
+
+class _Keys(Enum):
+    ALT_ENTER = "alt+enter"
+
+
+def teach_alt_enter() -> None:
+    """Lets Textual's parser know Alt+Enter of a terminal without the kitty protocol: it takes `ESC CR` for Enter alone,
+    and what is typed right after it for a broken sequence."""
+    known = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
+    known["\x1b\r"] = known["\x1b\n"] = (_Keys.ALT_ENTER,)
+
+
+def is_modified_enter(key: str) -> bool:
+    """Whether this is Enter together with another key. With xterm's `modifyOtherKeys` the parser calls it `shift+\\r`,
+    and Alt+Enter `\\r`; Enter alone is `enter` there too."""
+    return key != "enter" and key.rpartition("+")[2] in ("enter", "\r")
 
 
 def short_key(keys: str) -> str:

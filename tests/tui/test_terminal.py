@@ -142,6 +142,14 @@ def test_the_session_is_kept_and_resumed(daemon: RunningDaemon) -> None:
     assert kept.messages == 2
 
 
+def test_keys_sent_at_once_are_taken_in_their_order(terminal: Terminal) -> None:
+    terminal.until("Ask your memory.")
+    terminal.send("/fog\x7f\x7f\x7fnone\r/first\x1b\rsecond\r/two\r")
+    terminal.until("There is no command /none.", "There is no command /two.")
+    terminal.send("\x11")
+    assert terminal.ended() == 0
+
+
 def test_the_editor_gets_the_terminal_and_gives_it_back(daemon: RunningDaemon, tmp_path: Path) -> None:
     editor = tmp_path / "vim"
     editor.write_text(f"#!{sys.executable}\nimport sys\nprint('EDITING', *sys.argv[1:])\n", "utf-8")

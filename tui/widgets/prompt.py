@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
+from textual.binding import NoBinding
 from textual.message import Message
 from textual.widgets import TextArea
 
 from daemon.terminal import display_safe
 from tui.actions import Where, bindings_of
+from tui.keys import is_modified_enter
 
 PLACEHOLDER = "Ask your memory, or / for commands"
 
@@ -80,8 +82,17 @@ class Prompt(TextArea):
     # Textual calls these before TextArea's own handlers of the same name, unless they prevent it.
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter":  # bound to sending; TextArea would take it as a character
-            event.prevent_default()
+        """Does what a key of the prompt is bound to here, in the order in which the keys were typed. Textual looks for
+        a binding when the key has gone up to the app, and by then the letters typed after it stand in the text."""
+        try:
+            bindings = self._bindings.get_bindings_for_key("alt+enter" if is_modified_enter(event.key) else event.key)
+        except NoBinding:
+            return
+        for binding in bindings:
+            if await self.app.run_action(binding.action, self):
+                event.stop()
+                event.prevent_default()
+                return
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.text = display_safe(event.text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -1,0 +1,80 @@
+"""Keys as terminals send them, many at once, through the parser that reads them from a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from textual._xterm_parser import XTermParser
+
+from tests.tui import world
+from tests.tui.conftest import Chat, chatting
+from tui.keys import teach_alt_enter
+
+PASTE = "\x1b[200~{}\x1b[201~"
+
+
+@pytest.fixture(autouse=True)
+def parser() -> Iterator[XTermParser]:
+    teach_alt_enter()
+    yield XTermParser()
+
+
+async def type_at_once(chat: Chat, parser: XTermParser, keys: str) -> None:
+    """What a terminal sends in one piece."""
+    for event in parser.feed(keys):
+        chat.app.post_message(event)
+    await chat.pilot.pause()
+
+
+async def test_two_questions_typed_in_one_burst_are_two_questions(parser: XTermParser) -> None:
+    client = world.client(answers=[world.short_answer(), world.short_answer()])
+    async with chatting(client) as chat:
+        await type_at_once(chat, parser, "Who has the belt?\rWho ate it?\rand no")
+        await chat.until(lambda: len(client.asked) == 2)
+        assert [question for question, _ in client.asked] == ["Who has the belt?", "Who ate it?"]
+        assert chat.screen.prompt.text == "and no"
+
+
+async def test_keys_that_edit_act_where_they_were_typed(parser: XTermParser) -> None:
+    async with chatting(world.client()) as chat:
+        await type_at_once(chat, parser, "axy\x7f\x7fbd\x1b[Dc\x01>")
+        await chat.until(lambda: chat.screen.prompt.text == ">abcd")
+
+
+@pytest.mark.parametrize(
+    "enter",
+    [
+        pytest.param("\n", id="Ctrl+J"),
+        pytest.param("\x1b\r", id="Alt+Enter"),
+        pytest.param("\x1b\n", id="Alt+Ctrl+J"),
+        pytest.param("\x1b[106;5u", id="Ctrl+J, kitty"),
+        pytest.param("\x1b[13;3u", id="Alt+Enter, kitty"),
+        pytest.param("\x1b[13;2u", id="Shift+Enter, kitty"),
+        pytest.param("\x1b[13;5u", id="Ctrl+Enter, kitty"),
+        pytest.param("\x1b[13;4u", id="Alt+Shift+Enter, kitty"),
+        pytest.param("\x1b[57414;2u", id="Shift+Enter on the number pad, kitty"),
+        pytest.param("\x1b[27;2;13~", id="Shift+Enter, xterm"),
+        pytest.param("\x1b[27;3;13~", id="Alt+Enter, xterm"),
+        pytest.param("\x1b[27;5;13~", id="Ctrl+Enter, xterm"),
+    ],
+)
+async def test_enter_with_another_key_makes_a_line_and_does_not_send(parser: XTermParser, enter: str) -> None:
+    async with chatting(world.client()) as chat:
+        await type_at_once(chat, parser, f"one{enter}two{enter}three")
+        await chat.until(lambda: chat.screen.prompt.text == "one\ntwo\nthree")
+        assert chat.client.asked == []
+
+
+async def test_pasted_lines_are_not_sent(parser: XTermParser) -> None:
+    async with chatting(world.client()) as chat:
+        await type_at_once(chat, parser, "see: " + PASTE.format("one\rtwo\r\nthree\n") + "?")
+        await chat.until(lambda: chat.screen.prompt.text == "see: one\ntwo\nthree\n?")
+        assert chat.client.asked == []
+
+
+@pytest.mark.parametrize("enter", ["\r", "\x1b[13u", "\x1bOM", "\x1b[57414u", "\x1b[13;129u"])
+async def test_enter_alone_sends(parser: XTermParser, enter: str) -> None:
+    async with chatting(world.client(answers=[world.short_answer()])) as chat:
+        await type_at_once(chat, parser, f"Who?{enter}")
+        await chat.until(lambda: [question for question, _ in chat.client.asked] == ["Who?"])
