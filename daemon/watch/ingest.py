@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from daemon import wire
 from daemon.jobs.tasks import Task, Tasks
 from daemon.jobs.writer import Writer
+from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
 from daemon.settings import WatchSettings
 from daemon.watch import files
@@ -36,6 +37,8 @@ log = logging.getLogger(__name__)
 
 MAX_DEPTH = 1000  # folders
 WALK_STEP = 1000  # files looked at between two looks for something more urgent
+PAGE = 1000  # sources that are compared with the disk at a time
+MANY = 1000  # files, and passages, after which memory is given back
 
 
 class Ingest:
@@ -95,17 +98,30 @@ class Ingest:
         `moved` says where a file was before, if that was seen. The `judge` says whether what is there is to be
         believed; without one all is. The folders that were looked into are added to `walked`.
         """
+        self._know_readers()
+        try:
+            yield from self._take(looks, task, moved or {}, judge or Trusting(), Survey(again=again), walked)
+        finally:
+            if max(task.total, task.episodes) >= MANY:
+                give_back()
+
+    def _take(
+        self,
+        looks: Sequence[Look],
+        task: Task,
+        moved: Mapping[Path, Path],
+        judge: Judge,
+        disk: Survey,
+        walked: Walked | None,
+    ) -> Iterator[None]:
         from daemon.watch.intake import Intake  # with the first file: a daemon must start quickly
 
-        judge = judge or Trusting()
-        self._know_readers()
         self.attempts.begin(LOOKING)
-        disk = Survey(again=again)
         yield from self._walk(looks, disk, task, walked)
         known, skipped = self._stored(looks, disk)
         gone = disk.find_gone(known, skipped)
         looks = disk.accept(looks, known, gone, skipped, judge)
-        moves = {uri_of(new): uri_of(old) for new, old in (moved or {}).items()}
+        moves = {uri_of(new): uri_of(old) for new, old in moved.items()}
         self.moves.follow(disk, known, gone, moves)
         self.attempts.end([LOOKING])
         yield
@@ -137,6 +153,7 @@ class Ingest:
         for look in looks:
             for found in files.walk(look.path, look.ignore, walked):
                 uri = uri_of(found.path)
+                uri = found.name if uri == found.name else uri  # kept once
                 if found.unread is None:
                     disk.files[uri], disk.looks[uri] = found, look
                 else:
@@ -150,22 +167,35 @@ class Ingest:
 
     def _stored(self, looks: Sequence[Look], disk: Survey) -> tuple[Sources, dict[str, str]]:
         """By the uri of their file: the live sources below `looks`, and the reasons of the files that were skipped."""
-        prefixes = [uri_of(look.path) for look in looks]
+        paths = {look.path for look in looks}
+        outermost = [uri_of(path) for path in sorted(paths) if paths.isdisjoint(path.parents)]
+        below = tuple(prefix + "/" for prefix in outermost)
         found: dict[int, Source] = {}
+        known: Sources = defaultdict(list)
         sources = self.memory.sources
         with self.memory.one_moment():
-            for prefix in prefixes:
-                one = sources.get(prefix)
-                # "#" also begins the rest of a sibling's name: notes.json#1 is in notes.json, notes#2/x.md is not
-                parts = [part for part in sources.list_under(prefix + "#") if self._file_of(part.uri, disk) == prefix]
-                here = [*([one] if one else []), *sources.list_under(prefix + "/"), *parts]
-                found |= {source.id: source for source in here if source.kind in ("file", "chat")}
             skipped = {skip.uri: skip.reason for skip in sources.list_skipped()}
-        known: Sources = defaultdict(list)
-        for source in found.values():
-            known[self._file_of(source.uri, disk)].append(source)
-        below = tuple(prefix + "/" for prefix in prefixes)
-        return known, {uri: why for uri, why in skipped.items() if uri in prefixes or uri.startswith(below)}
+            for prefix in outermost:
+                # "#" also begins the rest of a sibling's name: notes.json#1 is in notes.json, notes#2/x.md is not
+                parts = [part for part in sources.list_parts(prefix + "#") if self._file_of(part.uri, disk) == prefix]
+                one = sources.get(prefix)
+                here = [*([one] if one else []), *sources.list_parts(prefix + "/"), *parts]
+                found |= {source.id: source for source in here if source.kind in ("file", "chat")}
+            for source in found.values():
+                known[self._file_of(source.uri, disk)].append(source)
+            for source in self._list_below(below):
+                if source.uri in known or source.uri in skipped or not disk.leave_same(source):
+                    known[source.uri].append(source)
+        wanted = {*outermost}
+        return known, {uri: why for uri, why in skipped.items() if uri in wanted or uri.startswith(below)}
+
+    def _list_below(self, folders: Sequence[str]) -> Iterator[Source]:
+        """The sources of files in these folders that are no parts, some at a time."""
+        for folder in folders:
+            after = folder
+            while some := self.memory.sources.list_below(folder, after, PAGE):
+                yield from (source for source in some if source.kind in ("file", "chat"))
+                after = some[-1].uri
 
     def _file_of(self, uri: str, disk: Survey) -> str:
         """The file a source is in: its uri without the part behind "#", if that is no part of the file's name."""

@@ -15,7 +15,6 @@ from functools import partial
 
 from daemon.jobs.tasks import Task
 from daemon.reading.frames import PIECE
-from daemon.reading.memory import give_back
 from daemon.reading.process import FileDrafts, OpenFile, ReaderDiedError, Readers
 from daemon.watch import files
 from daemon.watch.attempts import Attempts
@@ -87,8 +86,9 @@ class Intake:
         self._begun: set[str] = set()
         self._ahead = tools.readers.read_ahead()
         self._opened: deque[_Opened] = deque()
-        self._was_large = False
-        self._batch = Batch(unread=dict(disk.unread), readable=over, files=len(disk.unread))
+        same = disk.same.total()
+        files = len(disk.unread) + same
+        self._batch = Batch(unread=dict(disk.unread), readable=over, files=files, unchanged=same)
 
     def run(self) -> Iterator[None]:
         try:
@@ -113,8 +113,6 @@ class Intake:
                 with suppress(files.Unread):
                     opened.closing.close()
             self._attempts.end(self._begun)
-            if self._was_large:
-                give_back()
 
     def _take_opened(self, left: int) -> Iterator[None]:
         """Takes what is in the first of the open files, until no more than so many of them are left."""
@@ -245,7 +243,6 @@ class Intake:
 
     def _keep_large(self, drafts: Iterator[DocumentDraft], are_several: bool) -> Iterator[None]:
         """Of several documents none counts as read before the last one is: the file is read again, or none of it."""
-        self._was_large = True
         whole = {}
         for draft in drafts:
             document = draft.document

@@ -66,11 +66,13 @@ class Trusting:
 
 @dataclass
 class Survey:
-    """What was found there, by uri."""
+    """What was found there, by uri. What is as it was is only counted (`same`), so that a large folder that is scanned
+    again takes little memory."""
 
     files: dict[str, Found] = field(default_factory=dict)
     looks: dict[str, Look] = field(default_factory=dict)  # of `files`
     unread: dict[str, str] = field(default_factory=dict)  # and will not be read, for this reason
+    same: Counter[Path] = field(default_factory=Counter)  # files, by the path of their look
     blind: list[str] = field(default_factory=list)  # folders that could not be looked into
     again: bool = False  # what was forgotten is read, too
     forgotten_moved: bool = False  # a file that was forgotten is not where it was
@@ -78,6 +80,18 @@ class Survey:
     def has(self, uri: str) -> bool:
         """Whether the file is there, or may be there."""
         return uri in self.files or uri in self.unread or any(uri.startswith(folder + "/") for folder in self.blind)
+
+    def leave_same(self, source: Source) -> bool:
+        """Leaves the file of a source out, by its name, if it is the same as it was; whether it is. Of one that was
+        looked at alone size and time need not tell that."""
+        found, look = self.files.get(source.uri), self.looks.get(source.uri)
+        if found is None or look is None or self.again or not found.size:
+            return False
+        if (source.size, source.mtime_ns) != (found.size, found.mtime_ns) or look.path == found.path:
+            return False
+        del self.files[source.uri], self.looks[source.uri]
+        self.same[look.path] += 1
+        return True
 
     def find_gone(self, known: Sources, skipped: Mapping[str, str]) -> Sources:
         """The sources whose file is not there, or holds nothing any more."""
@@ -98,9 +112,9 @@ class Survey:
     def leave_key_files(self, names: Sequence[str], known: Sources) -> None:
         """Files with such names are read only where a person has named them, now or before."""
         wanted = re.compile("|".join(map(fnmatch.translate, names)) or "(?!)", re.IGNORECASE)
-        for uri, found in [*self.files.items()]:
-            path = found.path
-            if wanted.match(path.name) and uri not in known and path != self.looks[uri].root:
+        named = [uri for uri, found in self.files.items() if wanted.match(found.path.name)]
+        for uri in named:
+            if uri not in known and self.files[uri].path != self.looks[uri].root:
                 del self.files[uri]
                 self.unread[uri] = NAMED
 
@@ -108,7 +122,7 @@ class Survey:
         self, looks: Sequence[Look], known: Sources, gone: Sources, skipped: dict[str, str], judge: Judge
     ) -> list[Look]:
         """The looks at folders that are what they were; of others nothing stays here, in `gone` or in `skipped`."""
-        there: Counter[Path] = Counter()
+        there = Counter(self.same)
         for uri, sources in known.items():
             found = self.files.get(uri)
             if uri not in gone and found and sources[0].size in (None, found.size):

@@ -53,6 +53,27 @@ def list_under(conn: Connection, prefix: str) -> list[Source]:
     return [source_from_row(row) for row in rows]
 
 
+def list_below(conn: Connection, folder: str, after: str, limit: int) -> list[Source]:
+    """The next of the live sources below a folder, whose uri ends with "/": those behind `after`, by uri, whose own has
+    no "#" in it."""
+    rows = conn.execute(
+        f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri > ? AND uri > ? AND uri < ? AND instr(uri, '#') = 0"
+        " AND t_deleted IS NULL ORDER BY uri LIMIT ?",
+        (after, *_below(folder), limit),
+    )
+    return [source_from_row(row) for row in rows]
+
+
+def list_parts(conn: Connection, prefix: str) -> list[Source]:
+    """The live sources whose uri begins with `prefix` and has a "#" in it: they may be parts of a file."""
+    rows = conn.execute(
+        f"SELECT {SOURCE_COLUMNS} FROM source"
+        " WHERE uri >= ? AND substr(uri, 1, ?) = ? AND instr(uri, '#') > 0 AND t_deleted IS NULL ORDER BY uri",
+        (prefix, len(prefix), prefix),
+    )
+    return [source_from_row(row) for row in rows]
+
+
 def list_uris(conn: Connection, folder: str, limit: int = -1) -> list[str]:
     """The uris below a folder, whose own ends with "/", also of sources that have gone; all of them, or `limit`."""
     query = "SELECT DISTINCT uri FROM source WHERE uri > ? AND uri < ? ORDER BY uri LIMIT ?"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import queue
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,12 @@ from daemon.reading.child import read_file
 from daemon.reading.frames import Contents, ReadRequest, unpack_reply
 from daemon.reading.process import FileDrafts, OpenFile, ReadAhead, Readers
 from daemon.settings import WatchSettings
+from daemon.watch import ingest as ingest_module
 from daemon.watch.adds import Adds
 from daemon.watch.attempts import Attempts
 from daemon.watch.files import Ignore
 from daemon.watch.ingest import Ingest
-from daemon.watch.survey import Look
+from daemon.watch.survey import Look, Survey
 from memory import Memory
 from memory.errors import StoreFullError
 from memory.ingest.ingest import PreparedBatch
@@ -204,6 +206,46 @@ def test_a_file_that_cannot_be_read_for_a_while_is_not_lost(memory: Failing, not
     done, _ = take(memory, notes)
     assert (done.removed, done.skipped) == (0, 2)
     assert len(kept(memory, notes)[0]) == 10
+
+
+def test_a_folder_is_scanned_again_and_only_what_differs_is_held(
+    memory: Failing, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is as it was is only counted: of names with a "#", beside files of several documents, below a folder inside
+    another, and page by page."""
+    monkeypatch.setattr(ingest_module, "PAGE", 3)
+    held: list[tuple[set[str], set[str]]] = []
+    leave_kept = Survey.leave_kept
+
+    def look(disk: Survey, skipped: Mapping[str, str]) -> None:
+        held.append(({Path(uri).name for uri in disk.files}, {Path(uri).name for uri in disk.unread}))
+        leave_kept(disk, skipped)
+
+    monkeypatch.setattr(Survey, "leave_kept", look)
+    sub = notes / "sub#1"
+    sub.mkdir()
+    for name in ("a.md", "b#2.md"):
+        (sub / name).write_text(f"Rope {name} is wet.")
+    (notes / "sub").write_text("A file that has no suffix.\n")
+    chats = [{"title": name, "messages": [{"role": "user", "content": f"Mast {name}"}]} for name in ("x", "y")]
+    (notes / "chats.json").write_text(json.dumps(chats))
+    (notes / "below").mkdir()
+    (notes / "below" / "c.md").write_text("Cable c is dry.")
+    (notes / "below" / "void.md").write_text("***")
+    first, _ = take(memory, notes)
+    assert (first.sources, first.skipped) == (16, 1)
+
+    (notes / "1.md").write_text("Sail 1 is torn by now.")
+    (notes / "2.md").unlink()
+    (notes / "3.md").rename(notes / "below" / "3.md")
+    again, published = take(memory, notes, notes / "below")
+    assert held[-1] == ({"1.md", "3.md", "void.md", "chats.json", "b#2.md", "a.md"}, set())
+    assert (again.sources, again.removed, again.unchanged) == (1, 1, 13)
+    changed = {(Path(event.uri).name, event.change) for event in published if isinstance(event, wire.SourceChanged)}
+    assert changed == {("1.md", "changed"), ("2.md", "removed"), ("3.md", "moved")}
+    assert take(memory, notes, notes / "below")[0].unchanged == 14
+    assert take(memory, notes / "below")[0].unchanged == 2
+    assert memory.check().ok
 
 
 def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
