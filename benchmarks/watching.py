@@ -26,7 +26,7 @@ from daemon.starting import connect
 
 IN_A_FOLDER = 200  # notes
 PAUSE_S = 0.2  # between two looks at how far it is, two hellos, and two questions
-QUIET = Settings(night=NightSettings(enabled=False), upkeep=UpkeepSettings(backup_days=0, check_days=0))
+QUIET = Settings(night=NightSettings(enabled=False), upkeep=UpkeepSettings(backup_days=0, check_days=0, scrub_nights=0))
 """Nothing is done that is due once a day."""
 
 

@@ -43,6 +43,7 @@ log = logging.getLogger(__name__)
 MOST_HITS = 200
 MOST_ROWS = 1000
 MAX_SKIPPED = 100  # files, in the status
+MAX_FAILED = 50  # jobs, in the status
 
 
 def build(services: Services) -> Starlette:
@@ -387,6 +388,7 @@ def _status(services: Services) -> wire.Status:
     with services.memory.one_moment():
         skipped = services.memory.sources.list_skipped(MAX_SKIPPED)
         review = services.memory.knowledge.count_open_revisions()
+        failed, failed_total = services.adds.list_failed(MAX_FAILED)
     return wire.Status(
         version=version("palimpsest"),
         protocol=wire.PROTOCOL,
@@ -415,6 +417,8 @@ def _status(services: Services) -> wire.Status:
         disk=services.disk.state(),
         damage=tuple(services.memory.damage.items()),
         safe_mode=services.safe_mode,
+        failed=tuple(failed),
+        failed_total=failed_total,
     )
 
 

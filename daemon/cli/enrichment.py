@@ -61,15 +61,17 @@ def retry(session: Session, id: int | None, as_json: bool) -> None:
         click.echo("Nothing has failed.")
 
 
-def print_failed(state: wire.Enrichment) -> None:
+def print_failed(now: wire.Status) -> None:
     """What was given up, and why."""
-    for job in state.failed:
+    models = now.enrichment or wire.Enrichment("idle")
+    failed, total = [*now.failed, *models.failed], now.failed_total + models.failed_total
+    for job in failed:
         output.print_text(f"{job.id}  {job.label}: {job.reason}")
-    if not state.failed:
+    if not failed:
         output.say("Nothing has failed.")
         return
-    if state.failed_total > len(state.failed):
-        output.say(f"The last {len(state.failed):,} of {state.failed_total:,} are shown.")
+    if total > len(failed):
+        output.say(f"The last {len(failed):,} of {total:,} are shown.")
     output.say("To have it done again: pal retry, or pal retry NUMBER")
 
 

@@ -29,7 +29,7 @@ WATCH_SECONDS = 1.0  # between two looks
 @click.option("--sources", is_flag=True, help="List what was read.")
 @click.option("--skipped", is_flag=True, help="List what could not be read, and why.")
 @click.option("--retired", is_flag=True, help="List what is kept of deleted files and of edited notes.")
-@click.option("--failed", is_flag=True, help="List what no model could read, and why.")
+@click.option("--failed", is_flag=True, help="List what was given up, and why: files, and what models failed at.")
 @click.option("--watch", is_flag=True, help="Show it anew whenever it changes, until Ctrl-C.")
 @click.option("--match", metavar="TEXT", default="", help="With --sources: only those whose name contains TEXT.")
 @click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="With --sources: rows at most.")
@@ -61,7 +61,7 @@ def status(
     elif skipped:
         _print_skipped(now)
     elif failed:
-        print_failed(now.enrichment or wire.Enrichment("idle"))
+        print_failed(now)
     else:
         _print_status(now)
 
@@ -138,9 +138,11 @@ def _print_status(now: wire.Status) -> None:
         rows.append(("Read", reading(now.enrichment)))
         if now.enrichment.tokens:
             rows.append(("Spent", format_spending(now.enrichment)))
-        if now.enrichment.failed_total:
-            failed = count(now.enrichment.failed_total, "job")
-            rows.append(("Failed", f"{failed} of models; why: pal status --failed, again: pal retry"))
+    models = now.enrichment.failed_total if now.enrichment else 0
+    if models or now.failed_total:
+        parts = [(models, "models"), (now.failed_total, "files")]
+        failed = " and ".join(f"{count(number, 'job')} of {what}" for number, what in parts if number)
+        rows.append(("Failed", f"{failed}; why: pal status --failed, again: pal retry"))
     if now.erasing:
         rows.append(("Erasing", _describe_erasing(now.erasing)))
     if now.skipped_total:

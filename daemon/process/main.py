@@ -190,6 +190,7 @@ class Daemon:
         )  # fmt: skip
         self.adds = Adds(ingest)
         self.watcher = Watcher(ingest)
+        self.adds.keep_named = self.watcher.keep_named
         self.erasing = Erasing(self.memory, self.writer, self.tasks)
         self.embedding = Embedding(
             self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish

@@ -17,12 +17,13 @@ from pathlib import Path
 from daemon import wire
 from daemon.failures import failure
 from daemon.jobs.tasks import ADD, Task
+from daemon.watch.attempts import KIND as FILE_KIND
 from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
 from daemon.watch.survey import Look, Trusting
 from memory.errors import StoreFullError
 from memory.nouns import Policy
-from memory.services.jobs import NewJob
+from memory.services.jobs import Job, NewJob
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ class Adds:
         self._ingest = ingest
         self._memory = ingest.memory
         self._writer = ingest.writer
+        self.keep_named: Callable[[Iterable[Path]], None] = lambda paths: None  # of the watched folders they lie in
         self._boot = uuid.uuid4().hex
         self._has_resumed = False
         self._held_up: list[Callable[[], None]] = []  # until there is room on the disk
@@ -81,6 +83,14 @@ class Adds:
             self.add([path], lambda event: None)
         return jobs + len(paths)
 
+    def list_failed(self, most: int) -> tuple[Sequence[wire.FailedJob], int]:
+        """What was given up, the newest `most`, and how much that is in all: jobs, and files that were set aside."""
+        kinds, jobs = [KIND, FILE_KIND], self._memory.jobs
+        failed = [
+            wire.FailedJob(job.id, job.kind, _label(job), job.last_error or "") for job in jobs.given_up(kinds, most)
+        ]
+        return failed, jobs.count(kinds).get("dead", 0)
+
     def add(
         self,
         paths: Iterable[Path],
@@ -106,6 +116,7 @@ class Adds:
             wanted = NewJob(KIND, key, {"paths": [*named], "policies": named, "again": again})
             return self._memory.jobs.begin(wanted, self._boot)
 
+        self.keep_named(policies)
         self._submit(self._writer.write(enqueue), policies, tell, again)
 
     def _submit(self, job: int, paths: Mapping[Path, Policy], tell: Callable[[wire.Event], None], again: bool) -> None:
@@ -135,9 +146,17 @@ class Adds:
             task.tell(replace(failure(error), remedy="It goes on by itself when there is room."))
             return
         jobs = self._memory.jobs
-        note = partial(jobs.finish, job) if error is None else partial(jobs.fail, job, type(error).__name__)
+        note = partial(jobs.finish, job) if error is None else partial(jobs.fail, job, failure(error).message)
         try:
             self._writer.write(note)
         except (Exception, CancelledError) as trouble:  # it will be done again, which changes nothing
             log.warning("job %d could not be marked: %s", job, type(trouble).__name__)
         task.tell(task.result() if error is None else failure(error))
+
+
+def _label(job: Job) -> str:
+    """The file that was set aside; of what was to be read once the first path."""
+    if job.kind == FILE_KIND:
+        return job.dedupe_key
+    first, *others = job.payload["paths"]
+    return f"{first} and {len(others):,} more" if others else str(first)

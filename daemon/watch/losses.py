@@ -67,6 +67,8 @@ class Losses:
     def believe(self, root: Root, gone: Sequence[str], whole: bool) -> Collection[str]:
         """Those of the files, by uri, that are gone for sure."""
         ignored = {uri for uri in gone if not is_gone(Path(uri)) and root.ignore.reaches(Path(uri))}
+        gone = [uri for uri in gone if uri not in ignored or not root.is_named(uri)]
+        ignored.intersection_update(gone)
         rest = [uri for uri in gone if uri not in ignored and uri not in root.dropped]
         let_go = ignored | root.dropped.intersection(gone)
         if rest and (root.held or _is_drive_out(root, rest) or self._are_many(root, len(rest))):

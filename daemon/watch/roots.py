@@ -57,6 +57,7 @@ class Root:
     held: bool = False  # a person was asked about files that are gone, and has not answered
     settled: int = 0  # when a person last answered, ms UTC
     mounts: tuple[str, ...] = ()  # folders in it at which another drive is, or was, mounted
+    named: tuple[str, ...] = ()  # in it, which its rules leave out and a person had read all the same, by uri
     gone: tuple[str, ...] = ()  # files that are not there and not let go, by uri
     dropped: frozenset[str] = frozenset()  # those of them that a person lets go
     watch: ObservedWatch | None = None
@@ -80,12 +81,17 @@ class Root:
         known_as = Identity(*identity) if len(identity) == len(Identity._fields) else None
         rules = Rules(tuple(options.get("tags", ())), tuple(options.get("readers", ())), options.get("depth", 0))
         held, settled, mounts = options.get("held", False), options.get("settled", 0), options.get("mounts", ())
-        return cls(path, ignore_rules(path, rules), policy, known_as, rules, held, settled, tuple(mounts))
+        named = tuple(options.get("named", ()))
+        return cls(path, ignore_rules(path, rules), policy, known_as, rules, held, settled, tuple(mounts), named)
+
+    def is_named(self, uri: str) -> bool:
+        """Whether a person had this file of it read, or a folder that it lies in."""
+        return any(uri == one or uri.startswith(one + "/") for one in self.named)
 
     @property
     def options(self) -> dict[str, Any]:
         """What outlives the process."""
-        rest = {"held": self.held, "settled": self.settled, "mounts": self.mounts}
+        rest = {"held": self.held, "settled": self.settled, "mounts": self.mounts, "named": self.named}
         return {"identity": self.known_as, **rest, **asdict(self.rules)}
 
 

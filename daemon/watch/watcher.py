@@ -16,7 +16,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -165,6 +165,15 @@ class Watcher:
         self._writer.write(partial(self._memory.sources.unwatch_folder, str(root.path), uri_of(root.path), then))
         self._unwatch(root)
         return root.path
+
+    def keep_named(self, paths: Iterable[Path]) -> None:
+        """A person has these read: what of them the rules of a watched folder leave out is kept there all the same."""
+        for root in list(self._roots.values()):
+            inner = [path for path in paths if path != root.path and path.is_relative_to(root.path)]
+            left_out = [path for path in inner if root.ignore.reaches(path) or (root.rules.depth and path.is_dir())]
+            if new := {uri_of(path) for path in left_out if not root.is_named(uri_of(path))}:
+                root.named = tuple(sorted({*root.named, *new}))
+                self._writer.write(partial(self._store, root))
 
     def list_gone(self, path: Path) -> tuple[str, ...]:
         """The files of a watched folder that are gone and of which a person decides, by uri. NotFoundError."""

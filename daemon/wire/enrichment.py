@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """Reading or deciding that was given up. `label` is the passage it is about, `reason` a sentence."""
+    """What was given up: reading a passage or deciding about it by a model, a file that was set aside, what was to be
+    read once. `label` is what it is about, `reason` a sentence."""
 
     id: int
-    kind: str  # "extract" | "decide"
+    kind: str  # "extract" | "decide" | "read" | "add"
     label: str
     reason: str
 

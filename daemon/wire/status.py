@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from daemon.wire.documents import Folder, Skipped
-from daemon.wire.enrichment import Enrichment
+from daemon.wire.enrichment import Enrichment, FailedJob
 from memory.events import Event
 
 
@@ -111,6 +111,8 @@ class Status:
     disk: Disk | None = None
     damage: tuple[tuple[str, str], ...] = ()  # what of the file cannot be read, and is done without, and why
     safe_mode: str = ""  # why the daemon reads nothing by itself, and what to do
+    failed: tuple[FailedJob, ...] = ()  # what was to be read and was given up; what models failed at is in `enrichment`
+    failed_total: int = 0
 
 
 @dataclass(frozen=True, slots=True)

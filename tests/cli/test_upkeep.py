@@ -7,10 +7,14 @@ import re
 import signal
 import sqlite3
 import time
+from pathlib import Path
 
 import pytest
 
+from memory import Memory
+from memory.services.jobs import NewJob
 from memory.store import check
+from plugins.manager import load
 from tests.cli.vault import NOTES, Shell, garble
 
 
@@ -33,6 +37,30 @@ def test_status_goes_on_showing_what_changes(shell: Shell) -> None:
     assert now["sources"] == before["sources"] + 1
     process.send_signal(signal.SIGINT)
     assert process.wait(20) == 130
+
+
+def test_what_was_to_be_read_and_was_given_up_is_listed_and_done_again(shell: Shell) -> None:
+    notes = shell.folder / "log"
+    notes.mkdir()
+    (notes / "a.md").write_text("The bell weighs two tons.")
+    shell.pal("status")
+    shell.pal("daemon", "stop")
+    with Memory.open(shell.home / "memory.db", embedder=load().embedder("static")) as memory:
+        job = memory.jobs.begin(NewJob("add", str(notes), {"paths": [str(notes)]}), "an earlier daemon")
+        memory.jobs.give_up(job, "the daemon ended 10 times while it read this")
+    assert "1 job of files; why: pal status --failed" in shell.pal("status").out
+    said = shell.pal("status", "--failed")
+    assert said.out == f"{job}  ./log: the daemon ended 10 times while it read this\n" and "pal retry" in said.err
+    (listed,) = shell.pal("status", "--json").json["failed"]
+    assert (listed["id"], listed["kind"]) == (job, "add")
+    assert shell.pal("retry", str(job)).out.startswith("1 job will be done again.")
+    assert shell.pal("status", "--failed").err == "Nothing has failed.\n"
+    until_read(shell, notes / "a.md")
+
+
+def until_read(shell: Shell, file: Path) -> None:
+    while not shell.pal("status", "--sources", "--match", file.name, "--json").json["total"]:
+        pass
 
 
 def test_sources_can_be_listed_and_searched(vault: Shell) -> None:

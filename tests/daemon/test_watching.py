@@ -12,7 +12,7 @@ import pytest
 from daemon import wire
 from daemon.client import Client, DaemonError
 from daemon.testing import RunningDaemon, run_daemon
-from tests.daemon.conftest import Listener, answer, listening, state_of, uris, wait_for, wait_for_state
+from tests.daemon.conftest import Listener, added, answer, listening, state_of, uris, wait_for, wait_for_state
 from tests.daemon.namespaces import run_in_namespace
 
 
@@ -162,6 +162,28 @@ def test_what_is_said_of_a_folder(client: Client, running: RunningDaemon, folder
         with pytest.raises(DaemonError) as caught:
             client.watch(folder, **wrong)  # type: ignore[arg-type]
         assert caught.value.failed.code == "bad_input"
+
+
+def test_what_a_person_had_read_beyond_the_depth_stays(
+    client: Client, running: RunningDaemon, folder: Path, listener: Listener
+) -> None:
+    (folder / "deep" / "er").mkdir(parents=True)
+    for name in ("a.md", "deep/b.md", "deep/c.md", "deep/er/d.md"):
+        (folder / name).write_text(f"The anchor of {name} is heavy.")
+    client.watch(folder, depth=1)
+    wait_for(client, folder, lambda found: (found.sources, found.state) == (1, "watching"))
+    added(client, folder / "deep" / "b.md", folder / "deep" / "er")
+    kept = [str(folder / name) for name in ("a.md", "deep/b.md", "deep/er/d.md")]
+    assert uris(client, str(folder)) == kept
+    listener.close()
+    running.stop()
+    running.start()  # which scans
+    wait_for_state(client, folder, "watching")
+    assert uris(client, str(folder)) == kept
+    (folder / "deep" / "b.md").unlink()
+    client.watch(folder, tags=["boat"])  # another scan
+    wait_for(client, folder, lambda found: (found.sources, found.state) == (2, "watching"))
+    client.watch(folder, tags=[], depth=0)
 
 
 def test_a_skip_is_told_once_and_forgotten_when_mended(client: Client, folder: Path, listener: Listener) -> None:
