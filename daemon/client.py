@@ -228,6 +228,14 @@ class Client:
         """Two names mean the same, or two things."""
         return self._call("POST", "/names", wire.Names, SLOW, one=one, other=other, same=same)
 
+    def names_beginning(self, begin: str, limit: int = 20) -> tuple[str, ...]:
+        """Names of people, places and things that begin so, the shortest first."""
+        return self._call("GET", _with("/names", begin=begin, limit=limit), wire.NamesReply).names
+
+    def tags(self) -> tuple[wire.Tag, ...]:
+        """The tags of what was read, the most used first."""
+        return self._call("GET", "/tags", wire.TagsReply).tags
+
     def backup(self, to: Path | None = None) -> wire.BackedUp:
         """A copy at a path that does not exist yet; None means the backup folder."""
         return self._call("POST", "/backup", wire.BackedUp, SLOW, to=_absolute(to)[0] if to else None)

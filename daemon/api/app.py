@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from daemon import views, wire
-from daemon.api import conversations, documents, feedback, questions, secrets, traces, training
+from daemon.api import completion, conversations, documents, feedback, questions, secrets, traces, training
 from daemon.api import facts as known_facts
 from daemon.api import profile as known_profile
 from daemon.api.gate import fail
@@ -56,6 +56,7 @@ def build(services: Services) -> Starlette:
     training.routes(api, services)
     secrets.routes(api, services)
     _fact_routes(api, services)
+    completion.routes(api, services)
     _writing_routes(api, services)
     _folder_routes(api, services)
     conversations.routes(api, services)

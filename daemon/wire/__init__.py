@@ -32,6 +32,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /revisions/{id}                            -> Revision
     POST   /revisions/{id}                            -> Revision
     POST   /names                                     -> Names
+    GET    /names?begin=&limit=, /tags                -> NamesReply, TagsReply
     GET    /profile                                   -> ProfileReply
     POST   /profile, /profile/remove                  -> ProfileReply
     GET    /episodes/{id}                             -> Passage
@@ -76,6 +77,7 @@ from daemon.wire.codec import event_line as event_line
 
 if TYPE_CHECKING:
     from daemon.wire.chats import *
+    from daemon.wire.completion import *
     from daemon.wire.documents import *
     from daemon.wire.enrichment import *
     from daemon.wire.facts import *
@@ -130,6 +132,7 @@ MODULES = {
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
+    "completion": "NamesReply Tag TagsReply",
     "secrets": "SecretsReply SecretPlace SecretPlacesReply",
     "chats": "ConversationsReply MessagesReply",
     "status": "Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",

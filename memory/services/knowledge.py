@@ -38,6 +38,7 @@ class Knowledge:
     count_read = read_by(episodes.count_read)
     count_open_revisions = read_by(revisions.count_open)
     names_told_as_one = read_by(list_told_as_one)
+    names_beginning = read_by(graph.beginning_with)
 
     # Asserting ------------------------------------------------------------------------------------
 

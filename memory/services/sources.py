@@ -32,6 +32,7 @@ class Sources:
     watched_folders = read_by(sources.list_folders)
     folder_policy = read_by(sources.folder_policy)
     chat_names = read_by(sources.chat_names)
+    count_tags = read_by(sources.count_tags)
     change_tags = write_by(sources.change_tags)
     set_reader_versions = write_by(sources.read_anew)
     is_forgotten = read_by(forgotten.is_marked)

@@ -237,6 +237,16 @@ def count(conn: Connection, query: str = "") -> int:
     return int(conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": _like(query)}).fetchone()[0])
 
 
+def count_tags(conn: Connection, limit: int) -> list[tuple[str, int]]:
+    """The tags of live sources, with how many carry each; the most used first."""
+    rows = conn.execute(
+        "SELECT tag, count(*) AS n FROM source_tag JOIN source ON id = source_id WHERE t_deleted IS NULL"
+        " GROUP BY tag ORDER BY n DESC, tag LIMIT ?",
+        (limit,),
+    )
+    return [(tag, n) for tag, n in rows]
+
+
 _MATCHES = r"t_deleted IS NULL AND (uri LIKE :like ESCAPE '\' OR title LIKE :like ESCAPE '\')"
 
 

@@ -50,6 +50,16 @@ def raw(running: RunningDaemon, method: str, path: str, body: bytes = b"", **hea
     return status, data
 
 
+def test_half_typed_names_and_tags_are_completed(told: Client, tmp_path: Path) -> None:
+    assert told.names_beginning("mart") == ("Marta",)
+    assert told.names_beginning("MART", 0) == told.names_beginning(" ") == told.names_beginning("xyz") == ()
+    (tmp_path / "boat.md").write_text("---\ntags: [boat, paint]\n---\nThe hull is green.\n", "utf-8")
+    list(told.add([tmp_path / "boat.md"]))
+    assert told.tags() == (wire.Tag("boat", 1), wire.Tag("paint", 1))
+    told.forget(source=str(tmp_path / "boat.md"))
+    assert told.tags() == ()
+
+
 def test_a_question_is_a_stream_that_ends_with_its_answer(told: Client) -> None:
     events = list(told.ask("Who painted the lighthouse at Cabo Mondego?"))
     order = [wire.encode_event(event)["type"] for event in events]
