@@ -82,9 +82,10 @@ class Client:
     def trace(self, id: int) -> wire.Trace:
         return self._call("GET", f"/traces/{id}", wire.Trace)
 
-    def ask_again(self, id: int) -> Stream:
-        """The events of the question of a trace, asked once more; the last one is an Answered."""
-        return self._stream("POST", f"/traces/{id}/again", wire.Answered)
+    def ask_again(self, id: int, *, conversation: int | None = None, replay: bool = True) -> Stream:
+        """The events of the question of a trace, asked once more; the last one is an Answered. `conversation` and
+        `replay` are as for `ask`: with `replay` what was cited before comes first again."""
+        return self._stream("POST", f"/traces/{id}/again", wire.Answered, conversation=conversation, replay=replay)
 
     def why(self, id: int) -> wire.Why:
         """What the answer of a trace rests on."""
@@ -315,6 +316,14 @@ class Client:
 
     def delete_conversation(self, id: int) -> None:
         self._call("DELETE", f"/conversations/{id}", dict)
+
+    def fork_conversation(self, id: int, messages: int, title: str = "") -> wire.Conversation:
+        """A new chat session with the first `messages` of this one; without a `title` it has the name of this one."""
+        return self._call("POST", f"/conversations/{id}/fork", wire.Conversation, messages=messages, title=title)
+
+    def search_conversations(self, words: str, limit: int = 50) -> tuple[wire.ConversationMatch, ...]:
+        """The chat sessions that hold all the words in one message or in their title, last used first."""
+        return self._call("GET", _with("/messages", words=words, limit=limit), wire.MatchesReply).matches
 
     def episode(self, id: int) -> wire.Passage:
         return self._call("GET", f"/episodes/{id}", wire.Passage)

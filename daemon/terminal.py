@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+TITLE_LENGTH = 60  # characters
+
 _UNSAFE = re.compile(
     "["
     "\x00-\x08\x0b-\x1f"  # C0 without tab and newline: ESC, BEL, CR, backspace
@@ -48,6 +50,14 @@ def size(number: int) -> str:
         if number >= unit:
             return f"{number / unit:,.1f} {name}"
     return f"{number / 1e3:.1f} kB"
+
+
+def title_of(question: str) -> str:
+    """A session's title from its first question: its first line, cut at a word."""
+    line = question.strip().partition("\n")[0].strip()
+    if len(line) <= TITLE_LENGTH:
+        return line
+    return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
 
 
 def _json_escape(code: int) -> str:

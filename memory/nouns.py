@@ -294,8 +294,21 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerChange:
+    """What an answer's citation `n` says was changed after the answer was given: `old` is not so any more, `new` is in
+    its place, or contradicts it; "" where the line is gone from its source. `revision` is the one by which it was."""
+
+    n: int
+    old: str
+    new: str
+    at: datetime
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One turn of a chat session. "partial": the stream broke off; `verdict`: what the person said of the answer."""
+    """One turn of a chat session. "partial": the stream broke off; `verdict`: what the person said of the answer;
+    `changes`: what it rests on and has changed since."""
 
     id: int
     role: Literal["user", "memory"]
@@ -306,6 +319,20 @@ class ChatMessage:
     no_answer: bool = False
     trace_id: int | None = None
     verdict: Literal["good", "bad"] | None = None
+    changes: tuple[AnswerChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationMatch:
+    """A chat session that holds the words looked for: in so many `messages`, the newest of which has the words of
+    `quote`; in its title alone if there are none. `role` is whose message it is."""
+
+    conversation: Conversation
+    messages: int = 0
+    message_id: int | None = None
+    role: Literal["user", "memory"] | None = None
+    quote: str = ""
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

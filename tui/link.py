@@ -26,6 +26,7 @@ from textual.message_pump import MessagePump
 
 from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError, Stream
+from daemon.terminal import title_of
 from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
 
 T = TypeVar("T")
@@ -33,7 +34,6 @@ T = TypeVar("T")
 EFFORTS = ("quick", "normal", "deep")  # how far a question may go
 RETRY_SECONDS = 2.0
 PROGRESS_SECONDS = 0.1  # an ingestion may report thousands of files a second; a person reads ten
-TITLE_LENGTH = 60
 
 
 Connect = Callable[[bool], Client]
@@ -193,14 +193,6 @@ class Link:
     def _post(self, message: Message) -> None:
         if not self._closing.is_set():
             self._target.post_message(message)
-
-
-def title_of(question: str) -> str:
-    """A session's title from its first question: its first line, cut at a word."""
-    line = question.strip().partition("\n")[0].strip()
-    if len(line) <= TITLE_LENGTH:
-        return line
-    return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
 
 
 def _paced(events: Stream) -> Iterator[wire.Event]:

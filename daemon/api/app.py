@@ -160,10 +160,12 @@ def _question_routes(api: Api, services: Services) -> None:
         return await answer(channel, begin)
 
     @api.post("/traces/{id}/again")
-    async def again(id: int) -> Response:
+    async def again(id: int, conversation: int | None = None, replay: bool = True) -> Response:
         channel = Channel()
-        is_loading = services.models.is_loading
-        begin = partial(questions.ask_again, memory, services.writer, channel, id, *models, is_loading=is_loading)
+        begin = partial(
+            questions.ask_again, memory, services.writer, channel, id, *models, conversation=conversation,
+            is_loading=services.models.is_loading, replay=replay,
+        )  # fmt: skip
         return await answer(channel, begin)
 
     @api.post("/recall")

@@ -1,4 +1,4 @@
-"""The chat sessions over the API: listed, read, made, renamed, deleted."""
+"""The chat sessions over the API: listed, searched, read, made, forked, renamed, deleted."""
 
 from __future__ import annotations
 
@@ -35,6 +35,16 @@ def routes(api: Api, services: Services) -> None:
     async def rename(id: int, title: str = "") -> wire.Conversation:
         await services.write(partial(conversations.rename, id, title))
         return (await services.work(partial(get, id))).conversation
+
+    @api.post("/conversations/{id}/fork")
+    async def fork(id: int, messages: int, title: str = "") -> wire.Conversation:
+        new = await services.write(partial(conversations.fork, id, max(0, messages), title))
+        return (await services.work(partial(get, new))).conversation
+
+    @api.get("/messages")
+    async def search(words: str, limit: int = 50) -> wire.MatchesReply:
+        found = await services.work(partial(conversations.search, words, max(0, min(limit, MOST_SESSIONS))))
+        return wire.MatchesReply(words, tuple(found))
 
     @api.delete("/conversations/{id}")
     async def delete(id: int) -> None:

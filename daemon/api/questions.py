@@ -71,11 +71,7 @@ def begin(
         replay=replay,
         strategy=strategy,
     )
-    if conversation is not None:
-        try:
-            writer.write(partial(memory.conversations.add_question, conversation, question))
-        except StoreError as error:  # an answer never depends on writing
-            log.warning("a question was not kept in chat session %d: %s", conversation, type(error).__name__)
+    _note_question(memory, writer, conversation, question)
     return partial(_work, memory, writer, events, channel, conversation, began, is_loading)
 
 
@@ -87,12 +83,25 @@ def ask_again(
     llm: ChooseLLM | None = None,
     driver: ChooseLLM | None = None,
     *,
+    conversation: int | None = None,
     is_loading: Callable[[str], bool] = lambda name: False,
+    replay: bool = True,
 ) -> Callable[[], None]:
-    """The same for the question of a trace, asked once more, in no chat session. Raises NotFoundError."""
+    """The same for the question of a trace, asked once more. Raises NotFoundError."""
     began = time.monotonic()
-    events = memory.questions.ask_again(id, llm, lambda: channel.abandoned, driver)
-    return partial(_work, memory, writer, events, channel, None, began, is_loading)
+    events = memory.questions.ask_again(id, llm, lambda: channel.abandoned, driver, replay)
+    _note_question(memory, writer, conversation, memory.questions.trace(id).asked.question)
+    return partial(_work, memory, writer, events, channel, conversation, began, is_loading)
+
+
+def _note_question(memory: Memory, writer: Writer, chat: int | None, question: str) -> None:
+    """Writes a question into its chat session. NotFoundError for an unknown one."""
+    if chat is None:
+        return
+    try:
+        writer.write(partial(memory.conversations.add_question, chat, question))
+    except StoreError as error:  # an answer never depends on writing
+        log.warning("a question was not kept in chat session %d: %s", chat, type(error).__name__)
 
 
 def _work(

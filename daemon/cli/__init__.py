@@ -17,6 +17,7 @@ from daemon.cli.session import Session
 # section -> command -> the module that has it, and the first sentence of its help
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Ask": {
+        "chat": ("chat", "Open the chat."),
         "ask": ("questions", "Answer QUESTION from the memory, with the source of every claim."),
         "recall": ("questions", "Show the passages that speak of QUESTION, best first."),
         "facts": ("facts", "List what the memory holds of NAME: a person, a place, a thing."),
@@ -25,6 +26,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "strategies": ("questions", "List the ways to walk the graph, and what of a paper each has."),
     },
     "Look into an answer": {
+        "sessions": ("sessions", "List the sessions of the chat, last used first."),
         "traces": ("traces", "List the questions that were asked, newest first."),
         "trace": ("traces", "Show what a question did: its stages, what it visited, its evidence, what it took."),
         "why": ("why", "Show what an answer rests on."),
@@ -131,6 +133,6 @@ def main(ctx: click.Context, no_start: bool) -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         click.echo(ctx.get_help())
         return
-    from tui.app import run
+    from daemon.cli.chat import chat
 
-    ctx.exit(run(session.paths))
+    ctx.invoke(chat)

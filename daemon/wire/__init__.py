@@ -58,6 +58,8 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
     POST   /conversations; PUT /conversations/{id}    -> Conversation
     DELETE /conversations/{id}                        -> nothing
+    POST   /conversations/{id}/fork                   -> Conversation, a new one with the first messages of this one
+    GET    /messages?words=&limit=                    -> MatchesReply
     GET    /activity                                  -> activity stream
     POST   /consolidate                               -> ConsolidationReport
     POST   /stop                                      -> nothing; then the daemon ends
@@ -98,9 +100,11 @@ if TYPE_CHECKING:
     from memory.events import Visit as Visit
     from memory.events import split_lines as split_lines
     from memory.insight.diagnosis import *
+    from memory.nouns import AnswerChange as AnswerChange
     from memory.nouns import ChatMessage as ChatMessage
     from memory.nouns import Check as Check
     from memory.nouns import Conversation as Conversation
+    from memory.nouns import ConversationMatch as ConversationMatch
     from memory.nouns import Copy as Copy
     from memory.nouns import Fact as Fact
     from memory.nouns import Forgotten as Forgotten
@@ -134,14 +138,14 @@ MODULES = {
     "training": "Trained TrainingUndone",
     "completion": "NamesReply Tag TagsReply",
     "secrets": "SecretsReply SecretPlace SecretPlacesReply",
-    "chats": "ConversationsReply MessagesReply",
+    "chats": "ConversationsReply MessagesReply MatchesReply",
     "status": "Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine split_lines",
-    "memory.nouns": "Copy Forgotten Conversation ChatMessage ListedSource RetiredText Fact Revision Receipt Check"
-    " Profile ProfileEntry",
+    "memory.nouns": "Copy Forgotten Conversation ConversationMatch AnswerChange ChatMessage ListedSource RetiredText"
+    " Fact Revision Receipt Check Profile ProfileEntry",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.trace": "Asked Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory.nouns import ChatMessage, Conversation
+from memory.nouns import ChatMessage, Conversation, ConversationMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +18,12 @@ class MessagesReply:
 
     conversation: Conversation
     messages: tuple[ChatMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchesReply:
+    """GET /messages?words=: the chat sessions that hold all the words in one message or in their title, last used
+    first."""
+
+    words: str
+    matches: tuple[ConversationMatch, ...]

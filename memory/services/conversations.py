@@ -1,8 +1,11 @@
 """Chat sessions: what was asked and answered in each."""
 
-from memory.nouns import Answer
+from dataclasses import replace
+
+from memory.nouns import Answer, ChatMessage, Conversation
 from memory.services.state import State
 from memory.store import conversations, episodes, traces
+from memory.store.answer_changes import list_changes
 from memory.store.connect import Connection
 from memory.store.conversations import MessageState as MessageState
 from memory.store.forget import FORGOTTEN_ANSWER
@@ -11,15 +14,27 @@ from memory.time.timestamps import now_ms
 
 
 class Conversations:
-    """All but `latest` raise NotFoundError for one that is not there. Secrets in what a person writes are masked."""
+    """All but `latest` and `search` raise NotFoundError for one that is not there. Secrets in what a person writes are
+    masked."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._store = state.store
 
     latest = read_by(conversations.list_conversations)
-    get = read_by(conversations.get)
+    search = read_by(conversations.search)
     delete = write_by(conversations.delete)
+
+    def get(self, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
+        """With its messages in order, and of each answer what it rests on and has changed since."""
+        with self._store.reading() as conn:
+            conversation, messages = conversations.get(conn, id)
+            changes = list_changes(conn, messages)
+        return conversation, tuple(replace(one, changes=changes.get(one.id, ())) for one in messages)
+
+    def fork(self, id: int, messages: int, title: str = "") -> int:
+        """A new one with the first `messages` of this one; its id."""
+        return self._store.write(conversations.fork, id, messages, self._state.mask(title), now_ms())
 
     def create(self, title: str) -> int:
         """A new, empty one; its id."""

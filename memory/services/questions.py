@@ -64,6 +64,7 @@ class Questions:
         llm: ChooseLLM | None = None,
         cancelled: Callable[[], bool] | None = None,
         driver: ChooseLLM | None = None,
+        replay: bool = True,
     ) -> Iterator[AskEvent]:
         """Asks the question of a trace once more, now: in the same part of the memory, as of the same time, with the
         same effort and strategy. The events are those of `ask`; the new trace knows this one as its parent.
@@ -71,7 +72,7 @@ class Questions:
         asked, plan = (one := self.trace(trace_id)).asked, one.plan
         options = AskOptions(
             as_of=plan.as_of, cancelled=cancelled, question=asked.question if plan.searched else "",
-            effort=plan.effort, strategy=plan.strategy,
+            effort=plan.effort, strategy=plan.strategy, replay=replay,
         )  # fmt: skip
         self._strategy(options.strategy)
         models = self._models(ModelChoice(llm, driver))

@@ -4,14 +4,18 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from memory.errors import NotFoundError
-from memory.nouns import ChatMessage, Citation, Conversation
+from memory.nouns import ChatMessage, Citation, Conversation, ConversationMatch
 from memory.store.connect import Connection
 from memory.store.rows import citations_from_json, citations_to_json, insert_row
+from memory.text.words import strip_accents
 from memory.time.timestamps import from_ms
 from memory.trace import opinion
 
 Role = Literal["user", "memory"]
 MessageState = Literal["complete", "partial"]
+
+MAX_SEARCHED = 50_000  # messages
+QUOTE_CHARS = 160
 
 
 def create(conn: Connection, title: str, now: int) -> int:
@@ -76,6 +80,64 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...
         )
         for id, role, text, t, state, cited, no, trace_id, feedback in messages
     )
+
+
+def fork(conn: Connection, id: int, messages: int, title: str, now: int) -> int:
+    """A new conversation with copies of the first messages of this one; its id. NotFoundError."""
+    row = conn.execute("SELECT title FROM conversation WHERE id = ?", (id,)).fetchone()
+    if row is None:
+        raise _unknown(id)
+    new = create(conn, title or row[0], now)
+    conn.execute(
+        "INSERT INTO message(conversation_id, role, text, state, t, trace_id, no_answer, citations)"
+        " SELECT ?, role, text, state, t, trace_id, no_answer, citations FROM message WHERE conversation_id = ?"
+        " ORDER BY id LIMIT ?",
+        (new, id, messages),
+    )
+    return new
+
+
+def search(conn: Connection, words: str, limit: int) -> list[ConversationMatch]:
+    """Those that hold all the words in one message or in their title, in upper or lower case and with or without
+    accents; last used first. The newest messages are looked through, MAX_SEARCHED of them."""
+    wanted = [_fold(word) for word in words.split()]
+    if not wanted:
+        return []
+    found: dict[int, tuple[int, tuple[int, Role, str, int]]] = {}  # conversation -> how many, and the newest of them
+    rows = conn.execute(
+        "SELECT conversation_id, id, role, text, t FROM message ORDER BY id DESC LIMIT ?", (MAX_SEARCHED,)
+    )
+    for conversation, id, role, text, t in rows:
+        if _holds(text, wanted):
+            number, newest = found.get(conversation, (0, (id, role, text, t)))
+            found[conversation] = number + 1, newest
+    matches = []
+    for one in list_conversations(conn, -1):
+        if one.id in found:
+            number, (id, role, text, t) = found[one.id]
+            matches.append(ConversationMatch(one, number, id, role, _quote(text, wanted), from_ms(t)))
+        elif _holds(one.title, wanted):
+            matches.append(ConversationMatch(one))
+    return matches[:limit]
+
+
+def _fold(text: str) -> str:
+    return strip_accents(text.casefold())
+
+
+def _holds(text: str, wanted: Sequence[str]) -> bool:
+    folded = _fold(text)
+    return all(word in folded for word in wanted)
+
+
+def _quote(text: str, wanted: Sequence[str]) -> str:
+    """The words around the first of these that stands in the text."""
+    flat = " ".join(text.split()).removeprefix("- ")
+    folded = _fold(flat)  # nearly as long as the text; where it is not, the quote begins a little off
+    first = max(0, min(place for word in wanted if (place := folded.find(word)) >= 0) - QUOTE_CHARS // 3)
+    begin = flat.rfind(" ", 0, first) + 1 if first else 0
+    end = begin + QUOTE_CHARS
+    return f"{'…' if begin else ''}{flat[begin:end]}{'…' if end < len(flat) else ''}"
 
 
 def delete(conn: Connection, id: int) -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
+from daemon.terminal import title_of
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import Script
-from tui.link import title_of
 from tui.messages import SessionStarted, StreamEvent
 from tui.widgets.note import Note
 from tui.widgets.prose import Prose

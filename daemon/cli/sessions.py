@@ -1,0 +1,147 @@
+"""pal sessions: the conversations of the chat, listed, searched, shown, renamed, exported, deleted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import NothingFound
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.cli.traces import local_time
+from daemon.terminal import count
+
+NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
+
+
+@click.group(invoke_without_command=True)
+@click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Sessions at most.")
+@json_option
+@click.pass_context
+def sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
+    """List the sessions of the chat, last used first.
+
+    \b
+    pal sessions                       the last ones, with their numbers
+    pal sessions search compressor     those in which that was said
+    pal sessions show 7                one of them
+    pal sessions export 7 belt.md      the same with its sources, as Markdown or JSON
+    """
+    if ctx.invoked_subcommand is None:
+        _list(ctx.ensure_object(Session), limit, as_json)
+
+
+def _list(session: Session, limit: int, as_json: bool) -> None:
+    kept = [one for one in session.client.conversations() if one.messages]
+    shown = tuple(kept[:limit])
+    if as_json:
+        output.print_json(wire.ConversationsReply(shown))
+        return
+    if not kept:
+        output.say(NONE_KEPT)
+        return
+    output.print_table(map(_row, shown), right=(0,))
+    if len(kept) > limit:
+        output.say(f"{limit:,} of {len(kept):,} are shown; -n shows more.")
+
+
+def _row(of: wire.Conversation) -> tuple[str, ...]:
+    return str(of.id), local_time(of.updated), count(of.messages, "message"), of.title or "Untitled"
+
+
+@sessions.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Sessions at most.")
+@json_option
+@pass_session
+def search(session: Session, words: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Find the sessions that hold all WORDS in one question, one answer or the name.
+
+    Upper and lower case are the same, and accents may be left out. Exits with 4 when there is none.
+    """
+    matches = session.client.search_conversations(" ".join(words), limit)
+    if as_json:
+        output.print_json(wire.MatchesReply(" ".join(words), matches))
+    for match in matches if not as_json else ():
+        number, *rest = _row(match.conversation)
+        click.echo(output.style_text("  ".join([number, *rest]), bold=True))
+        if match.quote:
+            who = "You" if match.role == "user" else "Memory"
+            output.print_text(f"   {who}: {match.quote}")
+            if match.messages > 1:
+                click.echo(output.style_text(f"   and in {count(match.messages - 1, 'other message')}", dim=True))
+    if not matches:
+        raise NothingFound("That was said in no session.")
+
+
+@sessions.command()
+@click.argument("id", type=int)
+@json_option
+@pass_session
+def show(session: Session, id: int, as_json: bool) -> None:
+    """Print a session with its sources. ID is its number in `pal sessions`."""
+    from daemon.exporting import render_markdown
+
+    kept = session.client.conversation(id)
+    if as_json:
+        output.print_json(kept)
+    else:
+        output.print_text(render_markdown(kept), nl=False)
+
+
+@sessions.command()
+@click.argument("id", type=int)
+@click.argument("title", nargs=-1, required=True)
+@json_option
+@pass_session
+def rename(session: Session, id: int, title: tuple[str, ...], as_json: bool) -> None:
+    """Give a session another name: TITLE."""
+    renamed = session.client.rename_conversation(id, " ".join(" ".join(title).split()))
+    if as_json:
+        output.print_json(renamed)
+    else:
+        output.print_text(f"Session {id} is called {renamed.title or 'Untitled'} now.")
+
+
+@sessions.command()
+@click.argument("id", type=int)
+@click.argument("file", type=click.Path(path_type=Path))
+@json_option
+@pass_session
+def export(session: Session, id: int, file: Path, as_json: bool) -> None:
+    """Write a session with its sources to FILE, which must be new.
+
+    As JSON where the name ends in .json, else as Markdown. Only you can read the file.
+    """
+    from daemon.exporting import write_session
+
+    kept = session.client.conversation(id)
+    try:
+        write_session(kept, file.expanduser())
+    except FileExistsError:
+        raise click.BadParameter("It exists already. Choose another name.", param_hint="FILE") from None
+    except OSError as error:
+        raise click.BadParameter(f"It cannot be written: {error.strerror}.", param_hint="FILE") from error
+    if as_json:
+        output.print_json(kept.conversation)
+    else:
+        output.print_text(f"Session {id} is in {file}. It holds words of your notes.")
+
+
+@sessions.command()
+@click.argument("ids", type=int, nargs=-1, required=True, metavar="ID...")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@pass_session
+def delete(session: Session, ids: tuple[int, ...], yes: bool) -> None:
+    """Delete sessions; the memory keeps what it knows."""
+    kept = [session.client.conversation(id).conversation for id in dict.fromkeys(ids)]
+    if not yes:
+        what = f"“{kept[0].title or 'Untitled'}”" if len(kept) == 1 else count(len(kept), "session")
+        messages = count(sum(one.messages for one in kept), "message")
+        output.confirm(f"Delete {what} with {messages}?", "delete", "Nothing was deleted.")
+    for one in kept:
+        session.client.delete_conversation(one.id)
+    click.echo(f"Deleted: {count(len(kept), 'session')}.")

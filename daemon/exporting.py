@@ -1,0 +1,76 @@
+"""A chat session as a file: Markdown to read, JSON for programs.
+
+Standard library only: the command line and the chat write it, each where the person says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from daemon import wire
+from daemon.terminal import escape_unsafe
+
+SUFFIXES = {".md": "markdown", ".json": "json"}
+BROKEN_OFF = "It broke off here."
+
+
+def render_markdown(kept: wire.MessagesReply) -> str:
+    """The session as Markdown: each question a heading, each answer with its sources, and what has changed since."""
+    title = " ".join(kept.conversation.title.split()) or "Untitled"
+    lines = [f"# {title}", "", f"Asked on {_day(kept.conversation.created)}."]
+    for message in kept.messages:
+        if message.role == "user":
+            lines += ["", f"## {' '.join(message.text.split())}", ""]
+        else:
+            lines += [message.text.strip(), *_below(message)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def render_json(kept: wire.MessagesReply) -> str:
+    """The session as JSON, as the daemon has it."""
+    return escape_unsafe(json.dumps(wire.encode(kept), ensure_ascii=False, indent=2)) + "\n"
+
+
+def write_session(kept: wire.MessagesReply, path: Path) -> None:
+    """Writes a session to a new file that only this person can read: JSON where its name ends in .json, else Markdown.
+    OSError; FileExistsError if there is one already."""
+    text = render_json(kept) if SUFFIXES.get(path.suffix.lower()) == "json" else render_markdown(kept)
+    place = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(place, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+
+
+def describe_source(cited: wire.Citation) -> str:
+    """Where a citation is from, and when that was: `notes/rent.md:4, 2026-03-09`."""
+    day = cited.at.date().isoformat() if cited.at else ""
+    return cited.label if not day or cited.label.endswith(day) else f"{cited.label}, {day}"
+
+
+def describe_change(change: wire.AnswerChange) -> str:
+    """What an answer rests on and is not so any more."""
+    old, new = (" ".join(words.split()) for words in (change.old, change.new))
+    became = f"now: “{new}”" if new else "its source does not say so any more"
+    return f"[{change.n}] changed on {_day(change.at)}: “{old}”; {became}"
+
+
+def _below(message: wire.ChatMessage) -> Iterator[str]:
+    if message.state != "complete":
+        yield from ("", f"*{BROKEN_OFF}*")
+    if message.citations:
+        yield ""
+        yield from (f"- [{cited.n}] {_source(cited)}" for cited in message.citations)
+    if message.changes:
+        yield ""
+        yield from (f"> {describe_change(change)}" for change in message.changes)
+
+
+def _source(cited: wire.Citation) -> str:
+    return " ".join(f"{describe_source(cited)}{' (earlier)' * cited.earlier}".split())
+
+
+def _day(at: datetime) -> str:
+    return at.astimezone().date().isoformat()

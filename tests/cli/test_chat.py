@@ -1,0 +1,96 @@
+"""pal chat line by line: whole transcripts, against a real daemon."""
+
+from __future__ import annotations
+
+import re
+
+from tests.cli.terminal import at_terminal
+from tests.cli.test_pal import HEAVY
+from tests.cli.vault import Shell
+
+FOG = "When was the fog signal last sounded?"
+MONGOLIA = "What is the capital of Mongolia?"
+
+
+def test_a_pipe_is_answered_line_by_line(vault: Shell) -> None:
+    said = vault.pal("chat", "--plain", input=f"{FOG}\n\nwhere is the harbour office?\n")
+    assert (said.code, said.err) == (0, "")
+    assert said.out == (
+        f"You: {FOG}\n"
+        "Memory: The fog signal was last sounded on 4 October 1987. [1]\n"
+        "Source 1: notes/museum/fog-signal.html:17, 2024-11-17\n"
+        "You: where is the harbour office?\n"
+        "Memory: The harbour office is in the Old Ice House on Pier 2 from today. [1]\n"
+        "Earlier: The harbour office is in the Customs House at 4 Quay Street. [2]\n"
+        "Source 1: notes/daily/2026-03-09.md:5, 2026-03-09\n"
+        "Source 2: notes/places/Harbour office.md:7, 2025-09-12, earlier\n"
+        "2 more lines: /more\n"
+    )
+
+
+def test_what_the_memory_does_not_hold_is_the_exit_code(vault: Shell) -> None:
+    said = vault.pal("chat", input=f"{MONGOLIA}\n{FOG}\n")
+    assert said.code == 4
+    assert said.out.startswith(
+        f"You: {MONGOLIA}\nMemory: There is nothing in your memory about Mongolia.\nMissing: Mongolia\n"
+    )
+    assert "4 October 1987" in said.out
+
+
+def test_nothing_at_the_pipe_is_nothing_said(vault: Shell) -> None:
+    assert vault.pal("chat", "--plain") == vault.pal("chat", "--plain", input="\n/quit\nwho?\n")
+    assert vault.pal("chat", "--plain").code == 0
+
+
+def test_more_why_and_what_is_no_command(shell: Shell) -> None:
+    shell.pal("remember", "Birds at the slipway:\n\n" + "\n".join(f"- slipway bird {n}" for n in range(1, 19)))
+    said = shell.pal("chat", "--plain", input="Which birds are at the slipway?\n/more\n/why\n/flatten\n/effort deep\n")
+    first, _, rest = said.out.partition("6 more lines: /more\n")
+    assert "Memory: slipway bird 1 [1]\nslipway bird 2 [2]\n" in first and "bird 13" not in first
+    assert "slipway bird 13 [13]\n" in rest and re.search(r"^Source 13: ", rest, re.MULTILINE)
+    assert "There is no command /flatten. /help lists them.\n" in rest
+    assert said.out.endswith("Effort: deep. There are: quick, normal, deep.\n")
+
+
+def test_sessions_are_listed_searched_and_resumed(shell: Shell) -> None:
+    shell.pal("remember", "The belt for the compressor is with Ozzie.")
+    shell.pal("chat", "--plain", input="Who has the belt for the compressor?\n")
+    said = shell.pal("chat", "--plain", input="/sessions\n/search OZZIE\n/resume 1\n/resume 77\n/resume\n/search\n")
+    assert said.code == 4 and said.err == "Error: There is no conversation 77.\n"
+    assert re.fullmatch(
+        r"1: Who has the belt for the compressor\?, \d{4}-\d\d-\d\d \d\d:\d\d\n"
+        r"/resume NUMBER goes on with one\.\n"
+        r"1: Who has the belt for the compressor\?\n"
+        r"Memory: The belt for the compressor is with Ozzie\. \[1\]\n"
+        r"Session 1: Who has the belt for the compressor\?\n"
+        r"You: Who has the belt for the compressor\?\n"
+        r"Memory: The belt for the compressor is with Ozzie\. \[1\]\n"
+        r"Source 1: .*\n"
+        r"Say which session: /resume NUMBER\. /sessions lists them\.\n"
+        r"Say what to look for: /search WORDS\n",
+        said.out,
+    )
+
+
+def test_hostile_lines_are_only_text(vault: Shell) -> None:
+    said = vault.pal("chat", "--plain", input="\x1b[2J [bold]goat[/bold] \u202e\n/\x1b]52;c;x\x07\n")
+    assert said.code in (0, 4)
+    assert "\x1b" not in said.out + said.err and "\x07" not in said.out + said.err
+
+
+def test_it_imports_no_textual(vault: Shell) -> None:
+    code = (
+        "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+        "from daemon.cli import main; main(prog_name='pal')"
+    )
+    out, err = vault.process("chat", "--plain", code=code).communicate(f"{FOG}\n", timeout=60)
+    assert "4 October 1987" in out
+    assert {name.partition(".")[0] for name in err.splitlines()[-1].split()} & HEAVY == set()
+
+
+def test_at_a_terminal_it_asks_until_one_leaves(vault: Shell) -> None:
+    said = at_terminal(vault, "chat", "--plain", keys=[("You: ", f"{FOG}\n"), ("2024-11-17\r\nYou: ", "/quit\n")])
+    assert said.code == 0
+    assert "Ask a question, or type /help.\n" in said.out
+    assert "Memory: The fog signal was last sounded on 4 October 1987. [1]\n" in said.out
+    assert "\x1b" not in said.out

@@ -1,0 +1,70 @@
+"""pal sessions: list, search, show, rename, export, delete."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+from tests.cli.vault import Shell
+
+BELT = "Who has the belt for the compressor?"
+
+
+def ask(shell: Shell, *questions: str) -> None:
+    """A session of its own."""
+    assert shell.pal("chat", "--plain", input="\n".join(questions)).code in (0, 4)
+
+
+def test_sessions_from_the_first_to_the_deleted(shell: Shell, tmp_path: Path) -> None:
+    assert shell.pal("sessions").err.startswith("No session is kept yet.")
+    assert shell.pal("sessions", "search", "belt").code == 4
+    shell.pal("remember", "The belt for the compressor is with Ozzie.")
+    ask(shell, BELT, "Where is Ozzie?")
+    ask(shell, "What is the capital of Mongolia?")
+
+    listed = shell.pal("sessions").out.splitlines()
+    assert [line.split("  ")[0] for line in listed] == ["2", "1"] and listed[1].endswith(f"4 messages  {BELT}")
+    assert [one["id"] for one in shell.pal("sessions", "-n", "1", "--json").json["conversations"]] == [2]
+
+    found = shell.pal("sessions", "search", "OZZIE", "belt")
+    assert found.out.splitlines()[1] == "   Memory: The belt for the compressor is with Ozzie. [1]"
+    assert [
+        one["conversation"]["id"] for one in shell.pal("sessions", "search", "mongolia", "--json").json["matches"]
+    ] == [2]
+
+    shown = shell.pal("sessions", "show", "1").out
+    assert shown.startswith(f"# {BELT}\n\nAsked on 20") and f"\n## {BELT}\n\n- The belt" in shown
+    assert shell.pal("sessions", "show", "1", "--json").json["conversation"]["messages"] == 4
+
+    assert shell.pal("sessions", "rename", "1", "The", "belt").out == "Session 1 is called The belt now.\n"
+
+    assert shell.pal("sessions", "export", "1", "belt.md").out.startswith("Session 1 is in belt.md.")
+    written = tmp_path / "belt.md"
+    assert written.read_text() == shell.pal("sessions", "show", "1").out.replace("./", f"{tmp_path}/")
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    again = shell.pal("sessions", "export", "1", "belt.md")
+    assert again.code == 2 and "It exists already." in again.err
+    shell.pal("sessions", "export", "1", "belt.json")
+    kept = json.loads((tmp_path / "belt.json").read_text())
+    assert [one["role"] for one in kept["messages"]] == ["user", "memory"] * 2
+    assert kept["messages"][1]["citations"][0]["quote"] == "The belt for the compressor is with Ozzie."
+    lost = shell.pal("sessions", "export", "1", "no/belt.md")
+    assert lost.code == 2 and "It cannot be written: No such file or directory." in lost.err
+
+    asked = shell.pal("sessions", "delete", "1")
+    assert asked.code == 2 and "Add --yes to delete without being asked." in asked.err
+    assert shell.pal("sessions", "delete", "1", "2", "--yes").out == "Deleted: 2 sessions.\n"
+    assert shell.pal("sessions", "show", "1").code == 4
+
+
+def test_an_export_says_what_has_changed_since(shell: Shell, tmp_path: Path) -> None:
+    note = tmp_path / "flat.md"
+    note.write_text("# Flat\n\nI pay 850 a month for the flat. The landlord is Mr Okafor. Bins go out on Tuesday.\n")
+    shell.pal("add", "flat.md")
+    ask(shell, "What do I pay for the flat?")
+    note.write_text(note.read_text().replace("850", "910"))
+    shell.pal("add", "flat.md")
+    shown = shell.pal("sessions", "show", "1").out
+    assert "> [1] changed on 20" in shown and "now: “I pay 910 a month for the flat.”" in shown
+    assert "Changed since: [1]" in shell.pal("chat", "--plain", input="/resume 1\n").out
