@@ -1,22 +1,58 @@
-"""Whose log is it? A write-ahead log belongs to one file, and SQLite does not look to which.
+"""Whose log is it, and whose turn? A write-ahead log belongs to one file, and SQLite does not look to which.
 
 After a crash the log stays beside the file. If somebody then puts another file in its place, a backup by hand, SQLite
 plays the log into that and ruins it. So each file has a name of its own in `meta`, every copy another one, and while a
 file is open a note beside it says whose log that is, and how far the file itself had come.
+
+Whoever opens a memory may have to make its tables or bring it up to date, and decides that by what is in the file; so
+it is opened by one after the other.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import secrets
-from contextlib import closing, suppress
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
+from memory.errors import StoreBusyError
 from memory.store.connect import Connection, create_private, driver
 
 NOTE = "-owner"  # of the file, beside it
 NAME = "file"  # in the table meta
+TURN_SECONDS = 60.0  # to wait for: an older file is copied first
+
+
+@contextmanager
+def take_turn(path: Path) -> Iterator[None]:
+    """Nobody else opens a memory of this folder meanwhile. The system's lock is on the folder, not the file: whoever
+    closes a file gives up all the locks that SQLite has on it. Without such locks (Windows) nobody is waited for.
+    StoreBusyError."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        deadline = time.monotonic() + TURN_SECONDS
+        while True:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as error:
+                if time.monotonic() > deadline:
+                    raise StoreBusyError(f"Another program is opening {path}. Wait, and try again.") from error
+            except OSError:  # a file system without locks
+                break
+            time.sleep(0.01)
+        yield
+    finally:
+        os.close(folder)
 
 
 def set_foreign_log_aside(path: Path) -> Path | None:

@@ -80,22 +80,8 @@ class Store:
             file = Path(folder.name) / "memory.db"
         try:
             create_private(file)
-            ownership.set_foreign_log_aside(file)
-            version = schema.version_of(file, schema.STEPS)
-            with driver_errors(file):
-                writer = connect(file)
-                try:
-                    if version == 0:
-                        writer.execute("PRAGMA page_size = 8192")
-                        writer.execute(f"PRAGMA auto_vacuum = {compact.INCREMENTAL}")
-                    else:
-                        writer = compact.make_compactable(writer, file)
-                    writer.execute("PRAGMA journal_mode = WAL")
-                    schema.upgrade(writer, file, version, schema.STEPS)
-                    ownership.note_owner(writer, file)  # which opens the log, too
-                except BaseException:
-                    writer.close()
-                    raise
+            with ownership.take_turn(file):
+                writer = _open_newest(file)
         except BaseException as error:
             if folder:
                 folder.cleanup()
@@ -329,3 +315,24 @@ def write_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concaten
         return result
 
     return method
+
+
+def _open_newest(file: Path) -> Connection:
+    """The writing connection to a file that has all of the newest version."""
+    ownership.set_foreign_log_aside(file)
+    version = schema.version_of(file, schema.STEPS)
+    with driver_errors(file):
+        writer = connect(file)
+        try:
+            if version == 0:
+                writer.execute("PRAGMA page_size = 8192")
+                writer.execute(f"PRAGMA auto_vacuum = {compact.INCREMENTAL}")
+            else:
+                writer = compact.make_compactable(writer, file)
+            writer.execute("PRAGMA journal_mode = WAL")
+            schema.upgrade(writer, file, version, schema.STEPS)
+            ownership.note_owner(writer, file)  # which opens the log, too
+        except BaseException:
+            writer.close()
+            raise
+    return writer

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from memory.errors import StoreBusyError, StoreError, StoreMovedError
 from memory.store import check, sources
 from memory.store.connect import driver
 from memory.store.store import Store
+from tests.examples import rounds
 from tests.memory.store.building import remember
 
 pytestmark = pytest.mark.usefixtures("new_stores")
@@ -220,3 +224,33 @@ def test_what_was_written_before_a_file_was_replaced_is_kept(tmp_path: Path) -> 
     assert path.read_bytes() == other
     with Store.open(path) as replacing, Store.open(kept) as rescued:
         assert (paths(replacing), paths(rescued)) == ([], ["/notes"])
+
+
+OPENING = """
+import sys
+from memory.store.store import Store
+print("ready", flush=True)
+sys.stdin.readline()
+with Store.open(sys.argv[1]) as store, store.writing() as conn:
+    conn.execute("INSERT INTO meta(key, value) VALUES (?, 1)", ("opened by " + sys.argv[2],))
+"""
+
+
+def test_a_new_memory_is_opened_by_eight_processes_at_once(tmp_path: Path) -> None:
+    """Each would make its tables; and where one makes them, another finds it held or half made."""
+    for number in range(rounds(3)):
+        path = tmp_path / f"{number}.db"
+        run = [sys.executable, "-c", OPENING, str(path)]
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        opening = [subprocess.Popen([*run, str(name)], **pipes, text=True) for name in range(8)]
+        for one in opening:
+            assert one.stdout is not None
+            one.stdout.readline()
+        for one in opening:
+            assert one.stdin is not None
+            one.stdin.write("now\n")
+            one.stdin.flush()
+        assert [one.communicate(timeout=60)[1] for one in opening] == [""] * 8
+        with Store.open(path) as store, store.reading() as conn:
+            opened = conn.execute("SELECT count(*) FROM meta WHERE key GLOB 'opened by *'").fetchone()
+            assert opened == (8,)
