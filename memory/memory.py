@@ -328,9 +328,10 @@ class Memory:
         """Whether the folder of the file was moved or deleted while it was open."""
         return self.store.is_elsewhere
 
-    def rescue(self, to: Path) -> None:
-        """Of a file that was replaced, a verified copy of what was open."""
-        self.store.rescue(to)
+    def rescue(self, to: Path) -> Path:
+        """Of a file that was replaced, a verified copy of what was open; of one that was overwritten its log. Returns
+        where it is kept."""
+        return self.store.rescue(to)
 
     checksum_path = staticmethod(restore.checksum_path)
 

@@ -159,9 +159,9 @@ class Disk:
         to = self._paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
         try:
             private_folder(self._paths.backups)
-            self._memory.rescue(to)
-            told += f" What was open is kept: {to}"
-            log.error("the memory was replaced while it was open; what was open is kept as %s", to.name)
+            kept = self._memory.rescue(to)
+            told += f" What was open is kept: {kept}"
+            log.error("the memory was replaced while it was open; what was open is kept as %s", kept.name)
         except (PalimpsestError, OSError) as error:
             log.error("the memory was replaced while it was open, and cannot be kept: %s", type(error).__name__)
         self._publish(wire.Notice("error", told))

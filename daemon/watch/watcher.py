@@ -32,7 +32,7 @@ from daemon.watch.ingest import Ingest
 from daemon.watch.losses import AWAY, Losses
 from daemon.watch.roots import Root, Rules, identify, network_of
 from daemon.watch.survey import KEPT, Look
-from memory.errors import InvalidInputError, NotFoundError
+from memory.errors import InvalidInputError, NotFoundError, StoreError, StoreFullError, StoreMovedError
 from memory.nouns import Policy
 from memory.services.jobs import NewJob
 
@@ -287,6 +287,7 @@ class Watcher:
         if not task.sources:  # else most of the time went into reading
             root.scan_s = time.monotonic() - root.scanned
         root.scans -= 1
+        self._try_again(root, error)
         root.scan_waits = root.scan_waits and root.scans > 0
         if root.scans or root.state != "scanning":
             root.dropped = root.dropped if root.scans else frozenset()
@@ -399,4 +400,15 @@ class Watcher:
         if looks:
             task = Task(f"Reading {len(looks)} changed files")
             task.steps = self._ingest.take(looks, task, moved, self)
+            task.ended = partial(self._looked, {look.root for look in looks})
             self._ingest.tasks.submit(CHANGE, task)
+
+    def _looked(self, places: Iterable[Path], error: BaseException | None) -> None:
+        for root in filter(None, map(self._roots.get, places)):
+            self._try_again(root, error)
+
+    def _try_again(self, root: Root, error: BaseException | None) -> None:
+        """What could not be written, because the disk reported an error or another program held the file, is found by
+        another scan. When a disk is full that waits until there is room."""
+        if isinstance(error, StoreError) and not isinstance(error, StoreFullError | StoreMovedError):
+            self.run_later(self._ingest.settings.poll_s, self._scan, root)

@@ -117,7 +117,7 @@ def translate_error(error: Exception, path: Path) -> StoreError:
     if code.startswith(("READONLY", "PERM", "AUTH")):
         return StoreError(f"{path} may not be written. Check its owner and permissions: {error}")
     if code.startswith("IOERR"):
-        return StoreError(f"The disk reported an error at {path}. Check the disk before you go on: {error}")
+        return StoreError(f"The disk reported an error at {path}. This step was undone; look after the disk: {error}")
     return StoreError(f"The memory file {path} refused a step, which was undone: {error}")
 
 

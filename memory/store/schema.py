@@ -31,11 +31,11 @@ from memory.nouns import FORGOTTEN
 from memory.store import seals
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
+from memory.store.ownership import APPLICATION_ID
 
 if TYPE_CHECKING:
     from sqlite_utils.db import Database
 
-APPLICATION_ID = int.from_bytes(b"Plmp", "big")
 TABLES = Path(__file__).with_name("schema.sql")
 MIGRATIONS = "palimpsest"  # the name of our steps in the book
 

@@ -57,7 +57,10 @@ class Store:
         self.is_read_only = is_read_only
         self._writer = writer
         self._place = FilePlace.look_up(path)
+        self._file = ownership.FileWatch(path)
         self._moved = False
+        self._overwritten = False
+        self._saved_log: Path | None = None  # of a file that was overwritten
         self._refusal = ""
         self._make_room: Callable[[], None] = lambda: None
         self._room_maker = threading.local()
@@ -197,8 +200,14 @@ class Store:
             self._room_maker.works = before
 
     def verify_place(self) -> None:
-        """StoreMovedError once the file that is open is not the one that stands at `path`."""
+        """StoreMovedError once the file that is open is not the one that stands at `path`, or another was written over
+        it; the latter is looked for while nobody writes."""
         self._moved = self._moved or self._place.is_replaced
+        if not self._moved and not self.is_read_only and self._unit.acquire(blocking=False):
+            try:
+                self._moved = self._overwritten = self._file.is_overwritten()
+            finally:
+                self._unit.release()
         if self._moved:
             raise StoreMovedError(
                 f"{self.path} was replaced or moved while it was open, so nothing is read from it or written to it any "
@@ -210,12 +219,22 @@ class Store:
         """Whether the folder of the file was moved or deleted while it was open."""
         return self._place.is_elsewhere
 
-    def rescue(self, to: Path) -> None:
+    def rescue(self, to: Path) -> Path:
         """Of a file that was replaced: all that was written to it goes from its log into it, so that the log does not
-        spoil the other file, and a verified copy to `to`, since its own name may be gone."""
+        spoil the other file, and a verified copy to `to`, since its own name may be gone. Of one that was overwritten
+        there is only the log, which is kept beside it and nothing of it written. Returns where it is kept."""
         with self._unit, driver_errors(self.path):
+            if self._overwritten:
+                return self._save_log()
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             verified_copy(self._writer, self.path, to)
+            return to
+
+    def _save_log(self) -> Path:
+        self._saved_log = self._saved_log or ownership.save_log(self.path)
+        if self._saved_log is None:
+            raise StoreFullError(f"There is no room beside {self.path} for what is in its log. Make room and retry.")
+        return self._saved_log
 
     @property
     def generation(self) -> int:
@@ -248,6 +267,9 @@ class Store:
             for conn in idle:
                 conn.close()
             try:
+                if self._overwritten:
+                    self._save_log()
+                    return
                 self._writer.execute("PRAGMA busy_timeout = 0")  # a reader still in use empties the log when it closes
                 if not self.is_read_only:
                     blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +20,7 @@ from daemon.testing import run_daemon
 from memory import Memory
 from memory.errors import StoreFullError
 from memory.protocols import Embedder
-from tests.daemon.conftest import QUICK, added, answer
+from tests.daemon.conftest import QUICK, added, answer, listening, wait_for_state
 
 SETTINGS = DiskSettings(pause_mb=50, full_mb=10, ballast_mb=1)
 
@@ -136,3 +137,29 @@ def until_state(status: object, wanted: str) -> wire.Disk:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     return seen  # type: ignore[no-any-return]
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="a limit of bytes in a file, as an error of the disk")
+def test_a_daemon_whose_disk_reports_errors_goes_on_when_that_is_over(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        client, none = daemon.client, resource.RLIM_INFINITY
+        client.watch(notes)
+        wait_for_state(client, notes, "watching")
+        client.remember("The first lamp is green.")
+        assert daemon.process is not None
+        size = daemon.paths.memory.with_name("memory.db-wal").stat().st_size
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (size + 1000, none))
+        with listening(client) as listener:
+            for number in range(3):
+                with pytest.raises(DaemonError, match="disk reported an error") as caught:
+                    client.remember(f"Lamp {number} is red.")
+                assert caught.value.failed.code == "store"
+            (notes / "a.md").write_text("The harbour lamp is blue.")
+            listener.until(lambda event: isinstance(event, wire.Notice) and "disk reported an error" in event.text)
+            assert "green" in answer(client, "What is the first lamp?").text
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (none, none))
+            listener.until_changed(notes / "a.md", "added")
+        client.remember("The last lamp is white.")
+        assert client.sources().total == 3 and client.check().problems == ()

@@ -1,4 +1,5 @@
-"""kill -9 at a random moment: what was acknowledged is there, what was not is there wholly or not at all."""
+"""kill -9 at a random moment, disks that report errors: what was acknowledged is there, what was not is there wholly or
+not at all."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,48 @@ def test_a_torn_log_leaves_whole_units(tmp_path: Path) -> None:
                     assert all(len(episodes.of_source(conn, id)) == 1 + n % 5 for n, id in units)
             for file in tmp_path.glob(f"{torn.name}*"):
                 file.unlink()
+
+
+LIMITED = """
+import random, resource, sys
+from pathlib import Path
+from memory.errors import StoreError
+from memory.store import sources
+from memory.store.store import Store
+path, rounds = Path(sys.argv[1]), int(sys.argv[2])
+log, dice, none = path.with_name(path.name + "-wal"), random.Random(7), resource.RLIM_INFINITY
+with Store.open(path) as store:
+    for number in range(rounds):
+        names = [f"/{number}/{part}/" + "x" * 3000 for part in range(8)]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size + dice.randrange(300_000), none))
+        try:
+            with store.writing() as conn:
+                for name in names:
+                    sources.watch_folder(conn, name, number)
+            if number % 4 == 0:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + dice.randrange(100_000), none))
+                store.checkpoint()
+            said = "kept"
+        except StoreError as error:
+            said = str(error)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (none, none))
+        print(number, said, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit of bytes in a file, as an error of the disk")
+def test_a_disk_that_reports_errors_leaves_whole_units(tmp_path: Path) -> None:
+    """Writing fails somewhere in the log or in a checkpoint, and works again: what was kept is there, and goes on."""
+    path, count = tmp_path / "memory.db", 50 * rounds(1)
+    done = subprocess.run([sys.executable, "-c", LIMITED, str(path), str(count)], capture_output=True, text=True)
+    assert done.stderr == ""
+    said = [line.partition(" ")[2] for line in done.stdout.splitlines()]
+    kept, failed = [n for n in range(count) if said[n] == "kept"], [text for text in said if text != "kept"]
+    assert len(said) == count and len(kept) > 5 and len(failed) > 5
+    assert {text.partition(" at ")[0] for text in failed} == {"The disk reported an error"}
+    with Store.open(path) as store, store.reading() as conn:
+        there = Counter(folder.path.split("/")[1] for folder in sources.list_folders(conn))
+        assert set(there.values()) == {8}, "half a unit"
+        assert {*map(str, kept)} <= set(there)
+    with Store.open(path) as store:
+        assert check.check(store).problems == ()

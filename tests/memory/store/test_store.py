@@ -226,6 +226,53 @@ def test_what_was_written_before_a_file_was_replaced_is_kept(tmp_path: Path) -> 
         assert (paths(replacing), paths(rescued)) == ([], ["/notes"])
 
 
+@pytest.mark.parametrize("what", ["another", "an older state", "no memory", "nothing"])
+def test_a_file_that_is_overwritten_in_place_gets_nothing_more(tmp_path: Path, what: str) -> None:
+    """`cp backup memory.db` under a daemon: the inode stays. What is there is not ruined by the log at the end."""
+    path = tmp_path / "memory.db"
+    Store.open(tmp_path / "other.db").close()
+    with Store.open(path) as store:
+        for number in range(3):
+            with store.writing() as conn:
+                sources.watch_folder(conn, f"/notes{number}", 1)
+            store.checkpoint()
+            if number == 1:
+                shutil.copy(path, tmp_path / "older.db")
+        with store.writing() as conn:
+            sources.watch_folder(conn, "/mail", 1)
+        store.verify_place()
+        match what:
+            case "another":
+                shutil.copyfile(tmp_path / "other.db", path)
+            case "an older state":
+                shutil.copyfile(tmp_path / "older.db", path)
+            case "no memory":
+                path.write_bytes(b"I am a text. " * 5000)
+            case _:
+                path.write_bytes(b"")
+        there = path.read_bytes()
+        for use in (store.writing, store.reading, store.quiet):
+            with pytest.raises(StoreMovedError), use():
+                pass
+        kept = store.rescue(tmp_path / "rescued.db")
+    assert path.read_bytes() == there and b"/mail" in kept.read_bytes()
+    if what == "an older state":
+        with Store.open(path) as again:
+            assert paths(again) == ["/notes0", "/notes1"]
+
+
+def test_checkpoints_of_ones_own_are_no_alarm(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        with store.quiet() as conn:
+            conn.execute("PRAGMA wal_autocheckpoint = 2")
+        for number in range(60):
+            with store.reading() as reader:
+                sources.list_folders(reader)
+                with store.writing() as conn:
+                    sources.watch_folder(conn, f"/notes{number}", 1)
+        assert len(paths(store)) == 60
+
+
 OPENING = """
 import sys
 from memory.store.store import Store
