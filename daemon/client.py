@@ -222,7 +222,7 @@ class Client:
 
     def settle(self, id: int, verdict: str) -> wire.Revision:
         """`verdict`: keep (the new fact stands) | both (both hold) | old (the old one stands, the new one was never
-        true) | undo (everything is as before the revision)."""
+        true) | open (nothing was said, and it waits) | undo (everything is as before the revision)."""
         return self._call("POST", f"/revisions/{id}", wire.Revision, SLOW, verdict=verdict)
 
     def names(self, one: str, other: str, same: bool) -> wire.Names:

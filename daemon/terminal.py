@@ -7,9 +7,19 @@ through `display_safe`; nothing else in the project writes such text to a screen
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from daemon import wire
+
+_MODALITY = {
+    "past": "no longer",
+    "negated": "not so",
+    "plan": "planned",
+    "hypothesis": "perhaps",
+    "question": "asked, not said",
+}
 TITLE_LENGTH = 60  # characters
-
 _UNSAFE = re.compile(
     "["
     "\x00-\x08\x0b-\x1f"  # C0 without tab and newline: ESC, BEL, CR, backspace
@@ -58,6 +68,32 @@ def title_of(question: str) -> str:
     if len(line) <= TITLE_LENGTH:
         return line
     return line[:TITLE_LENGTH].rsplit(" ", 1)[0] + "…"
+
+
+def statement(fact: wire.Fact) -> str:
+    """A fact in one line, with how it is meant where it is not simply so."""
+    return f"{' '.join(fact.text.split())}{modality(fact)}"
+
+
+def modality(fact: wire.Fact) -> str:
+    """How it is meant, in brackets; nothing if it is simply so. What a rule reads as negated is "no longer"."""
+    word = _MODALITY["past"] if (fact.modality, fact.origin) == ("negated", "rule") else _MODALITY.get(fact.modality)
+    return f" ({word})" if word else ""
+
+
+def describe_outcome(one: wire.Revision) -> str:
+    """What became of a revision, in a sentence."""
+    match one.state:
+        case "undone":
+            return "undone; both facts are as they were before."
+        case "settled":
+            return "both are true."
+        case "kept" if one.new.retired and one.relation != "duplicates":
+            return "the old one is right; the new one was never true."
+        case "kept":
+            return "the new one stands." if one.relation != "duplicates" else "one fact, told twice."
+        case _:
+            return "nobody has looked at it yet."
 
 
 def _json_escape(code: int) -> str:

@@ -289,7 +289,8 @@ class Memory:
 
     def settle(self, revision_id: int, verdict: Verdict) -> Revision:
         """What a person says of a revision. `keep`: the new fact stands and the old one is history; `both`: both hold,
-        and it is not asked again; `old`: the old one stands, the new one was never true. NotFoundError."""
+        and it is not asked again; `old`: the old one stands, the new one was never true; `open`: what was said is taken
+        back, and it is asked again. NotFoundError."""
         return self.knowledge.settle(revision_id, verdict)
 
     def undo(self, revision_id: int) -> Revision:

@@ -186,7 +186,7 @@ class Profile:
 
 
 RevisionState = Literal["open", "kept", "undone", "settled"]
-Verdict = Literal["keep", "both", "old"]
+Verdict = Literal["keep", "both", "old", "open"]
 
 
 @dataclass(frozen=True, slots=True)

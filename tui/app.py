@@ -44,9 +44,17 @@ STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go mi
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
-SCREENS: dict[str, Callable[[Shared], Page]] = {"chat": ChatScreen}  # by the names of the tabs
 
 STYLES: list[str | PurePath] = sorted(Path(__file__).parent.rglob("*.tcss"))
+
+
+def _make_review(shared: Shared) -> Page:
+    from tui.screens.review import ReviewScreen  # 10 ms, which the chat should not pay
+
+    return ReviewScreen(shared)
+
+
+SCREENS: dict[str, Callable[[Shared], Page]] = {"chat": ChatScreen, "review": _make_review}  # by the names of the tabs
 
 
 def run(paths: Paths) -> int:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
-from daemon import wire
+from textual.app import SuspendNotSupported
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 _PLUS_LINE = {
     "vi",
@@ -34,18 +39,31 @@ class CannotOpenError(Exception):
     """A source cannot be opened in an editor; the message is a sentence for the person."""
 
 
-def opening_command(cited: wire.Citation) -> list[str]:
-    """The command that opens a citation's source at its line. Raises CannotOpenError with the reason."""
-    if cited.line is None:
+def open_in_editor(app: App[object], uri: str, line: int | None) -> None:
+    """Opens a source at its line, and returns when the editor is closed. Raises CannotOpenError with the reason."""
+    command = opening_command(uri, line)
+    try:
+        with app.suspend():
+            subprocess.run(command, check=False)
+    except SuspendNotSupported as error:
+        raise CannotOpenError("This terminal cannot make room for an editor; here is the passage.") from error
+    except OSError as error:
+        reason = f"The editor did not start: {error.strerror}. Set $EDITOR to one that is installed."
+        raise CannotOpenError(reason) from error
+
+
+def opening_command(uri: str, line: int | None) -> list[str]:
+    """The command that opens a source at its line. Raises CannotOpenError with the reason."""
+    if line is None:
         raise CannotOpenError("This was said in a chat or a note; there is no file to open at a line.")
-    path = Path(cited.uri)
+    path = Path(uri)
     if not path.is_absolute() or not path.is_file():
         raise CannotOpenError("The file is not there any more; this is the passage as it was read.")
     editor = find_editor()
     if editor is None:
         raise CannotOpenError("No editor was found. Set $EDITOR, for example to nano or vim.")
     try:
-        return editor_command(editor, str(path), cited.line)
+        return editor_command(editor, str(path), line)
     except ValueError as error:
         raise CannotOpenError(f"$EDITOR cannot be understood: {error}") from error
 

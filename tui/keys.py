@@ -42,4 +42,4 @@ def key_names(keys: str) -> str:
 
 
 def _name(part: str, key: str) -> str:
-    return _NAMES.get(part) or (part.upper() if "+" in key or part.startswith("f") else part)
+    return _NAMES.get(part) or (part.upper() if "+" in key or (part[:1] == "f" and part[1:].isdigit()) else part)

@@ -13,4 +13,4 @@ class Tab:
     title: str
 
 
-TABS: tuple[Tab, ...] = (Tab("chat", "Chat"),)
+TABS: tuple[Tab, ...] = (Tab("chat", "Chat"), Tab("review", "Review"))

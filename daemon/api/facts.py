@@ -100,7 +100,7 @@ def history(memory: Memory, about: str) -> wire.HistoryReply:
 def settle(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdict: str) -> wire.Revision:
     """What a person says of a revision; the writer's unit. InvalidInputError, NotFoundError."""
     if verdict not in VERDICTS:
-        raise InvalidInputError(f"verdict is {verdict[:40]!r}. Write keep, both, old or undo.")
+        raise InvalidInputError(f"verdict is {verdict[:40]!r}. Write keep, both, old, open or undo.")
     settled = memory.undo(id) if verdict == "undo" else memory.settle(id, verdict)  # type: ignore[arg-type]
     seen = one(memory, settled.id)
     publish(wire.FactChanged(seen))

@@ -14,16 +14,9 @@ from daemon.cli.errors import NothingFound
 from daemon.cli.options import as_date, as_of_option, json_option
 from daemon.cli.questions import explain_nothing
 from daemon.cli.session import Session, pass_session
-from daemon.terminal import count
+from daemon.terminal import count, modality, statement
 from memory.text.predicates import subject_and_predicate
 
-MODALITY = {
-    "past": "no longer",
-    "negated": "not so",
-    "plan": "planned",
-    "hypothesis": "perhaps",
-    "question": "asked, not said",
-}
 AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
 
 
@@ -111,17 +104,6 @@ def describe_end(revision: wire.Revision) -> str:
     """Who replaced a fact, and why."""
     what = "ended" if revision.relation == "negates" else "replaced"
     return f"{what} by {AUTHOR.get(revision.author, revision.author)}: {revision.reason}"
-
-
-def statement(fact: wire.Fact) -> str:
-    """The fact in one line, with how it is meant where it is not simply so."""
-    return f"{' '.join(fact.text.split())}{modality(fact)}"
-
-
-def modality(fact: wire.Fact) -> str:
-    """How it is meant, in brackets; nothing if it is simply so. What a rule reads as negated is "no longer"."""
-    word = MODALITY["past"] if (fact.modality, fact.origin) == ("negated", "rule") else MODALITY.get(fact.modality)
-    return f" ({word})" if word else ""
 
 
 def describe_fact(fact: wire.Fact) -> str:

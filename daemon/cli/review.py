@@ -8,9 +8,10 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.facts import AUTHOR, place, print_suspects, span, statement
+from daemon.cli.facts import AUTHOR, place, print_suspects, span
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
+from daemon.terminal import describe_outcome, statement
 
 # what was noticed -> its words, and what the two facts are called
 WORDS = {
@@ -30,7 +31,7 @@ HOW = (
 
 @click.command()
 @click.argument("id", required=False, type=int)
-@click.argument("verdict", required=False, type=click.Choice(["keep", "both", "old", "undo"]))
+@click.argument("verdict", required=False, type=click.Choice(["keep", "both", "old", "open", "undo"]))
 @click.option(
     "--state",
     type=click.Choice(["open", "kept", "undone", "settled", "all"]),
@@ -55,6 +56,7 @@ def review(
     pal review ID keep      the new fact stands
     pal review ID both      both are true
     pal review ID old       the old one is right, the new one was never true
+    pal review ID open      nothing was said yet, and it waits again
     pal review ID undo      everything is as it was before
     """
     if id is not None and verdict is not None:
@@ -103,8 +105,8 @@ def _decide(session: Session, id: int, verdict: str, as_json: bool) -> None:
     if as_json:
         output.print_json(settled)
     else:
-        same = before.state != "open" and outcome(before) == outcome(settled)
-        output.print_text(f"Revision {id}{' was so already' if same else ''}: {outcome(settled)}")
+        same = before.state != "open" and describe_outcome(before) == describe_outcome(settled)
+        output.print_text(f"Revision {id}{' was so already' if same else ''}: {describe_outcome(settled)}")
 
 
 def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
@@ -118,7 +120,7 @@ def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
             break
         if key in KEYS:
             settled = session.client.settle(one.id, KEYS[key])
-            output.print_text(f"   {outcome(settled)}\n")
+            output.print_text(f"   {describe_outcome(settled)}\n")
             done += 1
         else:
             click.echo("   Left for later.\n")
@@ -139,7 +141,7 @@ def _waiting(session: Session) -> str:
 
 def _print(one: wire.Revision, suffix: str = "") -> None:
     what, old, new = WORDS.get(one.relation, (one.relation, "old", "new"))
-    state = "" if one.state == "open" else f", {outcome(one)}"
+    state = "" if one.state == "open" else f", {describe_outcome(one)}"
     click.echo(output.style_text(f"Revision {one.id}: {what}{state}{suffix}", bold=True))
     for name, fact in ((old, one.old), (new, one.new)):
         output.print_text(f"   {name:<6} {statement(fact)}")
@@ -152,21 +154,6 @@ def _print(one: wire.Revision, suffix: str = "") -> None:
 def _short(quote: str) -> str:
     words = " ".join(quote.split())
     return words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rstrip()} …"
-
-
-def outcome(one: wire.Revision) -> str:
-    """What became of a revision, in a sentence."""
-    match one.state:
-        case "undone":
-            return "undone; both facts are as they were before."
-        case "settled":
-            return "both are true."
-        case "kept" if one.new.retired and one.relation != "duplicates":
-            return "the old one is right; the new one was never true."
-        case "kept":
-            return "the new one stands." if one.relation != "duplicates" else "one fact, told twice."
-        case _:
-            return "nobody has looked at it yet."
 
 
 def _none(state: str, about: str | None) -> str:

@@ -9,11 +9,12 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import NothingFound
-from daemon.cli.facts import span, statement
+from daemon.cli.facts import span
 from daemon.cli.options import json_option
 from daemon.cli.questions import where
 from daemon.cli.session import Session, pass_session
 from daemon.cli.traces import NOT_KEPT, cost, newest, outcome, tier
+from daemon.terminal import statement
 
 CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
 LONGEST_QUOTE = 200  # characters

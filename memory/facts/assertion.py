@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extraction
 from memory.facts.resolve import Resolver
-from memory.facts.supersede import MIN_CONFIDENCE, Superseder
+from memory.facts.supersede import MIN_CONFIDENCE, Superseder, takes_place
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
 from memory.protocols import Embedder
@@ -141,13 +141,13 @@ class FactAsserter:
         return len(rows)
 
     def settle_revision(self, revision: revisions.Row, verdict: str) -> None:
-        """What a person says of a revision: "keep", "both", "old" or "undo". A fact that holds again although its note
-        was edited brings the passage that says so back with it."""
+        """What a person says of a revision: "keep", "both", "old", "open" or "undo". A fact that holds again
+        although its note was edited brings the passage that says so back with it."""
         if verdict == "undo":
             self._superseder.undo(revision, self._now)
         else:
             self._superseder.settle(revision, verdict)
-        if verdict == "keep":
+        if takes_place(revision, verdict):
             former = past.restored_evidence(self.conn, revision.old)
             episodes.retire_many(self.conn, former, self._now, "source_changed")
         else:

@@ -267,13 +267,14 @@ class Superseder:
     # What a person says ---------------------------------------------------------------------------
 
     def settle(self, revision: revisions.Row, verdict: str) -> None:
-        """`keep`: the new one stands; `both`: both hold; `old`: the new one was never true."""
+        """`keep`: the new one stands; `both`: both hold; `old`: the new one was never true; `open`: nobody has said
+        anything, and all is as it was found."""
         self.undo(revision, None)
-        rows = relations.claims_by_id(self._conn, [revision.old, revision.new], ever=verdict == "keep")
+        rows = relations.claims_by_id(self._conn, [revision.old, revision.new], ever=takes_place(revision, verdict))
         found = {one.id: one for one in rows}
         old, new = found.get(revision.old), found.get(revision.new)
-        state: RevisionState = "kept" if verdict != "both" else "settled"
-        if verdict == "keep" and old and new:
+        state: RevisionState = "settled" if verdict == "both" else "open" if verdict == "open" else "kept"
+        if takes_place(revision, verdict) and old and new:
             if revision.relation == "duplicates":
                 self._stand_for(revision.id, old, new)
             else:
@@ -287,7 +288,7 @@ class Superseder:
                     self._hand_on(revision.id, old, new)
         elif verdict == "old" and new:
             self._change(revision.id, new, "t_expired", self._now)
-        revisions.settle(self._conn, revision.id, state, self._now)
+        revisions.settle(self._conn, revision.id, state, None if verdict == "open" else self._now)
 
     def undo(self, revision: revisions.Row, by_person_at: int | None) -> None:
         """Everything is as it was before the revision. One that nobody undid may be found again."""
@@ -385,6 +386,12 @@ def _day(relation: Relation) -> int:
 def _key(relation: Relation) -> tuple[int, int, int]:
     """The order of valid time, by days, then of evidence."""
     return (_day(relation), relation.last_asserted if relation.last_asserted is not None else EARLIEST_MS, relation.id)
+
+
+def takes_place(revision: revisions.Row, verdict: str) -> bool:
+    """Whether by a verdict the new fact stands where the old one stood. As long as nobody has said anything, only rules
+    and models that were sure have made it so."""
+    return verdict == "keep" or (verdict == "open" and revision.relation in ("supersedes", "negates"))
 
 
 def _may_follow(old: Relation, new: Relation) -> bool:

@@ -58,6 +58,9 @@ class ScriptedClient:
     secrets_kept: dict[str, str] = field(default_factory=dict)
     verdicts: dict[int, str | None] = field(default_factory=dict)
     mine: wire.Profile = field(default_factory=lambda: wire.Profile((), (), ()))
+    changed: dict[int, wire.Revision] = field(default_factory=dict)
+    episodes: dict[int, str] = field(default_factory=dict)
+    settled: list[tuple[int, str]] = field(default_factory=list)
     passages: int = 1
     down: str = ""
     asked: list[tuple[str, dict[str, object]]] = field(default_factory=list)  # questions, and how each was asked
@@ -133,6 +136,28 @@ class ScriptedClient:
         )  # fmt: skip
         self.mine = replace(self.mine, entries=(*self.mine.entries, wire.ProfileEntry(key, (fact,))))
         return wire.ProfileReply(self.mine)
+
+    def revisions(self, state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:
+        found = sorted(self.changed.values(), key=lambda one: -one.id)
+        waiting = [one for one in found if one.state == "open"]
+        return wire.RevisionsReply(tuple(waiting if state == "open" else found)[:limit], len(waiting))
+
+    def settle(self, id: int, verdict: str) -> wire.Revision:
+        self.settled.append((id, verdict))
+        states = {"both": "settled", "open": "open", "undo": "undone"}
+        one = self.changed[id]
+        new = replace(one.new, retired=NOW if verdict == "old" else None)
+        self.changed[id] = replace(
+            one, new=new, state=states.get(verdict, "kept"), settled=None if verdict == "open" else NOW
+        )
+        self.state = replace(self.state, review=sum(one.state == "open" for one in self.changed.values()))
+        self.live.give(wire.FactChanged(self.changed[id]))
+        return self.changed[id]
+
+    def episode(self, id: int) -> wire.Passage:
+        if id not in self.episodes:
+            raise DaemonError(wire.Failed("not_found", f"There is no episode {id}."))
+        return wire.Passage(id, f"{HOME}/a.md", "file", "A", self.episodes[id])
 
     def go_down(self, reason: str) -> None:
         """The daemon goes away."""

@@ -15,10 +15,13 @@ from tui.app import PalimpsestApp
 from tui.keys import key_names
 from tui.screens.chat import ChatScreen
 from tui.screens.help import HelpScreen
+from tui.screens.page import Page
+from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
 from tui.widgets.citation_list import CitationList
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
+from tui.widgets.revision_list import RevisionList
 from tui.widgets.transcript import Transcript
 
 OWNERS: dict[str, type[DOMNode]] = {
@@ -28,13 +31,16 @@ OWNERS: dict[str, type[DOMNode]] = {
     "transcript": Transcript,
     "evidence": CitationList,
     "sessions": SessionsScreen,
+    "review": ReviewScreen,
+    "changes": RevisionList,
 }
+PAGES: dict[str, type[Page]] = {"changes": ReviewScreen}  # where a part of a page is on; else it is the chat
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.where}-{action.name}")
 def test_every_action_can_be_done(action: Action) -> None:
     target, _, name = action.handler.partition("(")[0].rpartition(".")
-    owner = ChatScreen if target == "screen" else OWNERS[action.where]
+    owner = PAGES.get(action.where, ChatScreen) if target == "screen" else OWNERS[action.where]
     assert callable(getattr(owner, f"action_{name}", None)), f"{owner.__name__} has no action_{name}"
     assert action.key or action.slash
     assert action.sentence.endswith(".")
@@ -107,6 +113,7 @@ async def test_the_footer_shows_what_can_be_done_here() -> None:
         ("f1", "F1"),
         ("alt+up", "Alt+↑"),
         ("y", "y"),
+        ("f", "f"),
         ("space,pagedown", "Space or PgDn"),
         ("down,j", "↓ or j"),
     ],

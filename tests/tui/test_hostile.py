@@ -15,7 +15,9 @@ from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW, Script
 from tui.app import OnlyText
+from tui.changes import KINDS
 from tui.screens.chat import ChatScreen
+from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
 
 HOSTILE = {
@@ -83,6 +85,20 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
         await chat.pilot.press("enter")
         await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
         assert safe(chat)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+async def test_hostile_facts_are_shown_as_text(text: str) -> None:
+    facts = [world.fact(n, text, 31, 3, f"/n/{text}", quote=text, since=text, title=text) for n in (1, 2)]
+    one = replace(world.changes()[4], old=facts[0], new=facts[1], reason=text)
+    changed = {n: replace(one, id=n, relation=relation) for n, relation in enumerate(KINDS, 1)}
+    async with chatting(world.reviewed(changed=changed, episodes={31: f"a\n{text}\nb"})) as chat:
+        chat.app._last_guard = []
+        await chat.app.action_open_page("review")
+        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen) and chat.app.screen.changes.revisions)
+        for key in ("down", "down", "down", "space", "enter", "a", "f", "o"):
+            await chat.pilot.press(key)
+            assert safe(chat)
 
 
 async def test_a_click_on_hostile_text_runs_nothing() -> None:

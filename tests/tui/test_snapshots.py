@@ -183,3 +183,31 @@ def test_a_command_that_is_being_typed(looks_as_before: Look) -> None:
         await chat.until(lambda: "/help" in chat.text())
 
     assert looks_as_before(world.client(state=state), doing, NARROW)
+
+
+async def review(chat: Chat) -> None:
+    await chat.app.action_open_page("review")
+    await chat.until(lambda: "It is" in chat.text())
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_review(looks_as_before: Look, size: tuple[int, int]) -> None:
+    assert looks_as_before(world.reviewed(), review, size)
+
+
+def test_a_review_on_parchment(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        chat.app.theme = "parchment"
+        await review(chat)
+        await chat.pilot.press("space", "down", "space", "up")
+        await chat.pilot.press("left")
+
+    assert looks_as_before(world.reviewed(), doing)
+
+
+def test_nothing_to_review(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        await chat.app.action_open_page("review")
+        await chat.until(lambda: "Nothing waits" in chat.text())
+
+    assert looks_as_before(world.client(), doing)

@@ -133,5 +133,48 @@ def session(id: int, title: str, updated: datetime, messages: int) -> wire.Messa
     return wire.MessagesReply(wire.Conversation(id, title, updated, updated, len(turns)), tuple(turns))
 
 
+def fact(id: int, text: str, episode: int, line: int | None, uri: str, **fields: object) -> wire.Fact:
+    """A sentence of a note, as it was read."""
+    known: dict[str, object] = {"quote": text, "title": "Fog signal", "since": "" if fields else "2026-03-09"}
+    at = datetime.fromisoformat("2026-03-09T11:00:00+00:00")
+    return wire.Fact(id, "thesis", text, (), at, None, at, None, None, episode, uri, line, **known | fields)  # type: ignore[arg-type]
+
+
+def changes() -> dict[int, wire.Revision]:
+    """Four changes: one replaced, one ended, one disputed, all of which wait, and one that was decided."""
+    at = datetime.fromisoformat("2026-04-24T14:02:00+00:00")
+    museum, log = f"{HOME}/museum/fog-signal.md", f"{HOME}/daily/2026-04-20.md"
+    rows = [
+        (4, "supersedes", ("The compressor has a belt of leather.", 31, 16, museum),
+         ("The compressor has a belt of rubber.", 41, 16, museum), "Its note was edited.", "open"),
+        (3, "negates", ("Ozzie works at the museum.", 32, 3, museum),
+         ("Ozzie no longer works at the museum.", 42, 9, log),
+         "It says that it is over.", "open"),
+        (2, "contradicts", ("The museum opens at nine.", 33, 2, log), ("The museum opens at ten.", 43, 5, museum),
+         "Both are told of the same time.", "open"),
+        (1, "supersedes", ("The mayor is Ada Prowse.", 34, 7, log), ("The mayor is Nuria Solano.", 44, None, "note:7"),
+         "There is one such fact at a time, and this one began later.", "kept"),
+    ]  # fmt: skip
+    return {
+        id: wire.Revision(
+            id, relation, fact(2 * id, *old, until="2026-04-20"), fact(2 * id + 1, *new), reason, "rule", 1.0, state,
+            at, at if state == "kept" else None,
+        )
+        for id, relation, old, new, reason, state in rows
+    }  # type: ignore[arg-type]  # fmt: skip
+
+
+EPISODES = {
+    31: "# Fog signal\n\nBeatrice is a diaphone.\nThe compressor has a belt of leather. It is old.\n\nOzzie!",
+    41: "# Fog signal\n\nBeatrice is a diaphone.\nThe compressor has a belt of rubber. It is new.\n\nOzzie!",
+}
+
+
+def reviewed(**fields: object) -> ScriptedClient:
+    """A memory with changes that wait."""
+    state = replace(STATUS, review=3)
+    return client(**({"state": state, "changed": changes(), "episodes": dict(EPISODES)} | fields))
+
+
 def client(**fields: object) -> ScriptedClient:
     return ScriptedClient(**({"state": STATUS} | fields))  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from tui.actions.action import Action as Action
 from tui.actions.action import Where as Where
 from tui.actions.chat import CHAT
 from tui.actions.everywhere import EVERYWHERE
+from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
 
 PLACES: dict[Where, str] = {
@@ -22,9 +23,11 @@ PLACES: dict[Where, str] = {
     "transcript": "In the conversation",
     "evidence": "In the evidence",
     "sessions": "In the list of sessions",
+    "review": "In the review",
+    "changes": "In the list of changes",
 }
 
-ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *SESSIONS)
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *SESSIONS, *REVIEW)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

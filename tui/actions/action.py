@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Where = Literal["app", "chat", "prompt", "transcript", "evidence", "sessions"]
+Where = Literal["app", "chat", "prompt", "transcript", "evidence", "sessions", "review", "changes"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tui.actions.action import Action
+from tui.pages import TABS
 
 EVERYWHERE: tuple[Action, ...] = (
     Action("Help", "Show the keys and the commands.", "show_help", "app", "f1", "help", footer="help", palette=True),
@@ -22,4 +23,17 @@ EVERYWHERE: tuple[Action, ...] = (
     Action("Copy or quit", "Copy what is selected; if nothing is, leave the chat.", "quit", "app", "ctrl+c"),
     Action("Jump", "Go to any part of the page with one key.", "jump", "app", "f3", footer="jump", priority=True),
     Action("Motion", "Let things move, or keep them still.", "toggle_motion", "app", slash="motion", palette=True),
+    *(
+        Action(
+            tab.title,
+            f"Go to the page {tab.title}; where nothing is typed, {place} alone does.",
+            f"open_page('{tab.name}')",
+            "app",
+            f"alt+{place},f{4 + place}",
+            slash=tab.name,
+            palette=True,
+            priority=True,
+        )
+        for place, tab in enumerate(TABS, 1)
+    ),
 )

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -16,6 +17,7 @@ from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe
 from tui.actions import Where
 from tui.messages import Activity, Disconnected, StatusChanged
+from tui.pages import TABS
 from tui.shared import Shared
 from tui.widgets.hints import Hints
 from tui.widgets.rail import Rail
@@ -26,6 +28,9 @@ class Page(Screen[None]):
     and put their own widgets between the rail and the keys with `compose_body`."""
 
     NAME: ClassVar[Where]
+    BINDINGS = [  # noqa: RUF012
+        Binding(str(place), f"app.open_page('{tab.name}')", tab.title, show=False) for place, tab in enumerate(TABS, 1)
+    ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
 
     def __init__(self, shared: Shared) -> None:

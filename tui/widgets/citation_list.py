@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
 from typing import ClassVar
 
-from textual.app import SuspendNotSupported
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
@@ -14,7 +12,7 @@ from textual.widgets.option_list import Option
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.actions import Where, bindings_of
-from tui.editor import CannotOpenError, opening_command
+from tui.editor import CannotOpenError, open_in_editor
 from tui.widgets.passage import Passage
 from tui.wording import citation_text, cited_label, cut_left, day
 
@@ -73,15 +71,9 @@ class CitationList(OptionList):
         if self.citation is None:
             return
         try:
-            command = opening_command(self.citation)
-            with self.app.suspend():
-                subprocess.run(command, check=False)
+            open_in_editor(self.app, self.citation.uri, self.citation.line)
         except CannotOpenError as error:
             self._remark(str(error))
-        except SuspendNotSupported:
-            self._remark("This terminal cannot make room for an editor; here is the passage.")
-        except OSError as error:
-            self._remark(f"The editor did not start: {error.strerror}. Set $EDITOR to one that is installed.")
 
     def _remark(self, text: str) -> None:
         self._passage.show(self.citation, text)

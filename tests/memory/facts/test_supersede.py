@@ -105,6 +105,17 @@ def test_a_person_decides(fresh: Memory, verdict: Any, now: list[str]) -> None:
     assert held(fresh, "Ana") == ["lives in Leipzig", "lives in Utrecht"]
 
 
+@pytest.mark.parametrize("day", ["2023-09-03", "2023-01-15"], ids=["replaced", "disputed"])
+@pytest.mark.parametrize("verdict", ["keep", "both", "old"])
+def test_what_a_person_decided_can_be_asked_again(fresh: Memory, verdict: Any, day: str) -> None:
+    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
+    tell(fresh, day, "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
+    (found,), before = fresh.revisions(), state(fresh)
+    fresh.settle(found.id, verdict)
+    assert fresh.settle(found.id, "open") == found and fresh.revisions() == [found]
+    assert state(fresh) == before
+
+
 def test_what_cannot_be_decided_stays_open(fresh: Memory) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
     tell(fresh, "2023-01-15", "Ana lives in Leipzig.", ("Ana", "lives in", "Leipzig"))

@@ -148,7 +148,7 @@ class Life(RuleBasedStateMachine):
                 [Decision(*self.pairs[number % len(self.pairs)], relation, 0.9)], "a model"
             )
 
-    @rule(number=numbers, verdict=st.sampled_from(["keep", "both", "old", "undo"]))
+    @rule(number=numbers, verdict=st.sampled_from(["keep", "both", "old", "open", "undo"]))
     def settle(self, number: int, verdict: Any) -> None:
         id = self.picked("SELECT id FROM revision ORDER BY id", number)
         self.tried(lambda: self.memory.undo(id) if verdict == "undo" else self.memory.settle(id, verdict))

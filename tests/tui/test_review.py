@@ -1,0 +1,219 @@
+"""The page of facts that changed: what is shown of them, what a person says, and how that is taken back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import NARROW, Chat, chatting
+from tests.tui.scripted import NOW
+from tui.changes import find_difference, news, verdict_of
+from tui.screens.review import ReviewScreen
+from tui.widgets.plain import Plain
+
+
+async def review(chat: Chat) -> ReviewScreen:
+    """Opens the page."""
+    await chat.app.action_open_page("review")
+    await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen) and "Waiting" in chat.text())
+    assert isinstance(chat.app.screen, ReviewScreen)
+    return chat.app.screen
+
+
+async def test_old_and_new_stand_side_by_side_in_their_lines() -> None:
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: "It is new." in chat.text())
+
+        def side(name: str) -> str:
+            return "\n".join(plain.text for plain in page.query_one(f"#{name}").query(Plain) if plain.display)
+
+        head = "\nuntil 2026-04-20\nnotes/museum/fog-signal.md:16\n# Fog signal\n\nBeatrice is a diaphone.\n"
+        assert side("old") == (
+            f"Before\nThe compressor has a belt of leather.{head}"
+            "The compressor has a belt of leather. It is old.\n\nOzzie!"
+        )
+        assert side("new").startswith("Now\nThe compressor has a belt of rubber.\nsince 2026-03-09\n")
+        assert (
+            page.query_one("#why", Plain).text.endswith("Its note was edited. Found by a rule.")
+            and "was leather" in chat.text()
+        )
+        await chat.pilot.press("down")
+        await chat.until(lambda: page.query_one("#change").border_title == "Ended")
+        assert side("new").endswith(":9\nOzzie no longer works at the museum."), "its own words: the passage is gone"
+        await chat.pilot.press("down")
+        await chat.until(lambda: page.query_one("#change").border_title == "Two notes disagree")
+
+
+@pytest.mark.parametrize(("key", "verdict"), [("a", "keep"), ("o", "old"), ("b", "both")])
+async def test_a_key_decides_and_another_takes_it_back(key: str, verdict: str) -> None:
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: page.changes.revision)
+        await chat.pilot.press(key)
+        await chat.until(lambda: chat.client.settled == [(4, verdict)] and "u takes it back" in chat.text())
+        await chat.until(lambda: "Review 2" in chat.said("#tabs"))
+        assert [one.id for one in page.changes.revisions] == [3, 2] and page.changes.revision.id == 3
+        await chat.pilot.press("u")
+        await chat.until(lambda: chat.client.settled[1:] == [(4, "open")] and len(page.changes.revisions) == 3)
+        await chat.until(lambda: "Review 3" in chat.said("#tabs") and page.changes.revision.id == 4)
+        await chat.pilot.press("u")
+        await chat.until(lambda: "nothing to take back" in chat.text())
+
+
+async def test_two_quick_keys_decide_two_changes() -> None:
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: page.changes.revision)
+        await chat.pilot.press("a", "o")
+        await chat.until(lambda: sorted(chat.client.settled) == [(3, "old"), (4, "keep")])
+
+
+async def test_what_is_marked_is_decided_together_and_taken_back_together() -> None:
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: page.changes.revision)
+        await chat.pilot.press("space", "down", "space")
+        await chat.until(lambda: page.query_one("#changes").border_subtitle == "2 marked")
+        assert "✓ The compressor" in chat.text()
+        await chat.pilot.press("b")
+        await chat.until(lambda: chat.client.settled == [(4, "both"), (2, "both")])
+        await chat.until(lambda: "2 changes: both are true. u takes it back." in chat.text())
+        await chat.pilot.press("u")
+        await chat.until(lambda: chat.client.settled[2:] == [(4, "open"), (2, "open")])
+        await chat.pilot.press("m", "escape")
+        assert page.changes.marked == set() and chat.app.screen is page
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+
+
+async def test_the_filter_shows_what_was_decided_and_a_decision_can_be_changed() -> None:
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: page.changes.revision)
+        await chat.pilot.press("f")
+        await chat.until(lambda: [one.id for one in page.changes.revisions] == [1])
+        assert "new stands · was Ada Prowse" in chat.text() and "You said: the new one stands." in chat.words()
+        await chat.pilot.press("o")
+        await chat.until(lambda: chat.client.settled == [(1, "old")] and "old stands · was Ada" in chat.text())
+        await chat.pilot.press("u")
+        await chat.until(lambda: chat.client.settled[1:] == [(1, "keep")])
+        await chat.pilot.press("f")
+        await chat.until(lambda: [one.id for one in page.changes.revisions] == [4, 3, 2, 1])
+        await chat.pilot.click("Choices", offset=(2, 0))
+        await chat.until(lambda: [one.id for one in page.changes.revisions] == [4, 3, 2])
+
+
+async def test_what_changes_meanwhile_is_listed_and_the_highlight_stays() -> None:
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.pilot.press("down")
+        await chat.until(lambda: page.changes.revision and page.changes.revision.id == 3)
+        chat.client.changed[9] = replace(chat.client.changed[4], id=9)
+        chat.client.live.give(wire.FactChanged(chat.client.changed[9]))
+        await chat.until(lambda: len(page.changes.revisions) == 4)
+        assert page.changes.revision.id == 3
+
+
+async def test_the_badge_lives_on_every_page() -> None:
+    async with chatting(world.reviewed()) as chat:
+        assert "Review 3" in chat.said("#tabs")
+        chat.client.state = replace(chat.client.state, review=7)
+        chat.client.live.give(wire.FactChanged(world.changes()[4]))
+        await chat.until(lambda: "Review 7" in chat.said("#tabs"))
+
+
+async def test_an_empty_page_says_what_will_stand_there() -> None:
+    async with chatting(world.client()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: "Nothing waits for you." in chat.text())
+        await chat.pilot.press("a", "space", "enter", "u")
+        assert chat.client.settled == [] and not page.query_one("#change").display
+        await chat.pilot.press("f")
+        await chat.until(lambda: "Nothing has been decided yet." in chat.text())
+
+
+async def test_the_chosen_line_opens_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[str, int | None]] = []
+    monkeypatch.setattr("tui.screens.review.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: page.changes.revision)
+        await chat.pilot.press("down", "enter", "left", "enter", "right", "enter")
+        assert [(Path(uri).name, line) for uri, line in opened] == [
+            ("2026-04-20.md", 9), ("fog-signal.md", 3), ("2026-04-20.md", 9)
+        ]  # fmt: skip
+
+
+async def test_a_source_that_is_gone_is_said() -> None:
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: page.changes.revision)
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "The file is not there any more" in chat.text())
+
+
+async def test_the_keys_of_pages_go_there_and_a_digit_where_nothing_is_typed() -> None:
+    async with chatting(world.reviewed(), NARROW) as chat:
+        await chat.pilot.press("2")
+        assert chat.screen.prompt.text == "2"
+        await chat.pilot.press("alt+2")
+        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
+        assert chat.screen.prompt.text == "2"
+        await chat.pilot.press("1")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+        await chat.pilot.press("f6")
+        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
+        await chat.pilot.press("f5")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+        chat.screen.prompt.clear()
+        await chat.send("/review")
+        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
+
+
+async def test_a_daemon_that_is_gone_is_said() -> None:
+    async with chatting(world.reviewed()) as chat:
+        page = await review(chat)
+        await chat.until(lambda: page.changes.revision)
+        chat.client.down = "No daemon is running."
+        await chat.pilot.press("a")
+        await chat.until(lambda: "No daemon is running." in chat.text())
+        chat.client.down = ""
+        assert chat.client.settled == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("Marta lives in Lisbon.", "Marta lives in Porto.", ("Lisbon.", "Porto.")),
+        ("She keeps bees.", "She no longer keeps bees.", ("", "no longer")),
+        ("The same.", "the same", ("", "")),
+        ("", "Words", ("", "Words")),
+        ("a b a", "a b a b a", ("", "b a")),
+        ("All others", "quite another thing", ("All others", "quite another thing")),
+    ],
+)
+def test_the_words_that_differ_are_found(one: str, other: str, differ: tuple[str, str]) -> None:
+    spans = find_difference(one, other)
+    assert (one[slice(*spans[0])], other[slice(*spans[1])]) == differ
+
+
+def test_news_say_what_stood_there_before() -> None:
+    changed = world.changes()
+    folders = ["/home/tilda/notes"]
+    assert [news(changed[id], folders) for id in (4, 3, 2)] == [
+        "Changed: The compressor has a belt of rubber (was leather), from notes/museum/fog-signal.md:16",
+        "No longer so: Ozzie works at the museum, from notes/daily/2026-04-20.md:9",
+        "Two notes disagree: The museum opens at ten / The museum opens at nine, from notes/museum/fog-signal.md:5",
+    ]
+
+
+@pytest.mark.parametrize("verdict", ["keep", "old", "both", "open", "undo"])
+def test_a_verdict_is_known_by_what_came_of_it(verdict: str) -> None:
+    client = world.reviewed()
+    assert verdict_of(client.settle(4, verdict)) == verdict
+    assert client.changed[4].settled == (None if verdict == "open" else NOW)

@@ -1,0 +1,269 @@
+"""The page of facts that changed: old and new side by side, and what a person says of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+from tui.actions import bindings_of
+from tui.changes import KINDS, describe_time, explain, mark_difference, name_kind, source_label, verdict_of
+from tui.editor import CannotOpenError, open_in_editor
+from tui.messages import Activity, StatusChanged
+from tui.screens.page import Page
+from tui.shared import Shared
+from tui.widgets.choices import Choices
+from tui.widgets.fact_view import FactView
+from tui.widgets.plain import Plain
+from tui.widgets.revision_list import RevisionList
+from tui.wording import count
+
+FILTERS: Final = {"open": "Waiting", "decided": "Decided", "all": "All"}
+MOST_OPEN: Final = 200  # listed at once; when some are decided, the next come
+MOST: Final = 1000  # that the daemon lists
+PAUSE_SECONDS: Final = 0.05  # before the source of a change is asked for: a person may be on the way to another
+SAID: Final = {"keep": "the new one stands", "old": "the old one stands", "both": "both are true"}
+
+NOTHING: Final = {
+    "open": (
+        "Nothing waits for you.",
+        "When a note says something else than what was known, another address, another date, the memory takes the\n"
+        "newer one, and shows both here with the lines they stand in. You say whether that is right.\n"
+        "Where two notes disagree and nothing tells which is right, both stand here until you say.",
+    ),
+    "decided": (
+        "Nothing has been decided yet.",
+        "What you say of a change stands here afterwards, and can be changed.",
+    ),
+    "all": ("Nothing has changed yet.", "Facts that newer notes replace are listed here."),
+}
+
+
+class ReviewScreen(Page):
+    """The changes on the left; on the right why the memory thinks so, and both lines."""
+
+    NAME = "review"
+    AUTO_FOCUS = "RevisionList"
+    BINDINGS = bindings_of("review")
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self._wanted: int | None = None  # the revision to highlight as soon as it is listed
+        self._deciding: set[int] = set()  # said by the person, not yet known to the daemon
+        self._decisions: list[tuple[tuple[int, str], ...]] = []  # of each: the revisions, and how each stood before
+        self._passages: dict[int, str] = {}  # by episode
+        self._side = "new"
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal(id="review"):
+            with Vertical(id="changes", classes="pane"):
+                yield Choices(FILTERS)
+                yield RevisionList(self.shared.now())
+                yield Plain(id="nothing").hide()
+                yield Plain(id="said").hide()
+            with Vertical(id="change", classes="pane"):
+                yield Plain(id="why")
+                with Horizontal(id="sides"):
+                    yield FactView("old")
+                    yield FactView("new")
+
+    def on_mount(self) -> None:
+        self.query_one("#changes").border_title = "Changes"
+        self._show_sides()
+
+    @property
+    def changes(self) -> RevisionList:
+        return self.query_one(RevisionList)
+
+    @property
+    def filter(self) -> Choices:
+        return self.query_one(Choices)
+
+    def show_revision(self, id: int) -> None:
+        """Goes to a change, as soon as the page is there."""
+        self._wanted = id
+        if self.is_current:
+            self._load()
+
+    # The daemon ---------------------------------------------------------------------------------
+
+    def on_screen_resume(self) -> None:
+        self._load()
+
+    def status_changed(self, message: StatusChanged) -> None:
+        super().status_changed(message)
+        self.filter.set_number("open", message.status.review)
+        if message.connected and self.is_current:
+            self._load()
+
+    def daemon_acted(self, message: Activity) -> None:
+        super().daemon_acted(message)
+        if isinstance(message.event, wire.FactChanged) and self.is_current:
+            self._load()
+
+    @work(exclusive=True, group="load")
+    async def _load(self) -> None:
+        chosen = self.filter.chosen
+        state, most = ("open", MOST_OPEN) if chosen == "open" else ("all", MOST)
+        with self.telling():
+            reply = await self.link.call(lambda client: client.revisions(state, limit=most))
+            found = [one for one in reply.revisions if one.id not in self._deciding]
+            if chosen == "decided":
+                found = [one for one in found if one.state != "open"]
+            self.filter.set_number("open", reply.open)
+            self._list(sorted(found, key=lambda one: one.state != "open"))
+
+    def _list(self, revisions: Sequence[wire.Revision]) -> None:
+        self.changes.show(revisions, self.shared.now())
+        if self._wanted is not None:
+            self.changes.highlight(self._wanted)
+            self._wanted = None
+        self.set_class(not revisions, "-empty")
+        nothing = self.query_one("#nothing", Plain)
+        nothing.display = not revisions
+        head, more = NOTHING[self.filter.chosen]
+        nothing.update(Content.assemble((head, "bold"), "\n\n", (more, "$foreground-muted")))
+        self._count_marked()
+        self._show()
+
+    # What is looked at --------------------------------------------------------------------------
+
+    @on(RevisionList.OptionHighlighted)
+    def _show(self) -> None:
+        revision = self.changes.revision
+        if revision is None:
+            return
+        self.query_one("#change").border_title = name_kind(revision)
+        self.query_one("#why", Plain).update(explain(revision))
+        _, _, *headings = KINDS[revision.relation]
+        both = (("old", revision.old, revision.new), ("new", revision.new, revision.old))
+        for heading, (side, fact, other) in zip(headings, both, strict=True):
+            place = f"{describe_time(fact)}\n{source_label(fact, self.folders)}"
+            passage = self._passages.get(fact.episode_id)
+            view = self.query_one(f"#{side}", FactView)
+            view.show(heading, mark_difference(fact, other), place, fact.quote, passage)
+        self._fetch_passages(revision)
+
+    @work(exclusive=True, group="passages")
+    async def _fetch_passages(self, revision: wire.Revision) -> None:
+        wanted = {fact.episode_id for fact in (revision.old, revision.new)} - set(self._passages)
+        if not wanted:
+            return
+        await asyncio.sleep(PAUSE_SECONDS)
+        for id in wanted:
+            self._passages[id] = await self._fetch_passage(id)
+        self._show()
+
+    async def _fetch_passage(self, id: int) -> str:
+        try:
+            return (await self.link.call(lambda client: client.episode(id))).text
+        except (DaemonError, DaemonDownError):
+            return ""  # it was forgotten: the fact's own words are shown
+
+    @on(events.DescendantFocus)
+    def _choose_focused_side(self, event: events.DescendantFocus) -> None:
+        if isinstance(event.widget, FactView):
+            self.action_choose_side(event.widget.id or self._side)
+
+    def action_choose_side(self, side: str) -> None:
+        self._side = side
+        self._show_sides()
+
+    def _show_sides(self) -> None:
+        for view in self.query(FactView):
+            view.set_class(view.id == self._side, "-chosen")
+
+    def action_open_source(self) -> None:
+        if (revision := self.changes.revision) is None:
+            return
+        fact = revision.old if self._side == "old" else revision.new
+        try:
+            open_in_editor(self.app, fact.uri, fact.line)
+        except CannotOpenError as error:
+            self.notify(str(error), severity="warning", markup=False)
+
+    @on(Choices.Chosen)
+    def _filtered(self) -> None:
+        self.changes.marked.clear()
+        self._load()
+
+    def action_show_next_filter(self) -> None:
+        self.filter.choose_next()
+
+    def action_mark(self) -> None:
+        if (revision := self.changes.revision) is not None:
+            self.changes.mark(self.changes.marked ^ {revision.id})
+            self.changes.action_cursor_down()
+            self._count_marked()
+
+    def action_mark_all(self) -> None:
+        listed = {one.id for one in self.changes.revisions}
+        self.changes.mark(set() if self.changes.marked == listed else listed)
+        self._count_marked()
+
+    def _count_marked(self) -> None:
+        marked = len(self.changes.marked)
+        self.query_one("#changes").border_subtitle = f"{marked:,} marked" if marked else ""
+
+    async def action_go_back(self) -> None:
+        if self.changes.marked:
+            self.changes.mark(set())
+            self._count_marked()
+        else:
+            await self.run_action("app.open_page('chat')")
+
+    # What is decided ----------------------------------------------------------------------------
+
+    def action_decide(self, verdict: str) -> None:
+        chosen = self.changes.chosen
+        if not chosen:
+            return
+        self._deciding |= {one.id for one in chosen}
+        self._list([one for one in self.changes.revisions if one.id not in self._deciding])
+        self._decide(chosen, verdict)
+
+    @work
+    async def _decide(self, chosen: Sequence[wire.Revision], verdict: str) -> None:
+        done = []
+        with self.telling():
+            for one in chosen:
+                await self._settle(one.id, verdict)
+                done.append((one.id, verdict_of(one)))
+        if done:
+            self._decisions.append(tuple(done))
+            many = f"{count(len(done), 'change')}: " if len(done) > 1 else ""
+            self._say(f"{many}{SAID[verdict]}. u takes it back.".capitalize())
+        self._end_deciding(one.id for one in chosen)
+
+    @work
+    async def action_take_back(self) -> None:
+        if not self._decisions:
+            self._say("There is nothing to take back.")
+            return
+        before = self._decisions.pop()
+        with self.telling():
+            for id, verdict in before:
+                await self._settle(id, verdict)
+            self._wanted = before[0][0]
+            self._say(f"Taken back: {count(len(before), 'decision')}.")
+        self._end_deciding(())
+
+    async def _settle(self, id: int, verdict: str) -> None:
+        await self.link.call(lambda client: client.settle(id, verdict))
+
+    def _end_deciding(self, ids: Iterable[int]) -> None:
+        self._deciding.difference_update(ids)
+        self._load()
+        self.link.refresh_status()
+
+    def _say(self, text: str) -> None:
+        said = self.query_one("#said", Plain)
+        said.update(text)
+        said.display = True

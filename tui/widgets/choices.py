@@ -1,0 +1,67 @@
+"""A line of words of which one is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from tui.widgets.plain import Plain
+
+_GAP = 3
+
+
+class Choices(Plain):
+    """Words beside each other, the chosen one lit; a click chooses, too. `choices`: name -> word."""
+
+    @dataclass
+    class Chosen(Message):
+        """A person chose another one."""
+
+        choices: Choices
+        name: str
+
+    def __init__(self, choices: Mapping[str, str], *, id: str | None = None) -> None:
+        super().__init__(id=id, classes="choices")
+        self._choices = dict(choices)
+        self._numbers: dict[str, int] = {}
+        self._targets: list[tuple[range, str]] = []
+        self.chosen = next(iter(self._choices))
+        self._show()
+
+    def choose(self, name: str) -> None:
+        """Lights one, and tells nobody."""
+        self.chosen = name
+        self._show()
+
+    def choose_next(self, step: int = 1) -> None:
+        """Chooses the one beside the chosen one; after the last comes the first."""
+        names = list(self._choices)
+        self.choose(names[(names.index(self.chosen) + step) % len(names)])
+        self.post_message(self.Chosen(self, self.chosen))
+
+    def set_number(self, name: str, number: int) -> None:
+        """So many things wait behind one."""
+        self._numbers[name] = number
+        self._show()
+
+    def _show(self) -> None:
+        text, self._targets = Content(), []
+        for name, word in self._choices.items():
+            style = "bold $accent underline" if name == self.chosen else "$foreground-muted"
+            words = Content.styled(word, style)
+            if number := self._numbers.get(name):
+                words += Content.styled(f" {number:,}", "bold $text-warning")
+            self._targets.append((range(len(text), len(text) + len(words)), name))
+            text += words + " " * _GAP
+        self.update(text)
+
+    async def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        for span, name in self._targets:
+            if offset is not None and offset.x in span and name != self.chosen:
+                self.choose(name)
+                self.post_message(self.Chosen(self, name))
