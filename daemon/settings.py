@@ -71,6 +71,10 @@ class DiskSettings:
     )
     pause_mb: int = setting(500, "Megabytes free below which no files are read by themselves.")
     full_mb: int = setting(100, "Megabytes free below which nothing is written but what `pal forget` removes.")
+    log_mb: int = setting(
+        256, "Megabytes of the memory's log, held by another program, above which no files are read by themselves.",
+        least=1, most=100_000,
+    )  # fmt: skip
     network: bool = setting(
         False, "Whether the memory may lie on a network drive, where neither locks nor its log can be relied on."
     )

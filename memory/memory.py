@@ -329,6 +329,15 @@ class Memory:
         """Whether the folder of the file was moved or deleted while it was open."""
         return self.store.is_elsewhere
 
+    @property
+    def log_bytes(self) -> int:
+        """How long the write-ahead log is."""
+        return self.store.log_bytes
+
+    def empty_log(self) -> None:
+        """StoreBusyError while somebody reads what has been replaced since: until that ends the log only grows."""
+        self.store.checkpoint()
+
     def rescue(self, to: Path) -> Path:
         """Of a file that was replaced, a verified copy of what was open; of one that was overwritten its log. Returns
         where it is kept."""

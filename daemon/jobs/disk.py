@@ -6,6 +6,9 @@ this look keeps what was written before that, and ends a daemon whose folder has
 Where the disk runs full, reading in the background stops first and everything but forgetting next. Forgetting writes
 before it frees, so a file of some megabytes, the ballast, is given up when something is forgotten then. When there is
 room again all goes on by itself.
+
+A program that reads the file for long keeps the log from being emptied, and each step makes that longer. It cannot be
+cut off; so it is told of, and reading stops as on a disk that is nearly full.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +27,7 @@ from daemon.jobs.writer import Writer
 from daemon.paths import REPLACED, Paths, private_folder
 from daemon.settings import DiskSettings
 from memory import Memory
-from memory.errors import PalimpsestError, StoreMovedError
+from memory.errors import PalimpsestError, StoreBusyError, StoreMovedError
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +74,7 @@ class Disk:
         self._room = room
         self._is_moved = False
         self._state = OK
+        self._held_log = 0  # bytes of a log that somebody keeps from being emptied
         self._is_first = True
 
     def look(self) -> None:
@@ -91,7 +96,8 @@ class Disk:
     # The room -------------------------------------------------------------------------------------
 
     def _weigh(self) -> None:
-        free, before = self._room(self._paths.data), self._state
+        free, before, was_held = self._room(self._paths.data), self._state, bool(self._held_log)
+        self._held_log = self._measure_log()
         self._state = self._judge(free)
         sentence = self._sentence(self._state, free)
         if self._state == OK and not self._is_first:  # who only asks one question need not have one
@@ -100,8 +106,9 @@ class Disk:
         self._writer.refuse_background(sentence)
         self._memory.limit_writing(sentence if self._state == FULL else "", self._give_up_ballast)
         if self._state != before:
-            log.warning("the disk is %s: %d MB free", self._state, free // MB)
-            told = sentence or "There is room on the disk again; all goes on."
+            log.warning("the disk is %s: %d MB free, %d MB of log held", self._state, free // MB, self._held_log // MB)
+            over = "Nobody holds the memory's log any more" if was_held else "There is room on the disk again"
+            told = sentence or f"{over}; all goes on."
             self._publish(wire.Notice({OK: "info", LOW: "warning", FULL: "error"}[self._state], told))
         if self._state == OK:
             self._go_on(before != OK)
@@ -112,7 +119,19 @@ class Disk:
             held = self._state == state or (state == LOW and self._state == FULL)
             if free < limit * MB * (1.1 if held else 1.0):
                 return state
-        return OK
+        return LOW if self._held_log else OK
+
+    def _measure_log(self) -> int:
+        """How long the log is, if it is too long and cannot be emptied."""
+        if (size := self._memory.log_bytes) <= self._settings.log_mb * MB:
+            return 0
+        try:
+            self._writer.write(self._memory.empty_log)
+        except StoreBusyError:
+            return size
+        except (PalimpsestError, CancelledError) as error:
+            log.warning("the log could not be emptied: %s", type(error).__name__)
+        return 0
 
     def _sentence(self, state: str, free: int) -> str:
         left = f"{free // MB:,} MB are free on the disk of {self._paths.data}"
@@ -121,6 +140,11 @@ class Disk:
                 return (
                     f"The disk is full: {left}. Until there are {self._settings.full_mb:,} MB nothing is written; "
                     "questions are answered, and pal forget works. Make room."
+                )
+            case "low" if self._held_log:
+                return (
+                    f"Another program reads {self._paths.memory} for long, so its log has grown to"
+                    f" {self._held_log // MB:,} MB. Close it (lsof tells which it is); then files are read again."
                 )
             case "low":
                 wanted = f"{self._settings.pause_mb:,} MB"

@@ -243,6 +243,14 @@ class Store:
             value: int = conn.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
             return value
 
+    @property
+    def log_bytes(self) -> int:
+        """How long the write-ahead log is."""
+        try:
+            return self.path.with_name(self.path.name + "-wal").stat().st_size
+        except OSError:
+            return 0
+
     def checkpoint(self, seconds: float = 0.0) -> None:
         """Moves the write-ahead log into the file and empties it: what was deleted is then gone from the disk.
         StoreBusyError if a reader holds an older snapshot for longer than that; who writes waits meanwhile."""

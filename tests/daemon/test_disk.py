@@ -20,9 +20,10 @@ from daemon.testing import run_daemon
 from memory import Memory
 from memory.errors import StoreFullError
 from memory.protocols import Embedder
+from memory.store.connect import driver
 from tests.daemon.conftest import QUICK, added, answer, listening, wait_for_state
 
-SETTINGS = DiskSettings(pause_mb=50, full_mb=10, ballast_mb=1)
+SETTINGS = DiskSettings(pause_mb=50, full_mb=10, ballast_mb=1, log_mb=1)
 
 
 class Drive:
@@ -72,6 +73,28 @@ def test_first_reading_stops_and_then_all_writing_but_forgetting(drive: Drive) -
     assert drive.look(1000) == "ok" and drive.disk.state().text == ""
     assert drive.writer.submit(lambda: 8).result() == 8
     assert drive.went_on == [False, True]
+
+
+def test_a_program_that_reads_for_long_is_told_of_and_the_log_stops_to_grow(drive: Drive) -> None:
+    """It cannot be cut off, and while it reads its snapshot the log cannot be emptied."""
+    memory = drive.memory
+    other = driver().connect(str(drive.paths.memory))
+    other.execute("BEGIN")
+    other.execute("SELECT count(*) FROM episode").fetchone()
+    number = 0
+    while memory.log_bytes <= MB:
+        number += 1
+        memory.remember(f"Lamp {number} hangs over door {number}.", source=f"lamp {number}")
+    assert drive.look(1000) == "low" and "Another program" in drive.disk.state().text
+    with pytest.raises(StoreFullError, match="Another program"):
+        drive.writer.submit(lambda: None).result()
+    assert memory.remember("What a person says is kept.").added == 1
+    other.close()
+    assert drive.look(1000) == "ok" and memory.log_bytes == 0
+    assert [notice.text.split(";")[0] for notice in drive.told if isinstance(notice, wire.Notice)][-1] == (
+        "Nobody holds the memory's log any more"
+    )
+    assert drive.writer.submit(lambda: 8).result() == 8
 
 
 def test_the_ballast_is_given_up_for_forgetting_and_for_opening(drive: Drive) -> None:

@@ -13,12 +13,17 @@ from daemon.client import Client, DaemonError
 from daemon.testing import RunningDaemon
 from tests.daemon.conftest import Listener, answer, listening, state_of, uris, wait_for, wait_for_state
 from tests.daemon.namespaces import run_in_namespace
+from tests.examples import rounds
 
 
-def test_a_folder_that_goes_takes_nothing_with_it(client: Client, folder: Path, listener: Listener) -> None:
+@pytest.mark.soak
+@pytest.mark.parametrize("number", range(rounds(1)))
+def test_a_folder_that_goes_takes_nothing_with_it(
+    client: Client, folder: Path, listener: Listener, number: int
+) -> None:
     """An unmounted drive, a renamed folder: its sources stay, it says so, and it goes on when it is back."""
-    for number in range(3):
-        (folder / f"{number}.md").write_text(f"Warehouse {number} smells of cork.")
+    for file in range(3):
+        (folder / f"{file}.md").write_text(f"Warehouse {file} smells of cork.")
     listener.until_changed(folder / "2.md", "added")
     folder.rename(folder.with_name("elsewhere"))
     missing = wait_for_state(client, folder, "missing")
@@ -124,10 +129,14 @@ def test_a_large_part_of_a_folder_that_is_renamed_is_not_lost(client: Client, fo
     assert len(uris(client, str(folder / "out"))) == 30 and state_of(client, folder).detail == ""
 
 
-def test_a_folder_in_whose_place_another_one_stands(client: Client, folder: Path, listener: Listener) -> None:
+@pytest.mark.soak
+@pytest.mark.parametrize("number", range(rounds(1)))
+def test_a_folder_in_whose_place_another_one_stands(
+    client: Client, folder: Path, listener: Listener, number: int
+) -> None:
     """Nothing of it is removed, and nothing of the other one read, until a person says that it is the right one."""
-    for number in range(12):
-        (folder / f"{number}.md").write_text(f"Cabin {number} has a view.")
+    for file in range(12):
+        (folder / f"{file}.md").write_text(f"Cabin {file} has a view.")
     listener.until(lambda event: client.sources(str(folder)).total == 12)
     folder.rename(folder.with_name("elsewhere"))
     folder.mkdir()
@@ -142,8 +151,8 @@ def test_a_folder_in_whose_place_another_one_stands(client: Client, folder: Path
     folder.rename(folder.with_name("elsewhere"))
     folder.mkdir()  # a new drive, and the files are copied to it
     wait_for(client, folder, lambda found: "another folder" in found.detail)
-    for number in range(12):
-        (folder / f"{number}.md").write_text(f"Cabin {number} has a view.")
+    for file in range(12):
+        (folder / f"{file}.md").write_text(f"Cabin {file} has a view.")
     wait_for(client, folder, lambda found: (found.state, found.detail, found.sources) == ("watching", "", 12))
     shutil.rmtree(folder.with_name("elsewhere"))
     folder.rename(folder.with_name("elsewhere"))
@@ -156,7 +165,9 @@ def test_a_folder_in_whose_place_another_one_stands(client: Client, folder: Path
     wait_for(client, folder, lambda found: found.sources == 2)
 
 
-def test_another_drive_at_the_same_place_takes_nothing_with_it(tmp_path: Path) -> None:
+@pytest.mark.soak
+@pytest.mark.parametrize("number", range(rounds(1)))
+def test_another_drive_at_the_same_place_takes_nothing_with_it(tmp_path: Path, number: int) -> None:
     """Both have the same inode at their top, and often the same device number."""
     flags = ["--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
     said = run_in_namespace("drives", flags, ["mount", "-t", "tmpfs", "drive", tmp_path], tmp_path)
