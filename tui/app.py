@@ -173,7 +173,10 @@ class PalimpsestApp(App[None]):
         match message.event:
             case wire.Progress(done, total) if done >= total:
                 self._look_soon()
-            case wire.SourceChanged() | wire.Skipped() | wire.FactChanged():
+            case wire.FactChanged(revision):
+                self.shared.note_change(revision)
+                self._look_soon()
+            case wire.SourceChanged() | wire.Skipped():
                 self._look_soon()
             case wire.Notice(level, text):
                 severity: SeverityLevel = (

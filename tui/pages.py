@@ -14,3 +14,9 @@ class Tab:
 
 
 TABS: tuple[Tab, ...] = (Tab("chat", "Chat"), Tab("review", "Review"))
+
+
+def page_keys(name: str) -> str:
+    """The keys that go to a page."""
+    place = [tab.name for tab in TABS].index(name) + 1
+    return f"f{4 + place},alt+{place}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from textual.signal import Signal
@@ -30,6 +30,14 @@ class Shared:
     preferences: Preferences
     status: wire.Status | None = None
     down: str = ""  # why the daemon does not answer; empty while it does, or before it was asked
+    news: dict[int, wire.Revision] = field(default_factory=dict)  # by id: facts that changed and nobody has looked at
+
+    def note_change(self, revision: wire.Revision) -> None:
+        """A fact has just changed, or somebody has said something of that."""
+        if revision.state == "open" and revision.relation != "duplicates":
+            self.news[revision.id] = revision
+        else:
+            self.news.pop(revision.id, None)
 
     @property
     def folders(self) -> tuple[str, ...]:

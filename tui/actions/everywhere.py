@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui.actions.action import Action
-from tui.pages import TABS
+from tui.pages import TABS, page_keys
 
 EVERYWHERE: tuple[Action, ...] = (
     Action("Help", "Show the keys and the commands.", "show_help", "app", "f1", "help", footer="help", palette=True),
@@ -29,7 +29,7 @@ EVERYWHERE: tuple[Action, ...] = (
             f"Go to the page {tab.title}; where nothing is typed, {place} alone does.",
             f"open_page('{tab.name}')",
             "app",
-            f"alt+{place},f{4 + place}",
+            page_keys(tab.name),
             slash=tab.name,
             palette=True,
             priority=True,

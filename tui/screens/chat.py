@@ -9,6 +9,7 @@ from textual.containers import Horizontal, Vertical
 from tui.actions import bindings_of, find_command, parse_command
 from tui.commands.asking import AskingCommands, prompt_sign
 from tui.commands.looking import LookingCommands
+from tui.commands.noticing import NoticingCommands
 from tui.commands.reading import ReadingCommands
 from tui.commands.sessions import SessionCommands
 from tui.completion import complete
@@ -18,13 +19,14 @@ from tui.widgets.citation_list import CitationList
 from tui.widgets.command_hints import CommandHints
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
+from tui.widgets.news import News
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.welcome import Welcome
 from tui.wording import answer_text
 
 
-class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionCommands):
+class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionCommands, NoticingCommands):
     """What the daemon says and what a person does come together here; the widgets show it."""
 
     NAME = "chat"
@@ -41,6 +43,7 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionComman
             yield Conversation(self.link, self.shared.now)
             yield Evidence()
         with Vertical(id="below"):
+            yield News()
             yield CommandHints()
             yield Plain(id="waiting").hide()
             with Horizontal(id="ask", classes="pane"):

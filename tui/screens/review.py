@@ -86,15 +86,13 @@ class ReviewScreen(Page):
     def filter(self) -> Choices:
         return self.query_one(Choices)
 
-    def show_revision(self, id: int) -> None:
-        """Goes to a change, as soon as the page is there."""
-        self._wanted = id
-        if self.is_current:
-            self._load()
-
     # The daemon ---------------------------------------------------------------------------------
 
     def on_screen_resume(self) -> None:
+        if self.shared.news:
+            self._wanted = max(self.shared.news)
+            self.shared.news.clear()
+            self.filter.choose("open")
         self._load()
 
     def status_changed(self, message: StatusChanged) -> None:
@@ -106,6 +104,7 @@ class ReviewScreen(Page):
     def daemon_acted(self, message: Activity) -> None:
         super().daemon_acted(message)
         if isinstance(message.event, wire.FactChanged) and self.is_current:
+            self.shared.news.clear()
             self._load()
 
     @work(exclusive=True, group="load")

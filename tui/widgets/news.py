@@ -1,0 +1,42 @@
+"""The line that says which fact has just changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from textual.content import Content
+
+from daemon import wire
+from daemon.terminal import display_safe
+from tui.changes import news
+from tui.keys import short_key
+from tui.pages import page_keys
+from tui.widgets.plain import Plain
+
+
+class News(Plain):
+    """The newest of the changes that nobody has looked at; a click shows it."""
+
+    def __init__(self) -> None:
+        super().__init__(id="news")
+        self.display = False
+
+    def show(self, changed: Collection[wire.Revision], folders: Iterable[str]) -> None:
+        """Says what changed last, what stood there before, and how many more there are; nothing if there is none."""
+        self.display = bool(changed)
+        if changed:
+            newest = max(changed, key=lambda one: one.id)
+            more = f", and {len(changed) - 1:,} more" if len(changed) > 1 else ""
+            key = short_key(page_keys("review"))
+            self.update(
+                Content.assemble(
+                    ("± ", "bold $accent"),
+                    display_safe(f"{news(newest, folders)}{more}", line=True),
+                    "  ",
+                    (key, "bold $accent"),
+                    (" shows it", "$foreground-muted"),
+                )
+            )
+
+    async def on_click(self) -> None:
+        await self.run_action("app.open_page('review')")
