@@ -73,6 +73,18 @@ class Link:
         self._thread(lambda: self._relay(ticket, self._ask(ticket, question, conversation)))
         return ticket
 
+    def ask_again(self, trace: int, conversation: int, replay: bool) -> int:
+        """Asks the question of a trace once more in a session; StreamEvent messages with the returned ticket follow."""
+        ticket = next(self._tickets)
+
+        def events() -> Iterator[Message]:
+            asked = self._started().ask_again(trace, conversation=conversation, replay=replay)
+            for event in self._opened(ticket, asked):
+                yield StreamEvent(ticket, event)
+
+        self._thread(lambda: self._relay(ticket, events()))
+        return ticket
+
     def add(self, path: Path) -> int:
         """Reads a file or a folder once; StreamEvent messages with the returned ticket follow."""
         ticket = next(self._tickets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -68,7 +68,32 @@ def citation_text(cited: wire.Citation) -> str:
     return display_safe(f"“{cited.quote}” ({where})")
 
 
-def answer_text(text: str, citations: tuple[wire.Citation, ...]) -> str:
-    """An answer as it is copied: its text, then its sources."""
-    sources = [f"[{cited.n}] {', '.join(filter(None, (cited.label, day(cited.at))))}" for cited in citations]
-    return display_safe("\n\n".join(filter(None, (text, "\n".join(sources)))))
+def source_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
+    """Where a citation is from, and when that was: `museum/fog.md:14, 9 Mar 2026`."""
+    label = cited_label(cited, folders)
+    return label if cited.line is None else ", ".join(filter(None, (label, day(cited.at))))
+
+
+def answer_markdown(text: str, citations: Sequence[wire.Citation]) -> str:
+    """An answer as it is copied: its text, then a list of its sources."""
+    sources = "\n".join(f"- [{cited.n}] {source_label(cited)}" for cited in citations)
+    return display_safe("\n\n".join(filter(None, (text.strip(), sources))))
+
+
+def answer_plain(text: str, citations: Sequence[wire.Citation]) -> str:
+    """The same without the marks of Markdown."""
+    lines = [
+        f"{'earlier: ' * (line.kind == 'earlier')}{line.text}{''.join(f' [{n}]' for n in line.citations)}"
+        if line.kind != "text"
+        else line.text.replace("**", "")
+        for line in wire.split_lines(text, citations)
+    ]
+    sources = [f"[{cited.n}] {source_label(cited)}" for cited in citations]
+    return display_safe("\n\n".join(filter(None, ("\n".join(lines), "\n".join(sources)))))
+
+
+def change_text(change: wire.AnswerChange) -> str:
+    """What an answer rests on and is not so any more, with what stands there now."""
+    old, new = (" ".join(words.split()) for words in (change.old, change.new))
+    became = f"Now: “{new}”" if new else "Its source does not say so any more."
+    return display_safe(f"! [{change.n}] has changed on {day(change.at)}. Before: “{old}” {became}", line=True)

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 
 from tui.actions.action import Action as Action
 from tui.actions.action import Where as Where
+from tui.actions.answers import ANSWERS
 from tui.actions.chat import CHAT
 from tui.actions.everywhere import EVERYWHERE
 from tui.actions.review import REVIEW
@@ -27,7 +28,7 @@ PLACES: dict[Where, str] = {
     "changes": "In the list of changes",
 }
 
-ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *SESSIONS, *REVIEW)
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *SESSIONS, *REVIEW)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

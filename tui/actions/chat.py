@@ -36,14 +36,6 @@ CHAT: tuple[Action, ...] = (
         slash="last",
         palette=True,
     ),
-    Action(
-        "Copy answer",
-        "Copy the selected answer with its sources.",
-        "copy_answer",
-        key="ctrl+o",
-        slash="copy",
-        palette=True,
-    ),
     Action("Theme", "Change the colours.", "choose_theme", slash="theme", argument="[NAME]", palette=True),
     Action("Trace", "Unfold or fold what the question did.", "toggle_trace", key="ctrl+t", slash="trace", palette=True),
     Action(

@@ -7,11 +7,11 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from tui.actions import bindings_of, find_command, parse_command
+from tui.commands.answers import AnswerCommands
 from tui.commands.asking import AskingCommands, prompt_sign
 from tui.commands.looking import LookingCommands
 from tui.commands.noticing import NoticingCommands
 from tui.commands.reading import ReadingCommands
-from tui.commands.sessions import SessionCommands
 from tui.completion import complete
 from tui.messages import Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.shared import Shared
@@ -23,10 +23,9 @@ from tui.widgets.news import News
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.welcome import Welcome
-from tui.wording import answer_text
 
 
-class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionCommands, NoticingCommands):
+class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, AnswerCommands, NoticingCommands):
     """What the daemon says and what a person does come together here; the widgets show it."""
 
     NAME = "chat"
@@ -40,7 +39,7 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionComman
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="body"):
-            yield Conversation(self.link, self.shared.now)
+            yield Conversation(self.shared)
             yield Evidence()
         with Vertical(id="below"):
             yield News()
@@ -76,7 +75,7 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionComman
     async def _submitted(self, message: Prompt.Submitted) -> None:
         command = parse_command(message.text)
         if command is None:
-            await self.conversation.ask(message.text)
+            await self.ask(message.text)
             return
         name, argument = command
         action = find_command(name)
@@ -92,6 +91,7 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionComman
     @on(Prompt.Changed)
     def _typed(self) -> None:
         self.query_one(CommandHints).show_for(self.prompt.text)
+        self._forget_escape()
 
     def action_complete(self) -> None:
         if self.prompt.text.startswith("/"):
@@ -101,8 +101,10 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionComman
             self.action_focus_evidence()
 
     async def action_take_back(self) -> None:
-        if not await self.conversation.take_back():
+        if self.has_class("-evidence-open"):
             self.remove_class("-evidence-open")
+        elif not await self.conversation.take_back():
+            await self.escape()
 
     @on(Conversation.GivenBack)
     def _given_back(self, message: Conversation.GivenBack) -> None:
@@ -170,14 +172,6 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, SessionComman
 
     def action_jump_to_end(self) -> None:
         self.conversation.transcript.follow()
-
-    def action_copy_answer(self) -> None:
-        answer = self.conversation.transcript.selected
-        if answer is None or not answer.text:
-            self.notify("There is no answer to copy yet.", severity="warning", markup=False)
-        else:
-            self.app.copy_to_clipboard(answer_text(answer.text, answer.citations))
-            self.notify("Answer copied, with its sources.", markup=False)
 
     async def action_choose_theme(self, name: str = "") -> None:
         if not name:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -14,8 +15,9 @@ from textual.message import Message
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.widgets.plain import Plain
+from tui.widgets.sources import Sources
 from tui.widgets.trace_line import TraceLine
-from tui.wording import count
+from tui.wording import change_text, count
 
 if TYPE_CHECKING:
     from textual.widgets.markdown import Markdown, MarkdownStream
@@ -26,7 +28,8 @@ NO_ANSWER_HINT = "Try other words, or /add the folder that has it."
 
 
 class Answer(Vertical):
-    """One answer. It runs until `settle`, `stop` or `fail`; with `kept` it was settled in an earlier run.
+    """One answer. It runs until `settle`, `stop` or `fail`; with `kept` it was settled in an earlier run. Paths are
+    shown from `folders`.
 
     `ready` is set when it has its final height.
     """
@@ -38,8 +41,9 @@ class Answer(Vertical):
         answer: Answer
         n: int | None = None
 
-    def __init__(self, question: str, kept: wire.ChatMessage | None = None) -> None:
+    def __init__(self, question: str, kept: wire.ChatMessage | None = None, folders: Sequence[str] = ()) -> None:
         super().__init__()
+        self._folders = folders
         self.question = question
         self.text = ""
         self.citations: tuple[wire.Citation, ...] = kept.citations if kept else ()
@@ -65,6 +69,7 @@ class Answer(Vertical):
         await self._finish(wire.Answered(kept.text, kept.citations, kept.no_answer))
         if kept.state != "complete":
             await self._remark("It broke off here.")
+        await self.show_changes(kept.changes)
         self.ready.set()
 
     @property
@@ -132,7 +137,24 @@ class Answer(Vertical):
         if (fold := next(iter(self.query(Fold)), None)) is not None:
             self.toggle_class("-unfolded")
             fold.show(self.has_class("-unfolded"))
+            self.call_later(self._show_sources)
             self.post_message(self.Selected(self))
+
+    @on(Sources.Chosen)
+    def _source_chosen(self, message: Sources.Chosen) -> None:
+        message.stop()
+        self.post_message(self.Selected(self, message.n))
+
+    async def show_changes(self, changes: Sequence[wire.AnswerChange]) -> None:
+        """Says what it rests on and has changed since it was given."""
+        for change in changes:
+            await self._remark(change_text(change), "-changed")
+
+    async def _show_sources(self) -> None:
+        await self.query(Sources).remove()
+        if self.shown_citations:
+            below = next(iter(self.query(".fold, .remark")), self.trace)
+            await self.mount(Sources(self.shown_citations, self._folders), before=below)
 
     def on_click(self) -> None:
         self.post_message(self.Selected(self))
@@ -190,6 +212,7 @@ class Answer(Vertical):
                 above.add_class("-above")
             above = prose
             self._prose = None
+        await self._show_sources()
         if folded := sum(line.kind == "folded" for line in wire.split_lines(self.text, answered.citations)):
             await self.mount(Fold(folded), before=self.trace)
         self.trace.settle(answered.citations, answered.ms)

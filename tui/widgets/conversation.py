@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from textual import events, on, work
@@ -16,10 +15,10 @@ from textual.widget import Widget
 
 from daemon import wire
 from daemon.terminal import display_safe
-from tui.link import Link
 from tui.messages import SessionStarted, StreamEvent
 from tui.reports import secrets_report, verdict_report, why_report, whynot_report
 from tui.session import KEPT, Session
+from tui.shared import Shared
 from tui.widgets.answer import Answer
 from tui.widgets.note import Level, Note
 from tui.widgets.plain import Plain
@@ -51,12 +50,12 @@ class Conversation(Vertical):
 
         question: str
 
-    def __init__(self, link: Link, now: Callable[[], datetime]) -> None:
+    def __init__(self, shared: Shared) -> None:
         super().__init__(id="conversation", classes="pane")
         self.border_title = NEW_SESSION
         self.session = Session()
-        self._link = link
-        self._now = now
+        self._shared = shared
+        self._link = shared.link
         self._asking: tuple[int, Answer] | None = None  # the ticket of the question that runs, and its answer
         self._starting: int | None = None  # the question that starts this session
 
@@ -81,6 +80,16 @@ class Conversation(Vertical):
         else:
             await self._send(question)
         self.post_message(self.Changed())
+
+    async def ask_again(self, answer: Answer, replay: bool = True) -> None:
+        """Asks the question of an answer once more, below; what answered it before comes first, unless `replay` is
+        not wanted."""
+        if self._asking is not None:
+            await self.say("A question is being answered. Ask again when that is done, or stop it with Esc.", "warning")
+        elif (trace := answer.trace_id) is None or (kept := self.session.conversation) is None:
+            await self.say("Nothing is kept of how this was asked. /edit asks it anew.", "warning")
+        else:
+            await self._begin(answer.question, lambda: self._link.ask_again(trace, kept.id, replay))
 
     async def take_back(self) -> bool:
         """Gives the question that was sent last back to the prompt: one that waits, else the running one.
@@ -124,23 +133,25 @@ class Conversation(Vertical):
                 await answer.add(event)
 
     async def _send(self, question: str) -> None:
+        conversation = self.session.conversation
+        await self._begin(question, lambda: self._link.ask(question, conversation.id if conversation else None))
+        if conversation is None and self._asking is not None:
+            self._starting = self._asking[0]
+
+    async def _begin(self, question: str, send: Callable[[], int]) -> None:
         await self.query(Welcome).remove()
-        answer = Answer(question)
+        answer = Answer(question, folders=self._shared.folders)
         await self.transcript.mount(Question(question), answer)
         self.transcript.select(answer)
         self.transcript.follow()
-        conversation = self.session.conversation
-        ticket = self._link.ask(question, conversation.id if conversation else None)
-        if conversation is None:
-            self._starting = ticket
-        self._asking = ticket, answer
+        self._asking = send(), answer
         self._tell_evidence(answer)
 
     async def _finish(self, state: Literal["complete", "partial"] = "complete") -> None:
         assert self._asking is not None
         (_, answer), self._asking = self._asking, None
         answered = wire.Answered(answer.text, answer.citations, answer.no_answer, trace_id=answer.trace_id)
-        self.session.settle(answer.question, answered, self._now(), state)
+        self.session.settle(answer.question, answered, self._shared.now(), state)
         self._tell_evidence(answer)
         self.session.shown_from += await self.transcript.prune(KEPT)
         if self.session.waiting:
@@ -161,7 +172,7 @@ class Conversation(Vertical):
     async def resume(self, kept: wire.MessagesReply) -> None:
         """A session as the daemon kept it, its last messages in view."""
         await self._leave(Session.from_messages(kept))
-        await self.transcript.mount_all(_widgets(self.session.shown))
+        await self.transcript.mount_all(self._widgets(self.session.shown))
         self.transcript.set_earlier(self.session.shown_from)
         if answers := self.transcript.answers:
             self.transcript.select(answers[-1])
@@ -184,6 +195,11 @@ class Conversation(Vertical):
         """Puts the session's title on the frame."""
         title = display_safe(self.session.title, line=True)
         self.border_title = Content(title) if title else NEW_SESSION
+
+    def place_of(self, answer: Answer) -> int:
+        """The place of an answer among the session's messages."""
+        shown = [widget for widget in self.transcript.children if isinstance(widget, (Question, Answer))]
+        return self.session.shown_from + shown.index(answer)
 
     # What is in view ----------------------------------------------------------------------------
 
@@ -255,7 +271,7 @@ class Conversation(Vertical):
     async def _load_earlier(self) -> None:
         if earlier := self.session.show_earlier():
             self.transcript.set_earlier(self.session.shown_from)
-            await self.transcript.prepend(_widgets(earlier))
+            await self.transcript.prepend(self._widgets(earlier))
 
     @on(Transcript.Behind)
     def _behind(self, message: Transcript.Behind) -> None:
@@ -267,14 +283,13 @@ class Conversation(Vertical):
         if event.widget is self.query_one("#behind"):
             self.transcript.follow()
 
-
-def _widgets(messages: Sequence[wire.ChatMessage]) -> list[Widget]:
-    widgets: list[Widget] = []
-    question = ""
-    for message in messages:
-        if message.role == "user":
-            question = message.text
-            widgets.append(Question(question))
-        else:
-            widgets.append(Answer(question, message))
-    return widgets
+    def _widgets(self, messages: Sequence[wire.ChatMessage]) -> list[Widget]:
+        widgets: list[Widget] = []
+        question = ""
+        for message in messages:
+            if message.role == "user":
+                question = message.text
+                widgets.append(Question(question))
+            else:
+                widgets.append(Answer(question, message, self._shared.folders))
+        return widgets

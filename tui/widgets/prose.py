@@ -13,10 +13,12 @@ from textual.widgets import Markdown
 
 CITE = "cite:"
 _MARK = re.compile(r"\[(\d{1,3})\](?![(:\[])")
+_WIKI = re.compile(r"\[\[(?:[^\[\]|\n]{1,200}\|)?([^\[\]|\n]{1,200})\]\]")
 
 
 class Prose(Markdown):
-    """Markdown in which `[1]` is a link to the first citation. HTML is text, and no link opens by itself."""
+    """Markdown in which `[1]` is a link to the first citation, and of `[[Note|words]]` the words are shown. HTML is
+    text, and no link opens by itself."""
 
     def __init__(self, markdown: str | None = None) -> None:
         super().__init__(markdown, parser_factory=_parser, open_links=False)
@@ -25,6 +27,7 @@ class Prose(Markdown):
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("gfm-like", {"html": False})
     parser.inline.ruler.before("link", "cite", _cite)
+    parser.inline.ruler.before("link", "wiki", _wiki)
     return parser
 
 
@@ -37,4 +40,17 @@ def _cite(state: StateInline, silent: bool) -> bool:
         state.push("text", "", 0).content = mark[0]
         state.push("link_close", "a", -1)
     state.pos = mark.end()
+    return True
+
+
+def _wiki(state: StateInline, silent: bool) -> bool:
+    """A link between notes, by its name: it leads nowhere from here."""
+    link = _WIKI.match(state.src, state.pos)
+    if link is None:
+        return False
+    if not silent:
+        state.push("em_open", "em", 1)
+        state.push("text", "", 0).content = link[1]
+        state.push("em_close", "em", -1)
+    state.pos = link.end()
     return True

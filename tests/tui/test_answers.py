@@ -1,0 +1,227 @@
+"""What is done with an answer: its sources under it, what has changed since, copied, asked again, edited, forked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from daemon import wire
+from daemon.client import DaemonDownError
+from tests.tui import world
+from tests.tui.conftest import NARROW, Chat, chatting
+from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
+from tui.widgets.citation_list import CitationList
+from tui.widgets.plain import Plain
+from tui.widgets.sources import Sources
+
+TURNS = tuple(
+    wire.ChatMessage(n, "memory" if n % 2 else "user", text, NOW, trace_id=40 + n if n % 2 else None)
+    for n, text in enumerate(["One?", "First.", "Two?", "Second.", "Three?", "Third."])
+)
+KEPT = {7: wire.MessagesReply(wire.Conversation(7, "Numbers", NOW, NOW, 6), TURNS)}
+
+
+def client(**fields: object) -> ScriptedClient:
+    return world.client(kept=dict(KEPT), **fields)
+
+
+async def resume(chat: Chat) -> None:
+    await chat.until(lambda: "Last session" in chat.text())
+    await chat.pilot.press("ctrl+l")
+    await chat.until(lambda: len(chat.answers) == 3 and all(answer.ready.is_set() for answer in chat.answers))
+
+
+def questions(kept: wire.MessagesReply) -> list[str]:
+    return [one.text for one in kept.messages if one.role == "user"]
+
+
+async def test_an_answer_has_its_sources_and_their_days_below() -> None:
+    async with chatting(world.client(answers=[world.answer()]), NARROW) as chat:
+        answer = await chat.ask(world.QUESTION)
+        assert answer.query_one(Sources).text.splitlines() == [
+            "[1] notes/museum/fog-signal.md:14, 9 Mar 2026",
+            "[2] notes/daily/2026-01-14.md:6, 14 Jan 2026 (earlier)",
+            "[3] Foghorn committee, Nuria Solano, 2026-03-10",
+        ]
+        await chat.pilot.click(Sources, offset=(4, 1))
+        await chat.until(lambda: chat.screen.has_class("-evidence-open"))
+        assert chat.screen.query_one(CitationList).citation == world.EARLIER
+        await chat.pilot.press("escape")
+        await chat.until(lambda: not chat.screen.has_class("-evidence-open"))
+
+
+async def test_lines_of_one_source_share_a_line_and_folded_ones_wait() -> None:
+    uri = f"{HOME}/museum/birds.md"
+    cited = tuple(replace(world.PRISM, n=n, uri=uri, line=n + 2, folded=n > 6) for n in range(1, 9))
+    text = "\n".join(f"- bird {n} [{n}]" for n in range(1, 9))
+    two = (world.PRISM, replace(world.PRISM, n=2, line=20))
+    scripts = [Script(wire.Answered(text, cited)), Script(wire.Answered("- a [1]\n- b [2]", two))]
+    async with chatting(world.client(answers=scripts)) as chat:
+        answer = await chat.ask("Which birds?")
+        assert answer.query_one(Sources).text == "[1] to [6] notes/museum/birds.md:3 to 8, 9 Mar 2026"
+        await chat.pilot.press("ctrl+g")
+        await chat.until(lambda: answer.query_one(Sources).text.startswith("[1] to [8] notes/museum/birds.md:3 to 10,"))
+        answer = await chat.ask("And?")
+        assert answer.query_one(Sources).text == "[1] [2] notes/museum/fog-signal.md:14, 20, 9 Mar 2026"
+
+
+async def test_a_link_between_notes_is_shown_by_its_name() -> None:
+    answered = wire.Answered("Ask [[people/Nuria Solano|Nuria]] or [[Bosun]], [[not]this]].")
+    async with chatting(world.client(answers=[Script(answered)])) as chat:
+        await chat.ask("Whom?")
+        assert "Ask Nuria or Bosun, [[not]this]]." in chat.text()
+
+
+async def test_an_answer_says_what_has_changed_since() -> None:
+    changes = (
+        wire.AnswerChange(1, "Ozzie has\nthe belt.", "Nuria has the belt.", NOW, 3),
+        wire.AnswerChange(2, "It hangs on the nail.", "", NOW),
+    )
+    kept = replace(KEPT[7], messages=(*TURNS[:5], replace(TURNS[5], changes=changes)))
+    async with chatting(world.client(kept={7: kept})) as chat:
+        await resume(chat)
+        day = "has changed on 24 Apr 2026. Before:"
+        assert [one.text for one in chat.answers[-1].query(".-changed").results(Plain)] == [
+            f"! [1] {day} “Ozzie has the belt.” Now: “Nuria has the belt.”",
+            f"! [2] {day} “It hangs on the nail.” Its source does not say so any more.",
+        ]
+
+
+async def test_an_answer_is_copied_as_markdown_or_plain() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        await chat.send("/copy")
+        await chat.until(lambda: "There is no answer to copy yet." in chat.words())
+        await chat.ask(world.QUESTION)
+        await chat.send("/copy plain")
+        await chat.until(lambda: chat.app.clipboard)
+        assert chat.app.clipboard.startswith(
+            "It was last sounded on 9 March 2026, for the mayor, who asked it to stop. [1]\n"
+        )
+        assert "\nearlier: The fog signal has not been sounded since 1987. [2]\n" in chat.app.clipboard
+        assert chat.app.clipboard.endswith("\n[3] Foghorn committee, Nuria Solano, 2026-03-10")
+        chat.screen.conversation.transcript.focus()
+        await chat.pilot.press("y")
+        await chat.until(lambda: chat.app.clipboard.startswith("- It was"))
+        await chat.pilot.press("Y")
+        await chat.until(lambda: chat.app.clipboard.startswith("It was"))
+
+
+async def test_a_question_is_asked_again_below_from_the_same_evidence_or_anew() -> None:
+    told = client(answers=[world.short_answer("Again."), world.short_answer("Anew.")])
+    async with chatting(told) as chat:
+        await resume(chat)
+        await chat.pilot.press("alt+up")
+        await chat.send("/again")
+        await chat.until(lambda: chat.answers[-1].text == "Again." and chat.answers[-1].ready.is_set())
+        assert [answer.question for answer in chat.answers] == ["One?", "Two?", "Three?", "Two?"]
+        await chat.pilot.press("alt+up", "alt+up")
+        await chat.send("/again fresh")
+        await chat.until(lambda: chat.answers[-1].text == "Anew." and chat.answers[-1].ready.is_set())
+        assert told.asked == [
+            ("trace 43", {"conversation": 7, "replay": True}),
+            ("trace 43", {"conversation": 7, "replay": False}),
+        ]
+        await chat.send("/again")
+        await chat.until(lambda: "Nothing is kept of how this was asked." in chat.words())
+
+
+async def test_while_one_is_answered_none_is_asked_again() -> None:
+    async with chatting(client(answers=[Script(wire.Token("Slow"), ends=False)])) as chat:
+        await resume(chat)
+        await chat.send("Four?")
+        await chat.until(lambda: "Slow" in chat.text())
+        await chat.pilot.press("alt+up")
+        await chat.send("/again")
+        await chat.until(lambda: "A question is being answered." in chat.words())
+        assert len(chat.answers) == 4
+
+
+async def test_esc_esc_edits_the_last_question_in_a_session_of_its_own() -> None:
+    told = client(answers=[world.short_answer("Fourth.")])
+    async with chatting(told) as chat:
+        await resume(chat)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "Esc once more" in chat.text())
+        await chat.pilot.press("x", "backspace", "escape")
+        await chat.until(lambda: "Esc once more" in chat.text() and chat.screen.prompt.text == "")
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.screen.prompt.text == "Three?")
+        assert "Enter asks it in a new session" in chat.text()
+        await chat.pilot.press("backspace", *" or four?", "enter")
+        await chat.until(lambda: chat.answers[-1].text == "Fourth.")
+        assert [answer.question for answer in chat.answers] == ["One?", "Two?", "Three or four?"]
+        assert chat.title() == "Three or four?" and "Enter asks it" not in chat.text()
+        assert told.asked[0][1]["conversation"] == 100
+        assert questions(told.kept[7]) == ["One?", "Two?", "Three?"] and questions(told.kept[100]) == ["One?", "Two?"]
+
+
+async def test_editing_the_first_question_begins_a_new_session() -> None:
+    told = client(answers=[world.short_answer("Other.")])
+    async with chatting(told) as chat:
+        await resume(chat)
+        await chat.pilot.press("alt+up", "alt+up")
+        await chat.send("/edit")
+        await chat.until(lambda: chat.screen.prompt.text == "One?")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: chat.answers and chat.answers[-1].text == "Other.")
+        assert len(chat.answers) == 1 and told.asked[0][1]["conversation"] == 100
+        assert questions(told.kept[7]) == ["One?", "Two?", "Three?"]
+
+
+async def test_esc_leaves_what_is_edited_as_it_was() -> None:
+    async with chatting(client()) as chat:
+        await resume(chat)
+        chat.screen.conversation.transcript.focus()
+        await chat.pilot.press("k", "e")
+        await chat.until(lambda: chat.screen.prompt.text == "Two?")
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.screen.prompt.text == "" and "Enter asks it" not in chat.text())
+        assert [answer.question for answer in chat.answers] == ["One?", "Two?", "Three?"]
+
+
+async def test_a_question_whose_session_cannot_be_forked_comes_back() -> None:
+    told = client()
+    async with chatting(told) as chat:
+        await resume(chat)
+        await chat.send("/edit")
+        await chat.until(lambda: chat.screen.prompt.text == "Three?")
+        told.down = str(DaemonDownError("No daemon is running."))
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "No daemon is running." in chat.words() and chat.screen.prompt.text == "Three?")
+        assert len(chat.answers) == 3
+
+
+async def test_a_fork_goes_on_from_an_answer_and_the_other_session_stays() -> None:
+    told = client()
+    async with chatting(told) as chat:
+        await resume(chat)
+        await chat.pilot.press("alt+up")
+        await chat.send("/fork")
+        await chat.until(lambda: chat.title() == "Numbers (fork)")
+        await chat.until(lambda: "This is a session of its own from here on." in chat.words())
+        assert [answer.question for answer in chat.answers] == ["One?", "Two?"]
+        assert questions(told.kept[7]) == ["One?", "Two?", "Three?"]
+
+
+async def test_without_an_answer_there_is_nothing_to_edit_fork_or_ask_again() -> None:
+    async with chatting(world.client()) as chat:
+        for command in ("/edit", "/fork", "/again"):
+            await chat.send(command)
+        await chat.until(lambda: chat.text().count("Nothing was asked yet.") == 3)
+        await chat.pilot.press("escape", "escape")
+        assert chat.screen.prompt.text == ""
+
+
+async def test_what_was_stopped_is_edited_by_its_place() -> None:
+    told = client(answers=[Script(wire.Token("Slow"), ends=False)])
+    async with chatting(told) as chat:
+        await resume(chat)
+        await chat.send("Four?")
+        await chat.until(lambda: "Slow" in chat.text())
+        stopped = (wire.ChatMessage(8, "user", "Four?", NOW), wire.ChatMessage(9, "memory", "Slow", NOW, "partial"))
+        told.kept[7] = replace(told.kept[7], messages=(*TURNS, *stopped))
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "Stopped." in chat.text())
+        chat.screen.prompt.clear()
+        await chat.send("/edit")
+        await chat.until(lambda: "Enter asks it" in chat.text())
+        assert chat.screen._edited == (7, 6, "Four?")

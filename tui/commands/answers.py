@@ -1,0 +1,143 @@
+"""What is done with an answer, beside looking into it: copied, asked again, changed, gone on from."""
+
+from __future__ import annotations
+
+from textual import work
+
+from daemon.client import DaemonDownError, DaemonError
+from daemon.terminal import display_safe, title_of
+from tui.commands.sessions import SessionCommands
+from tui.shared import Shared
+from tui.widgets.answer import Answer
+from tui.wording import answer_markdown, answer_plain
+
+EDITING = "Edit: Enter asks it in a new session, Esc leaves it"
+ONCE_MORE = "Esc once more: edit your last question"
+
+
+class AnswerCommands(SessionCommands):
+    """/copy, /again, /edit, /fork"""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        # While a question is edited: its session, how many messages stand before it, and how it was.
+        self._edited: tuple[int, int, str] | None = None
+        self._escaped = False  # Esc was pressed, and did nothing
+
+    async def ask(self, question: str) -> None:
+        """Asks, in a session of its own if it is one that was edited: what followed it there stays."""
+        if self._edited is None:
+            await self.conversation.ask(question)
+        else:
+            id, before, _ = self._edited
+            self._edited = None
+            self._entitle_prompt()
+            self._ask_edited(question, id, before)
+
+    @work
+    async def _ask_edited(self, question: str, id: int, before: int) -> None:
+        try:
+            await self._go_on_in_fork(id, before, title_of(question))
+        except (DaemonError, DaemonDownError) as error:
+            self.prompt.give_back(question)
+            self.notify(display_safe(str(error)), severity="error", markup=False)
+        else:
+            await self.conversation.ask(question)
+
+    async def escape(self) -> bool:
+        """What Esc does in the prompt when nothing runs and nothing is open; False if that is nothing."""
+        if self._edited is not None:
+            if self.prompt.text == self._edited[2]:
+                self.prompt.clear()
+            self._edited = None
+        elif not self.prompt.text and self.conversation.transcript.answers:
+            if self._escaped:
+                self.conversation.transcript.select(self.conversation.transcript.answers[-1])
+                self.action_edit_question()
+            self._escaped = not self._escaped
+        else:
+            return False
+        self._entitle_prompt()
+        return True
+
+    def _forget_escape(self) -> None:
+        """Something else was typed."""
+        if self._escaped:
+            self._escaped = False
+            self._entitle_prompt()
+
+    def _entitle_prompt(self) -> None:
+        self.query_one("#ask").border_title = EDITING if self._edited else ONCE_MORE if self._escaped else ""
+
+    def action_copy_answer(self, how: str = "") -> None:
+        answer = self.conversation.transcript.selected
+        if answer is None or not answer.text:
+            self.notify("There is no answer to copy yet.", severity="warning", markup=False)
+        elif how == "plain":
+            self.app.copy_to_clipboard(answer_plain(answer.text, answer.citations))
+            self.notify("Answer copied as plain text, with its sources.", markup=False)
+        else:
+            self.app.copy_to_clipboard(answer_markdown(answer.text, answer.citations))
+            self.notify("Answer copied, with its sources.", markup=False)
+
+    async def action_ask_again(self, how: str = "") -> None:
+        answer = self.conversation.transcript.selected
+        if answer is None:
+            await self.conversation.say("Nothing was asked yet.", "warning")
+        else:
+            await self.conversation.ask_again(answer, replay=how != "fresh")
+
+    @work
+    async def action_edit_question(self) -> None:
+        answer = self.conversation.transcript.selected
+        if answer is None:
+            await self.conversation.say("Nothing was asked yet.", "warning")
+        elif not answer.ready.is_set():
+            await self.conversation.take_back()  # which gives it back to be edited
+        else:
+            with self.telling():
+                if (turn := await self._find_turn(answer)) is not None:
+                    id, asked, _ = turn
+                    self._edited, self._escaped = (id, asked, answer.question), False
+                    self.prompt.fill(answer.question)
+                    self._edited = (id, asked, self.prompt.text)
+                    self._entitle_prompt()
+                    self.prompt.focus()
+
+    @work
+    async def action_fork(self) -> None:
+        answer = self.conversation.transcript.selected
+        if answer is None:
+            await self.conversation.say("Nothing was asked yet.", "warning")
+        elif not answer.ready.is_set():
+            await self.conversation.say("It is being answered. Go on from it when it is there.", "warning")
+        else:
+            with self.telling():
+                if (turn := await self._find_turn(answer)) is not None:
+                    id, _, answered = turn
+                    title = self.conversation.session.title
+                    await self._go_on_in_fork(id, answered + 1, f"{title} (fork)" if title else "")
+                    await self.conversation.say("This is a session of its own from here on. The other one: /sessions")
+
+    async def _go_on_in_fork(self, id: int, messages: int, title: str) -> None:
+        """Shows a new session with so many messages of another one. Raises what the client raises."""
+        if not messages:
+            await self.action_new_session()
+            return
+        forked = await self.link.call(lambda client: client.fork_conversation(id, messages, title))
+        await self._resume(forked.id)
+
+    async def _find_turn(self, answer: Answer) -> tuple[int, int, int] | None:
+        """Its session, and the places of its question and of itself among the messages that are kept of it; None,
+        after saying so, if none is kept. Raises what the client raises."""
+        conversation = self.conversation.session.conversation
+        kept = await self.link.call(lambda client: client.conversation(conversation.id)) if conversation else None
+        if kept is None or not kept.messages:
+            await self.conversation.say("Nothing is kept of this session.", "warning")
+            return None
+        traces = [message.trace_id for message in kept.messages]
+        is_traced = answer.trace_id is not None and answer.trace_id in traces
+        place = traces.index(answer.trace_id) if is_traced else self.conversation.place_of(answer)
+        place = min(place, len(traces) - 1)
+        asked = max((n for n in range(place + 1) if kept.messages[n].role == "user"), default=0)
+        return kept.conversation.id, asked, place
