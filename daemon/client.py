@@ -202,6 +202,34 @@ class Client:
         """How each thing that is known of an object changed."""
         return self._call("GET", _with("/history", about=about), wire.HistoryReply)
 
+    def search_objects(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundObjects:
+        """People, places and things with all the words in one of their names."""
+        return self._call("GET", _with("/search/objects", words=words, limit=limit, offset=offset), wire.FoundObjects)
+
+    def search_facts(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundFacts:
+        """What was read as facts and has all the words, the newest first."""
+        return self._call("GET", _with("/search/facts", words=words, limit=limit, offset=offset), wire.FoundFacts)
+
+    def search_notes(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundNotes:
+        """Notes with all the words in their title or in one passage."""
+        return self._call("GET", _with("/search/notes", words=words, limit=limit, offset=offset), wire.FoundNotes)
+
+    def object(self, name: str) -> wire.ObjectReply:
+        """What is known of a person, place or thing, by any of its names."""
+        return self._call("GET", _with("/object", name=name), wire.ObjectReply)
+
+    def note(self, uri: str) -> wire.NoteReply:
+        """What was read of one source, which is named by its uri."""
+        return self._call("GET", _with("/note", uri=uri), wire.NoteReply)
+
+    def correct(self, fact: int, value: str) -> wire.Corrected:
+        """Says by hand what the value of a fact is from now on; the one before is history."""
+        return self._call("POST", "/correct", wire.Corrected, SLOW, fact=fact, value=value)
+
+    def take_back_correction(self, fact: int) -> wire.Corrected:
+        """The fact is as it was before it was corrected."""
+        return self._call("POST", "/correct/remove", wire.Corrected, SLOW, fact=fact)
+
     def profile(self) -> wire.ProfileReply:
         """What is known of the person whose memory it is."""
         return self._call("GET", "/profile", wire.ProfileReply)

@@ -48,6 +48,7 @@ from memory.store.store import Store
 if TYPE_CHECKING:
     from memory.ingest.ingest import PreparedBatch
     from memory.ranking import EdgeRanker
+    from memory.services.browsing import Browsing
     from memory.services.ingest import Ingest
     from memory.services.knowledge import Knowledge
     from memory.services.maintenance import Maintenance
@@ -56,9 +57,10 @@ if TYPE_CHECKING:
 
 class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls that a person makes are methods;
-    the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `questions` (traces and reasons),
-    `maintenance` (embedder, consolidation, ranker, copies), `retention` (what is kept, and how long), `sources`
-    (sources, folders, chats), `conversations`, `jobs`, `models`, `secrets` (what is masked)."""
+    the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `browsing` (what there is),
+    `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `retention` (what is
+    kept, and how long), `sources` (sources, folders, chats), `conversations`, `jobs`, `models`, `secrets` (what is
+    masked)."""
 
     def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
         self.state = state
@@ -83,6 +85,12 @@ class Memory:
         from memory.services.knowledge import Knowledge
 
         return Knowledge(self.state)
+
+    @cached_property
+    def browsing(self) -> Browsing:
+        from memory.services.browsing import Browsing
+
+        return Browsing(self.state, self.knowledge)
 
     @cached_property
     def maintenance(self) -> Maintenance:

@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from daemon import views, wire
-from daemon.api import completion, conversations, documents, feedback, questions, secrets, traces, training
+from daemon.api import completion, conversations, documents, feedback, objects, questions, secrets, traces, training
 from daemon.api import facts as known_facts
 from daemon.api import profile as known_profile
 from daemon.api.gate import fail
@@ -57,6 +57,7 @@ def build(services: Services) -> Starlette:
     secrets.routes(api, services)
     _fact_routes(api, services)
     completion.routes(api, services)
+    objects.routes(api, services)
     _writing_routes(api, services)
     _folder_routes(api, services)
     conversations.routes(api, services)

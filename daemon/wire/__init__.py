@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from daemon.wire.enrichment import *
     from daemon.wire.facts import *
     from daemon.wire.models import *
+    from daemon.wire.objects import *
     from daemon.wire.process import *
     from daemon.wire.questions import *
     from daemon.wire.secrets import *
@@ -136,6 +137,7 @@ MODULES = {
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
+    "objects": "FoundObject FoundObjects FoundFacts FoundNotes MentionedIn Neighbour ObjectReply NoteReply Corrected",
     "completion": "NamesReply Tag TagsReply",
     "secrets": "SecretsReply SecretPlace SecretPlacesReply",
     "chats": "ConversationsReply MessagesReply MatchesReply",

@@ -5,6 +5,7 @@ One transaction for any number of episodes, and idempotent: the same extraction 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from memory.errors import InvalidInputError
 from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extraction
 from memory.facts.resolve import Resolver
 from memory.facts.supersede import MIN_CONFIDENCE, Superseder, takes_place
@@ -17,7 +18,7 @@ from memory.store.relations import Relation
 from memory.text.predicates import canonical_predicate, same_value
 from memory.time.timestamps import to_ms
 
-RULE = "rule"
+RULE, USER = "rule", "user"  # extractors beside models
 ALL_RELATIONS = 1 << 30
 MAX_PREDICATE_CHARS = 80
 
@@ -154,6 +155,34 @@ class FactAsserter:
             former = past.former_evidence(self.conn, revision.old)
             past.restore_fact(self.conn, revision.old, former)
         self.restored_passages |= bool(former)
+
+    def correct(self, fact: int, value: str, episode: int, length: int) -> int:
+        """A person says what the value of a relation is from now on, in the first `length` characters of a passage of
+        theirs; the relation that says so. InvalidInputError if it is that already."""
+        (old,) = relations.by_id(self.conn, [fact])
+        object = self._resolver.resolve(value)
+        if object in (old.object, old.subject):
+            raise InvalidInputError("It says so already.")
+        predicate, canon = predicates.ensure(self.conn, old.predicate, canonical_predicate(old.predicate, value))
+        slot = relations.of_slot(self.conn, old.subject, canon, object, self._now)
+        new = next((one.id for one in slot if one.object == object and one.superseded_by is None), None)
+        if new is None:  # rules did not read it out of the passage
+            new = relations.insert(
+                self.conn, old.subject, predicate, object, "asserted", 1.0, self._now, None, self._now
+            )
+            self._new.append(new)
+        relations.add_evidence(self.conn, new, episode, 0, length, USER)
+        self._asserted[new] = self._resolver.namesakes(old.subject)
+        (relation,) = relations.by_id(self.conn, [new])
+        (old,) = relations.by_id(self.conn, [fact])
+        if old.superseded_by != new:
+            self._superseder.supersede(old, relation, "You said so by hand.", "user")
+        for row in revisions.list_by_older(self.conn, fact):
+            if row.new == new:
+                revisions.settle(self.conn, row.id, "kept", self._now)
+        fact_vectors.put(self.conn, self._embedder, [new])
+        episodes.mark_read(self.conn, [episode], USER, self._now)
+        return new
 
     def result(self) -> AssertionResult:
         """What came of it, without the pairs that a model has to judge."""

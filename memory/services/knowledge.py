@@ -118,7 +118,7 @@ class Knowledge:
         known = now if known_on is None else to_ms(known_on)
         with store.reading() as conn:
             at = now if as_of is None else to_ms(as_of)
-            return _list_statements(conn, facts.list_about(conn, self._objects(conn, about), known, at, history))
+            return _list_statements(conn, facts.list_about(conn, self.objects_named(conn, about), known, at, history))
 
     def revisions(self, state: str, limit: int, about: str | None) -> list[Revision]:
         """Replacements of facts in a state, the newest first."""
@@ -127,7 +127,7 @@ class Knowledge:
             raise InvalidInputError(f"{state!r} is no state of a revision. Use one of: {known}, all.")
         chosen: RevisionState | None = None if state == "all" else state  # type: ignore[assignment]
         with self._store.reading() as conn:
-            objects = None if about is None else self._objects(conn, about)
+            objects = None if about is None else self.objects_named(conn, about)
             return _revisions(conn, revisions.list_revisions(conn, chosen, limit, objects))
 
     def revision(self, id: int) -> Revision:
@@ -151,11 +151,18 @@ class Knowledge:
             asserter.settle_revision(revisions.get(asserter.conn, revision_id), "undo")
         return self.revision(revision_id)
 
+    def correct(self, fact: int, value: str, episode: int) -> int:
+        """A person says what the value of a relation is from now on, in a passage of theirs; the relation that says so.
+        It takes the other's place until the passage goes. InvalidInputError if it is that already."""
+        with self.transaction() as asserter:
+            (said,) = episodes.words_of(asserter.conn, [episode])
+            return asserter.correct(fact, self._state.mask(value), episode, len(said.text))
+
     def join_names(self, one: str, other: str) -> int:
         """Two names mean one object: each finds both from now on, and their facts supersede each other; how many do.
         Nothing is moved, so `separate_names` undoes it. NotFoundError; InvalidInputError if they are one already."""
         with self.transaction() as asserter:
-            ones, others = self._objects(asserter.conn, one), self._objects(asserter.conn, other)
+            ones, others = self.objects_named(asserter.conn, one), self.objects_named(asserter.conn, other)
             if set(ones) & set(others):
                 raise InvalidInputError(f"{one!r} and {other!r} are one already.")
             asserter.join_objects(ones, others)
@@ -168,13 +175,13 @@ class Knowledge:
             ones, others = (graph.find_by_own_name(asserter.conn, norm(name)) for name in (one, other))
             if not ones or not others:
                 raise NotFoundError(f"Nothing is known of {one if not ones else other!r}.")
-            if not set(self._objects(asserter.conn, one)) & set(self._objects(asserter.conn, other)):
+            if not set(self.objects_named(asserter.conn, one)) & set(self.objects_named(asserter.conn, other)):
                 raise InvalidInputError(f"{one!r} and {other!r} are two already.")
             return asserter.separate_objects(ones, others)
 
     # ----------------------------------------------------------------------------------------------
 
-    def _objects(self, conn: Connection, name: str) -> list[int]:
+    def objects_named(self, conn: Connection, name: str) -> list[int]:
         """The objects of that name. NotFoundError if there are none."""
         key = norm(name)
         found = (graph.owner(conn) if key in ME else []) or graph.all_by_norm(conn, key)

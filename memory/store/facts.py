@@ -121,7 +121,8 @@ WHERE t.node_id IN {chosen} AND {seen}
 _RELATIONS = """
 SELECT r.id, r.valid_from, r.valid_to, r.t_created, ifnull(r.t_expired, {ended}), r.superseded_by,
        e.node_id, s.uri, s.title, e.line_from, e.line_map, e.text, e.event_from, v.span_from,
-       v.span_to, ifnull(r.modality, 'asserted'), iif(v.extractor = 'rule', 'rule', 'model'), a.label, b.label, p.label
+       v.span_to, ifnull(r.modality, 'asserted'), iif(v.extractor IN ('rule', 'user'), v.extractor, 'model'),
+       a.label, b.label, p.label
 FROM edge r JOIN node a ON a.id = r.src JOIN node b ON b.id = r.dst LEFT JOIN predicate p ON p.id = r.pred_id
 JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = r.id
  AND v.episode_id = (SELECT p.episode_id FROM provenance p JOIN node evidence ON evidence.id = p.episode_id

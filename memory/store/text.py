@@ -129,9 +129,9 @@ def rebuild(conn: Connection) -> None:
 
 
 def _any_of(terms: Sequence[str]) -> str:
-    phrases = [_phrase(term) for term in terms]
+    phrases = [phrase(term) for term in terms]
     phrases += [
-        f"{_phrase(form.removesuffix('*'))}{'*' * form.endswith('*')}"
+        f"{phrase(form.removesuffix('*'))}{'*' * form.endswith('*')}"
         for term in terms
         if isinstance(term, Term)
         for form in term.forms
@@ -139,7 +139,8 @@ def _any_of(terms: Sequence[str]) -> str:
     return " OR ".join(phrases) or '""'
 
 
-def _phrase(term: str) -> str:
+def phrase(term: str) -> str:
+    """The words of a term as FTS5 takes them, one behind the other; nothing in it is syntax."""
     sayable = term.translate(LETTER_FOLDS).encode("utf-8", "replace").decode().replace("\0", " ").replace('"', '""')
     return f'"{sayable}"'
 

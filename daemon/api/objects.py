@@ -1,0 +1,159 @@
+"""Looking around: objects, facts and notes by their words, one of them, and what a person corrects by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import partial
+
+from daemon import views, wire
+from daemon.api.facts import strands
+from daemon.api.routing import Api
+from daemon.api.services import Services
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Document, Fact
+from memory.text.predicates import statement
+from memory.time.timestamps import from_ms
+
+MOST_ROWS = 500
+MOST_PASSAGES = 200  # of a note
+BY_HAND = "note:corrected/"  # how the uris of what was corrected by hand begin; then the number of the fact
+MOST_VALUE = 200  # characters
+
+
+def routes(api: Api, services: Services) -> None:
+    memory = services.memory
+
+    @api.get("/search/objects")
+    async def objects(words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundObjects:
+        def call() -> wire.FoundObjects:
+            found, total = memory.browsing.find_objects(words, *_page(limit, offset))
+            rows = (wire.FoundObject(one.name, _kind(one.type), one.facts, one.notes) for one in found)
+            return wire.FoundObjects(tuple(rows), total)
+
+        return await services.work(call)
+
+    @api.get("/search/facts")
+    async def facts(words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundFacts:
+        def call() -> wire.FoundFacts:
+            found, total = memory.browsing.find_facts(words, *_page(limit, offset))
+            return wire.FoundFacts(tuple(found), total)
+
+        return await services.work(call)
+
+    @api.get("/search/notes")
+    async def notes(words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundNotes:
+        def call() -> wire.FoundNotes:
+            found, total = memory.browsing.find_sources(words, *_page(limit, offset))
+            return wire.FoundNotes(tuple(found), total)
+
+        return await services.work(call)
+
+    @api.get("/object")
+    async def one_object(name: str) -> wire.ObjectReply:
+        return await services.work(partial(read_object, memory, name))
+
+    @api.get("/note")
+    async def one_note(uri: str) -> wire.NoteReply:
+        return await services.work(partial(read_note, memory, uri))
+
+    @api.post("/correct")
+    async def correct_fact(fact: int, value: str) -> wire.Corrected:
+        return await services.write(partial(correct, memory, fact, value))
+
+    @api.post("/correct/remove")
+    async def remove_correction(fact: int) -> wire.Corrected:
+        return await services.write(partial(take_back, memory, fact))
+
+
+def read_object(memory: Memory, name: str) -> wire.ObjectReply:
+    """What is known of an object. NotFoundError."""
+    with memory.one_moment():
+        found = memory.browsing.object(name)
+        episodes = {one.id: one for one in memory.sources.episodes([note.episode for note in found.notes])}
+    called = {one.casefold() for one in found.names}
+    shown = next((one for one in found.names if one.casefold() == name.casefold()), name)
+    mentioned = []
+    for note in found.notes:
+        episode = episodes[note.episode]
+        start = _first_place(episode.text, called)
+        line, quote = episode.line_at(start), _line_around(episode.text, start)
+        mentioned.append(wire.MentionedIn(note.uri, note.title, line, quote, note.passages, from_ms(note.at)))
+    return wire.ObjectReply(
+        shown,
+        found.names,
+        tuple(one for one in found.told if _holds(one)),
+        strands(found.told, found.revisions),
+        tuple(mentioned),
+        found.notes_total,
+        tuple(wire.Neighbour(*one) for one in found.neighbours),
+    )
+
+
+def read_note(memory: Memory, uri: str) -> wire.NoteReply:
+    """What was read of a source. NotFoundError."""
+    with memory.one_moment():
+        found = memory.browsing.read_source(uri)
+        shown = found.passages[:MOST_PASSAGES]
+        passages = tuple(map(views.passage, memory.sources.episodes(shown)))
+        facts = tuple(memory.browsing.facts_of(shown))
+    return wire.NoteReply(found.source, from_ms(found.read), found.tags, found.readers, passages, facts)
+
+
+def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:
+    """Says what a fact's value is from now on; the writer's unit. A note by hand has the words. InvalidInputError,
+    NotFoundError."""
+    old, value = memory.knowledge.fact(fact), " ".join(value.split())
+    if old.kind != "relation" or not _holds(old):
+        raise InvalidInputError("Only a fact that holds can be corrected. Edit the note it stands in.")
+    if not 0 < len(value) <= MOST_VALUE:
+        raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
+    if value == old.objects[-1]:
+        raise InvalidInputError("It says so already.")
+    text = statement(old.objects[0], old.predicate or "is", value)
+    note = Document(f"{BY_HAND}{fact}", text, title="Said by hand", at=datetime.now().astimezone())
+    (receipt,) = memory.remember_many([note])
+    new = memory.knowledge.correct(fact, value, receipt.episode_ids[0])
+    return wire.Corrected(memory.knowledge.fact(fact), memory.knowledge.fact(new))
+
+
+def take_back(memory: Memory, fact: int) -> wire.Corrected:
+    """The fact is as it was before it was corrected; the writer's unit. NotFoundError."""
+    old = memory.knowledge.fact(fact)
+    if memory.sources.get(f"{BY_HAND}{fact}") is None:
+        raise NotFoundError("This fact was not corrected by hand.")
+    memory.ingest.retire(f"{BY_HAND}{fact}")
+    return wire.Corrected(memory.knowledge.fact(old.id))
+
+
+def _page(limit: int, offset: int) -> tuple[int, int]:
+    if not 0 <= limit <= MOST_ROWS or not 0 <= offset < 1 << 31:
+        raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} rows, from 0 on.")
+    return limit, offset
+
+
+def _kind(type: str | None) -> str:
+    """What an object is, in a word; "" for what only says how it was written."""
+    return "" if type in (None, "name", "title") else type or ""
+
+
+def _holds(fact: Fact) -> bool:
+    """Whether it stands now."""
+    ended = fact.valid_to is not None and fact.valid_to <= datetime.now(UTC)
+    return fact.superseded_by is None and fact.retired is None and not ended
+
+
+def _first_place(text: str, called: Iterable[str]) -> int:
+    """Where a text first has one of the names; its beginning if they are written otherwise there."""
+    folded = text.casefold()
+    places = [folded.find(name) for name in called]
+    first = min((place for place in places if place >= 0), default=0)
+    return first if len(folded) == len(text) else 0
+
+
+def _line_around(text: str, place: int) -> str:
+    """The line of a text in which a place is; if that is empty, the first that is not."""
+    start = text.rfind("\n", 0, place) + 1
+    line = text[start:].partition("\n")[0].strip()
+    return line or text.strip().partition("\n")[0]

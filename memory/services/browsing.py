@@ -1,0 +1,90 @@
+"""Looking around in a memory: what there is of a word, what an object stands beside, what a note says."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from memory.errors import NotFoundError
+from memory.nouns import Fact, ListedSource, Revision
+from memory.services.knowledge import Knowledge
+from memory.services.state import State
+from memory.store import browse, facts, relations
+from memory.store.browse import FoundObject, MentionedIn, Neighbour, ReadSource
+from memory.store.store import read_by
+from memory.text.mentions import norm
+from memory.time.timestamps import now_ms
+
+MAX_FACTS = 500  # of an object or a note, that are looked at
+MAX_REVISIONS = 500
+MAX_NOTES = 100
+MAX_NEIGHBOURS = 40
+
+
+class ObjectView(NamedTuple):
+    """What is known of an object: the relations that were ever told, what became of them, and where it stands. `notes`
+    are the newest of so many."""
+
+    names: tuple[str, ...]
+    told: list[Fact]
+    revisions: list[Revision]
+    notes: list[MentionedIn]
+    notes_total: int
+    neighbours: list[Neighbour]
+
+
+class Browsing:
+    """What a person looks around in. Nothing is changed."""
+
+    def __init__(self, state: State, knowledge: Knowledge) -> None:
+        self._state = state
+        self._store = state.store
+        self._knowledge = knowledge
+
+    source = read_by(browse.read_source)
+
+    def find_objects(self, words: str, limit: int, offset: int) -> tuple[list[FoundObject], int]:
+        """Objects by the words in their names, and how many there are."""
+        return self._store.read(browse.find_objects, _fold(words), limit, offset)
+
+    def find_facts(self, words: str, limit: int, offset: int) -> tuple[list[Fact], int]:
+        """Relations that hold, or held, by their words, the newest first; and how many there are."""
+        with self._store.reading() as conn:
+            ids, total = browse.find_facts(conn, _fold(words), limit, offset)
+            return facts.by_id(conn, ids), total
+
+    def find_sources(self, words: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
+        """Sources by the words in their titles and passages, and how many there are."""
+        return self._store.read(browse.find_sources, _fold(words), limit, offset)
+
+    def object(self, name: str) -> ObjectView:
+        """What is known of an object, by any of its names. NotFoundError."""
+        with self._store.reading() as conn:
+            objects = self._knowledge.objects_named(conn, name)
+            now = now_ms()
+            told = facts.list_about(conn, objects, now, now, history=True, relations=True)[:MAX_FACTS]
+            notes, total = browse.list_mentioning(conn, objects, MAX_NOTES)
+            return ObjectView(
+                tuple(browse.names_of(conn, objects)),
+                told,
+                self._knowledge.revisions("all", MAX_REVISIONS, name),
+                notes,
+                total,
+                browse.list_neighbours(conn, objects, MAX_NEIGHBOURS),
+            )
+
+    def facts_of(self, episodes: Iterable[int]) -> list[Fact]:
+        """The relations that were read out of these passages, in their order."""
+        with self._store.reading() as conn:
+            ids = [id for id, *_ in relations.of_episodes(conn, list(episodes))]
+            return facts.by_id(conn, list(dict.fromkeys(ids))[:MAX_FACTS])
+
+    def read_source(self, uri: str) -> ReadSource:
+        """A live source with its passages' ids. NotFoundError."""
+        found = self.source(uri)
+        if found is None:
+            raise NotFoundError(f"Nothing is read of {uri}. It may have been forgotten, or be gone.")
+        return found
+
+
+def _fold(words: str) -> list[str]:
+    """The words as names are looked up."""
+    return norm(words).split()

@@ -1,0 +1,216 @@
+"""What there is, to look around in: objects, facts and notes by some of their words, page by page; what an object
+stands beside, and where it is mentioned.
+
+Words are folded as names are (`memory.text.mentions.norm`) and looked for anywhere in them: the last may be half typed.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memory.nouns import ListedSource
+from memory.store import text
+from memory.store.connect import Connection
+from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_live, source_from_row
+from memory.text.words import index_form
+
+HIDDEN = ("date", "property", "link", "tag")  # types of objects that nobody would look for as things
+NEWEST_PASSAGES = 200  # of an object, that are looked at for what stands beside it
+
+
+class FoundObject(NamedTuple):
+    """`facts` are told of it, `notes` mention it."""
+
+    name: str
+    type: str | None
+    facts: int
+    notes: int
+
+
+class Neighbour(NamedTuple):
+    """What an object is joined to by a `predicate`, from it on if `forward`; without one, both stand in so many
+    `passages`."""
+
+    name: str
+    predicate: str = ""
+    forward: bool = True
+    passages: int = 0
+
+
+class MentionedIn(NamedTuple):
+    """A source that mentions an object: in so many `passages`, of which `episode` is the first."""
+
+    uri: str
+    title: str
+    episode: int
+    passages: int
+    at: int | None  # ms UTC
+
+
+class ReadSource(NamedTuple):
+    """A live source as its own page shows it; times in ms UTC. `readers`: what read facts out of it, beside rules."""
+
+    source: ListedSource
+    read: int
+    tags: tuple[str, ...]
+    readers: tuple[str, ...]
+    passages: tuple[int, ...]
+
+
+def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[FoundObject], int]:
+    """Live objects one of whose names holds all the words, and how many there are: those first whose own name begins
+    with them, then those of which most facts are told."""
+    likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
+    named = " AND ".join(f"a.norm LIKE :{name} ESCAPE '\\'" for name in likes)
+    chosen = f" AND n.id IN (SELECT a.node_id FROM alias a WHERE {named})" if likes else ""
+    found = (
+        f"JOIN node n ON n.id = o.node_id AND {is_live('n')} WHERE ifnull(o.type, '') NOT IN {HIDDEN}{chosen}"
+    )  # fmt: skip
+    rows = conn.execute(
+        f"WITH told(id, n) AS (SELECT src, count(*) FROM edge WHERE kind = 'rel' AND {LIVE} GROUP BY src)"
+        " SELECT n.id, n.label, o.type, ifnull(t.n, 0) AS facts FROM object o LEFT JOIN told t ON t.id = o.node_id"
+        f" {found} ORDER BY n.label LIKE :begin ESCAPE '\\' DESC, facts DESC, n.label, n.id"
+        " LIMIT :limit OFFSET :offset",
+        likes | {"begin": _like(" ".join(words))[1:], "limit": limit, "offset": offset},
+    ).fetchall()
+    (total,) = conn.execute(f"SELECT count(*) FROM object o {found}", likes).fetchone()
+    notes = _count_notes(conn, [row[0] for row in rows])
+    return [FoundObject(name, type, facts, notes.get(id, 0)) for id, name, type, facts in rows], int(total)
+
+
+def _count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
+    rows = conn.execute(
+        "SELECT m.dst, count(DISTINCT e.source_id) FROM edge m JOIN episode e ON e.node_id = m.src"
+        f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')} GROUP BY m.dst",
+        (id_list(objects),),
+    )
+    return dict(rows.fetchall())
+
+
+def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[int], int]:
+    """Relations with live evidence, each word in the name of an end or in the predicate; the newest first; and how many
+    there are."""
+    likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
+    named = "SELECT node_id FROM alias WHERE norm LIKE :{0} ESCAPE '\\'"
+    said = (
+        f"(e.src IN ({named}) OR e.dst IN ({named}) OR"
+        " e.pred_id IN (SELECT id FROM predicate WHERE label LIKE :{0} ESCAPE '\\'))"
+    )
+    chosen = "".join(f" AND {said.format(name)}" for name in likes)
+    found = (
+        f"FROM edge e WHERE e.kind = 'rel' AND {is_live('e')} AND EXISTS (SELECT 1 FROM provenance v"
+        f" JOIN node s ON s.id = v.episode_id AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
+        f"{chosen}"
+    )
+    page = likes | {"limit": limit, "offset": offset}
+    rows = conn.execute(f"SELECT e.id {found} ORDER BY e.id DESC LIMIT :limit OFFSET :offset", page).fetchall()
+    (total,) = conn.execute(f"SELECT count(*) {found}", likes).fetchone()
+    return [id for (id,) in rows], int(total)
+
+
+def find_sources(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[ListedSource], int]:
+    """Live sources that have all the words in their title or path, or in one of their passages; the former, then the
+    newest, first; and how many there are."""
+    likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
+    titled = " AND ".join(f"title || ' ' || uri LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
+    matching = {"match": " ".join(f"{text.phrase(index_form(word))}*" for word in words)} if words else {}
+    holding = (
+        " OR id IN (SELECT e.source_id FROM episode_text JOIN episode e ON e.node_id = episode_text.rowid"
+        " WHERE episode_text MATCH :match)"
+    )
+    found = f"FROM source WHERE t_deleted IS NULL AND (({titled}){holding if words else ''})"
+    rows = conn.execute(
+        f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
+        f" WHERE e.source_id = source.id AND {is_live('n')}) {found}"
+        f" ORDER BY ({titled}) DESC, ifnull(at, t_ingested) DESC, id DESC LIMIT :limit OFFSET :offset",
+        likes | matching | {"limit": limit, "offset": offset},
+    ).fetchall()
+    (total,) = conn.execute(f"SELECT count(*) {found}", likes | matching).fetchone()
+    return [_listed(row) for row in rows], int(total)
+
+
+def _listed(row: Sequence[object]) -> ListedSource:
+    one = source_from_row(row[:-1])
+    return ListedSource(one.uri, one.kind, one.title, row[-1], one.at, one.policy)  # type: ignore[arg-type]
+
+
+def read_source(conn: Connection, uri: str) -> ReadSource | None:
+    """The live source of that uri."""
+    row = conn.execute(
+        f"SELECT {SOURCE_COLUMNS}, t_ingested FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)
+    ).fetchone()
+    if row is None:
+        return None
+    passages = conn.execute(
+        f"SELECT e.node_id, x.model FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
+        " LEFT JOIN extraction x ON x.episode_id = e.node_id WHERE e.source_id = ? ORDER BY e.seq, e.node_id",
+        (row[0],),
+    ).fetchall()
+    tags = conn.execute("SELECT tag FROM source_tag WHERE source_id = ? ORDER BY tag", (row[0],)).fetchall()
+    return ReadSource(
+        _listed((*row[:-1], len(passages))),
+        row[-1],
+        tuple(tag for (tag,) in tags),
+        tuple(dict.fromkeys(model for _, model in passages if model)),
+        tuple(id for id, _ in passages),
+    )
+
+
+def names_of(conn: Connection, objects: Sequence[int]) -> list[str]:
+    """All that these objects are called, as it was written."""
+    rows = conn.execute(
+        f"SELECT DISTINCT surface FROM alias WHERE node_id IN {LISTED} ORDER BY conf DESC, surface", (id_list(objects),)
+    )
+    return [name for (name,) in rows]
+
+
+def list_mentioning(
+    conn: Connection, objects: Sequence[int], limit: int, offset: int = 0
+) -> tuple[list[MentionedIn], int]:
+    """The live sources that mention one of these objects, the newest first; and how many there are."""
+    found = (
+        "FROM edge m JOIN episode e ON e.node_id = m.src JOIN source s ON s.id = e.source_id"
+        f" WHERE m.dst IN (SELECT value FROM json_each(:ids)) AND m.kind = 'mention' AND {is_live('m')}"
+    )
+    values = {"ids": id_list(objects), "limit": limit, "offset": offset}
+    rows = conn.execute(
+        "SELECT s.uri, s.title, min(e.node_id), count(DISTINCT e.node_id), max(ifnull(e.event_from, s.at)) AS at"
+        f" {found} GROUP BY s.id ORDER BY at DESC, s.id DESC LIMIT :limit OFFSET :offset",
+        values,
+    ).fetchall()
+    (total,) = conn.execute(f"SELECT count(DISTINCT s.id) {found}", {"ids": values["ids"]}).fetchone()
+    return [MentionedIn(*row) for row in rows], int(total)
+
+
+def list_neighbours(conn: Connection, objects: Sequence[int], limit: int) -> list[Neighbour]:
+    """What these objects are joined to: by relations that nothing took the place of, the newest first, then what is
+    mentioned beside them most often."""
+    ids = id_list(objects)
+    joined = conn.execute(
+        "SELECT n.label, p.label, e.src IN (SELECT value FROM json_each(:ids)) AS forward FROM edge e"
+        " JOIN predicate p ON p.id = e.pred_id JOIN node n ON n.id = iif("
+        "e.src IN (SELECT value FROM json_each(:ids)), e.dst, e.src) WHERE e.id IN ("
+        f"SELECT id FROM edge WHERE src IN (SELECT value FROM json_each(:ids)) AND kind = 'rel' AND {LIVE} UNION"
+        f" SELECT id FROM edge WHERE dst IN (SELECT value FROM json_each(:ids)) AND kind = 'rel' AND {LIVE})"
+        f" AND e.superseded_by IS NULL AND {is_live('n')} AND EXISTS (SELECT 1 FROM provenance v JOIN node s"
+        f" ON s.id = v.episode_id AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
+        " ORDER BY e.id DESC LIMIT :limit",
+        {"ids": ids, "limit": limit},
+    ).fetchall()
+    found = [Neighbour(name, predicate, bool(forward)) for name, predicate, forward in joined]
+    types = ", ".join(f"'{type}'" for type in HIDDEN)
+    beside = conn.execute(
+        "SELECT n.label, count(*) AS passages FROM (SELECT DISTINCT src FROM edge WHERE dst IN"
+        f" (SELECT value FROM json_each(:ids)) AND kind = 'mention' AND {LIVE} ORDER BY src DESC LIMIT :newest) here"
+        f" JOIN edge m ON m.src = here.src AND m.kind = 'mention' AND {is_live('m')}"
+        " JOIN node n ON n.id = m.dst JOIN object o ON o.node_id = n.id"
+        f" WHERE m.dst NOT IN (SELECT value FROM json_each(:ids)) AND ifnull(o.type, '') NOT IN ({types})"
+        " GROUP BY m.dst ORDER BY passages DESC, n.label LIMIT :limit",
+        {"ids": ids, "newest": NEWEST_PASSAGES, "limit": limit},
+    ).fetchall()
+    known = {one.name for one in found}
+    found += [Neighbour(name, passages=passages) for name, passages in beside if name not in known]
+    return found[:limit]
+
+
+def _like(word: str) -> str:
+    return "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
