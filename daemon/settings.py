@@ -71,6 +71,7 @@ class DiskSettings:
     )
     pause_mb: int = setting(500, "Megabytes free below which no files are read by themselves.")
     full_mb: int = setting(100, "Megabytes free below which nothing is written but what `pal forget` removes.")
+    wait_s: float = setting(5.0, "Seconds to wait for another program that writes to the memory.", most=60)
     log_mb: int = setting(
         256, "Megabytes of the memory's log, held by another program, above which no files are read by themselves.",
         least=1, most=100_000,

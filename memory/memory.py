@@ -43,7 +43,7 @@ from memory.services.sources import Sources
 from memory.services.state import PAST, State
 from memory.settings import MemorySettings
 from memory.store import check, metrics, restore, vectors
-from memory.store.store import Store
+from memory.store.store import WAIT_SECONDS, Store
 
 if TYPE_CHECKING:
     from memory.ingest.ingest import PreparedBatch
@@ -126,6 +126,7 @@ class Memory:
         find_strategy: FindStrategy = find_core_strategy,
         ranker: EdgeRanker | None = None,
         read_only: bool = False,
+        wait_s: float = WAIT_SECONDS,
     ) -> Memory:
         """Opens or creates the memory at `path`; ":memory:" is one that is gone when it is closed.
 
@@ -145,11 +146,13 @@ class Memory:
         `read_only` changes no byte of the file, which nobody else may have open: questions are answered and not kept,
         whatever writes raises StoreReadOnlyError. Nothing there is no empty memory then, but a StoreError.
 
+        `wait_s`: so long another program that writes to the file is waited for, before it is StoreBusyError.
+
         What is damaged of graph, vectors and what was learnt is left out of questions: `damage` tells of it.
 
         Raises StoreError and its kinds, InvalidInputError for a strategy that is not there.
         """
-        store = Store.open_read_only(Path(path)) if read_only else Store.open(path)
+        store = Store.open_read_only(Path(path)) if read_only else Store.open(path, wait_s=wait_s)
         try:
             state = State(store, settings or MemorySettings(), embedder, quick, find_strategy, ranker)
         except BaseException:

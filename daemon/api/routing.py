@@ -22,6 +22,7 @@ from memory.errors import InvalidInputError
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 
+MOST_ROWS = 1000  # of any list
 KINDS = {int: "a whole number", bool: "true or false", Path: "an absolute path"}
 
 

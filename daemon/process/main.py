@@ -171,6 +171,7 @@ class Daemon:
             quick=quick,
             find_strategy=plugins.strategies(self.settings.traversers),
             ranker=plugins.ranker(self.settings.learning.ranker, self.settings.rankers),
+            wait_s=self.settings.disk.wait_s,
         )
         # Their models load now, not with the first question, and not beside the opening, which hands the interpreter
         # over at every row it reads: of 100,000 passages that took 2.3 s instead of 1.7.

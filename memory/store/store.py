@@ -39,6 +39,7 @@ from memory.store.connect import (
 P = ParamSpec("P")
 R = TypeVar("R")
 
+WAIT_SECONDS = 5.0  # for another program that writes
 IDLE_READERS = 8  # kept open for the next question; each holds up to 16 MB of pages
 
 
@@ -72,10 +73,13 @@ class Store:
         self._closed = False
 
     @classmethod
-    def open(cls, path: Path | str, folder: tempfile.TemporaryDirectory[str] | None = None) -> Store:
+    def open(
+        cls, path: Path | str, folder: tempfile.TemporaryDirectory[str] | None = None, wait_s: float = WAIT_SECONDS
+    ) -> Store:
         """Opens the memory at `path`, creating it (0600) or bringing an older file up to date after a verified copy.
         ":memory:" is a private temporary folder: several connections need a file. A temporary `folder` goes with the
-        store. Raises StoreError, or of its kinds StoreDamagedError, StoreBusyError, StoreFullError."""
+        store. Another program that writes is waited for. Raises StoreError, or of its kinds StoreDamagedError,
+        StoreBusyError, StoreFullError."""
         driver()
         file = Path(path)
         if str(path) == ":memory:":
@@ -85,6 +89,7 @@ class Store:
             create_private(file)
             with ownership.take_turn(file):
                 writer = _open_newest(file)
+                writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         except BaseException as error:
             if folder:
                 folder.cleanup()

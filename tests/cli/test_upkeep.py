@@ -175,6 +175,7 @@ def test_a_memory_of_a_newer_version_is_left_alone(shell: Shell) -> None:
 
 
 def test_a_memory_that_another_program_holds(shell: Shell) -> None:
+    shell.pal("config", "set", "disk.wait_s", "0.1")
     shell.pal("remember", "The spare key is under the pot.")
     other = sqlite3.connect(shell.home / "memory.db", isolation_level=None)
     try:

@@ -23,7 +23,7 @@ def test_a_folder_that_goes_takes_nothing_with_it(
 ) -> None:
     """An unmounted drive, a renamed folder: its sources stay, it says so, and it goes on when it is back."""
     for file in range(3):
-        (folder / f"{file}.md").write_text(f"Warehouse {file} smells of cork.")
+        (folder / f"{file}.md").write_text(f"Warehouse {file} of row {number} smells of cork.")
     listener.until_changed(folder / "2.md", "added")
     folder.rename(folder.with_name("elsewhere"))
     missing = wait_for_state(client, folder, "missing")
@@ -35,7 +35,7 @@ def test_a_folder_that_goes_takes_nothing_with_it(
     folder.with_name("elsewhere").rename(folder)
     back = wait_for_state(client, folder, "watching")
     assert (back.sources, back.detail) == (3, "")
-    (folder / "new.md").write_text("Warehouse nine smells of salt.")
+    (folder / "new.md").write_text(f"Warehouse nine of row {number} smells of salt.")
     listener.until_changed(folder / "new.md", "added")
 
 
@@ -136,14 +136,14 @@ def test_a_folder_in_whose_place_another_one_stands(
 ) -> None:
     """Nothing of it is removed, and nothing of the other one read, until a person says that it is the right one."""
     for file in range(12):
-        (folder / f"{file}.md").write_text(f"Cabin {file} has a view.")
+        (folder / f"{file}.md").write_text(f"Cabin {file} of deck {number} has a view.")
     listener.until(lambda event: client.sources(str(folder)).total == 12)
     folder.rename(folder.with_name("elsewhere"))
     folder.mkdir()
-    (folder / "holiday.md").write_text("Notes of somebody else.")
+    (folder / "holiday.md").write_text(f"Notes of somebody else, {number}.")
     missing = wait_for(client, folder, lambda found: "another folder" in found.detail)
     assert missing.state == "missing" and "pal watch add" in missing.detail
-    (folder / "again.md").write_text("More notes of somebody else.")
+    (folder / "again.md").write_text(f"More notes of somebody else, {number}.")
     folder.rename(folder.with_name("other"))
     folder.with_name("elsewhere").rename(folder)
     wait_for_state(client, folder, "watching")
@@ -152,7 +152,7 @@ def test_a_folder_in_whose_place_another_one_stands(
     folder.mkdir()  # a new drive, and the files are copied to it
     wait_for(client, folder, lambda found: "another folder" in found.detail)
     for file in range(12):
-        (folder / f"{file}.md").write_text(f"Cabin {file} has a view.")
+        (folder / f"{file}.md").write_text(f"Cabin {file} of deck {number} has a view.")
     wait_for(client, folder, lambda found: (found.state, found.detail, found.sources) == ("watching", "", 12))
     shutil.rmtree(folder.with_name("elsewhere"))
     folder.rename(folder.with_name("elsewhere"))
