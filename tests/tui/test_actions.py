@@ -19,6 +19,7 @@ from tui.screens.page import Page
 from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
 from tui.widgets.citation_list import CitationList
+from tui.widgets.graph import GraphView
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.revision_list import RevisionList
@@ -33,6 +34,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "sessions": SessionsScreen,
     "review": ReviewScreen,
     "changes": RevisionList,
+    "graph": GraphView,
 }
 PAGES: dict[str, type[Page]] = {"changes": ReviewScreen}  # where a part of a page is on; else it is the chat
 

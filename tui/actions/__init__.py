@@ -14,6 +14,7 @@ from tui.actions.action import Where as Where
 from tui.actions.answers import ANSWERS
 from tui.actions.chat import CHAT
 from tui.actions.everywhere import EVERYWHERE
+from tui.actions.graph import GRAPH
 from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
 
@@ -26,9 +27,10 @@ PLACES: dict[Where, str] = {
     "sessions": "In the list of sessions",
     "review": "In the review",
     "changes": "In the list of changes",
+    "graph": "In a drawing",
 }
 
-ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *SESSIONS, *REVIEW)
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *SESSIONS, *REVIEW, *GRAPH)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Where = Literal["app", "chat", "prompt", "transcript", "evidence", "sessions", "review", "changes"]
+Where = Literal["app", "chat", "prompt", "transcript", "evidence", "sessions", "review", "changes", "graph"]
 
 
 @dataclass(frozen=True, slots=True)

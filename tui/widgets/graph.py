@@ -1,0 +1,225 @@
+"""A small graph as a drawing: labels, the lines between them, and one that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from daemon.terminal import display_safe
+from tui.actions import Where, bindings_of
+from tui.graph.canvas import Canvas
+from tui.graph.layout import Box, Graph, Layout, Node, lay_out, needed_rows
+from tui.graph.layout import Edge as Edge
+
+BRIGHT = 0.5  # the weight from which a label is as bright as other text
+
+AIRY = 6  # rows up to which there is a blank one between two labels, where the height is free
+
+
+class GraphView(Widget, can_focus=True):
+    """Draws a `Graph` as far as there is room; what is left out is counted where it would stand. `centred` puts the
+    first root into the middle, for one object with its neighbours.
+
+    Arrows go along the lines and post `Selected`; Enter, or a click on the chosen one, posts `Opened`.
+    """
+
+    PLACE: ClassVar[Where] = "graph"
+    BINDINGS = bindings_of(PLACE)
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "graph--line", "graph--path", "graph--relation", "graph--label", "graph--faint", "graph--chosen",
+    }  # fmt: skip
+
+    @dataclass
+    class Selected(Message):
+        """Another node is chosen."""
+
+        graph: GraphView
+        node: Node
+
+    @dataclass
+    class Opened(Message):
+        """A person wants to see this node."""
+
+        graph: GraphView
+        node: Node
+
+    def __init__(self, graph: Graph | None = None, *, centred: bool = False, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._graph = _made_safe(graph or Graph())
+        self._centred = centred
+        self._chosen: Hashable = None
+        self._layout = Layout()
+        self._strips: list[Strip] = []
+        self._drawn: object = None  # what `_strips` were drawn from
+
+    @property
+    def graph(self) -> Graph:
+        """What it draws; every label made safe for a terminal."""
+        return self._graph
+
+    @property
+    def selected(self) -> Node | None:
+        """The chosen node, if it is still there."""
+        return next((node for node in self._graph.nodes if node.id == self._chosen), None)
+
+    def show(self, graph: Graph, selected: Hashable = None) -> None:
+        """Draws another graph. The chosen node stays chosen if it is there, unless `selected` says another one."""
+        known = {node.id for node in graph.nodes}
+        self._chosen = selected if selected in known else self._chosen if self._chosen in known else None
+        resized = (
+            self.is_mounted
+            and self.styles.is_auto_height
+            and self._rows(graph, self.content_size.width) != self.content_size.height
+        )
+        self._graph = _made_safe(graph)
+        self.refresh(layout=resized)
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return container.width
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._rows(self._graph, width)
+
+    def render_line(self, y: int) -> Strip:
+        self._draw()
+        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.rich_style)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._drawn = None
+
+    def on_focus(self) -> None:
+        if self.selected is None and (node := self._first) is not None:
+            self._choose(node)
+
+    def on_click(self, event: events.Click) -> None:
+        if (at := event.get_content_offset(self)) is None:
+            return
+        for box in self._boxes():
+            if box.y == at.y and box.x <= at.x < box.x + box.width:
+                event.stop()
+                if box.node is not None and box.node.id == self._chosen:
+                    self.action_open_node()
+                self._choose(box.node)
+
+    def action_open_node(self) -> None:
+        if (node := self.selected) is not None:
+            self.post_message(self.Opened(self, node))
+
+    def action_go_along(self, direction: int) -> None:
+        here = self._here()
+        if here is None:
+            self._choose(self._first)
+            return
+        joined = [
+            other
+            for line in self._layout.lines
+            for other in (line.right, line.left)
+            if here in (line.left, line.right) and (other.column - here.column) * direction > 0
+        ]
+        nearest = min(
+            joined, key=lambda box: (not box.on_path, abs(box.column - here.column), abs(box.y - here.y)), default=None
+        )
+        self._choose(nearest.node if nearest else None)
+
+    def action_go_down(self, direction: int) -> None:
+        if (here := self._here()) is None:
+            self._choose(self._first)
+            return
+        column = [box for box in self._boxes() if box.column == here.column and (box.y - here.y) * direction > 0]
+        nearest = min(column, key=lambda box: abs(box.y - here.y), default=None)
+        self._choose(nearest.node if nearest else None)
+
+    def _choose(self, node: Node | None) -> None:
+        if node is not None and node.id != self._chosen:
+            self._chosen = node.id
+            self.refresh()
+            self.post_message(self.Selected(self, node))
+
+    @property
+    def _first(self) -> Node | None:
+        """Where one begins: the first root."""
+        roots = (node for node in self._graph.nodes if node.id in self._graph.roots[:1])
+        return next(roots, None) or next(iter(self._graph.nodes), None)
+
+    def _here(self) -> Box | None:
+        self._draw()
+        return self._layout.box_of(self._chosen)
+
+    def _boxes(self) -> list[Box]:
+        self._draw()
+        return [box for box in self._layout.boxes if box.node is not None]
+
+    def _rows(self, graph: Graph, width: int) -> int:
+        rows = max(1, needed_rows(graph, width, self._centred))
+        return 2 * rows - 1 if rows <= AIRY else rows
+
+    # Drawing ------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        width, height = self.content_size
+        wanted = (self._graph, width, height, self._chosen, self.has_focus, self.rich_style)
+        if self._drawn == wanted:
+            return
+        self._drawn = wanted
+        self._layout = lay_out(self._graph, width, height, self._centred)
+        canvas = Canvas.of(self._layout, width, height)
+        styles = {name: self.get_component_rich_style(name) for name in self.COMPONENT_CLASSES}
+        rows: dict[int, list[Box]] = {}
+        for box in sorted(self._layout.boxes, key=lambda box: box.x):
+            rows.setdefault(box.y, []).append(box)
+        self._strips = [Strip(self._row(canvas, y, rows.get(y, []), styles), width) for y in range(height)]
+
+    def _row(self, canvas: Canvas, y: int, boxes: list[Box], styles: dict[str, Style]) -> Iterator[Segment]:
+        x = 0
+        for box in boxes:
+            yield from _dots(canvas, x, box.x, y, styles)
+            yield from self._label(box, styles)
+            x = box.x + box.width
+        yield from _dots(canvas, x, canvas.width, y, styles)
+
+    def _label(self, box: Box, styles: dict[str, Style]) -> Iterator[Segment]:
+        node = box.node
+        if node is not None and node.id == self._chosen:
+            name = "graph--chosen"
+        elif box.on_path:
+            name = "graph--path"
+        else:
+            name = "graph--label" if node is not None and node.weight >= BRIGHT else "graph--faint"
+        label, relation = Segment(box.label, styles[name]), Segment(box.relation, styles["graph--relation"])
+        space = Segment(" ", styles["graph--line"])
+        yield from (
+            [label] if not box.relation else [label, space, relation] if box.mirrored else [relation, space, label]
+        )
+
+
+def _dots(canvas: Canvas, begin: int, end: int, y: int, styles: dict[str, Style]) -> Iterator[Segment]:
+    """The lines in a part of a row, each stretch of one style as one segment."""
+    start = begin
+    for x in range(begin, end):
+        if x + 1 == end or canvas.is_strong(x, y) != canvas.is_strong(x + 1, y):
+            text = "".join(canvas.cell(at, y) for at in range(start, x + 1))
+            yield Segment(text, styles["graph--path" if canvas.is_strong(x, y) else "graph--line"])
+            start = x + 1
+
+
+def _made_safe(graph: Graph) -> Graph:
+    """Names come from notes and models: nothing in them is obeyed by a terminal, and none takes two rows."""
+    return replace(
+        graph,
+        nodes=tuple(replace(node, label=_one_line(node.label)) for node in graph.nodes),
+        edges=tuple(replace(edge, label=_one_line(edge.label)) for edge in graph.edges),
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(display_safe(text, line=True).split())
