@@ -44,6 +44,8 @@ from memory.services.state import PAST, State
 from memory.settings import MemorySettings
 from memory.store import check, metrics, restore, vectors
 from memory.store.store import WAIT_SECONDS, Store
+from memory.text.languages import stem
+from memory.text.mentions import norm
 
 if TYPE_CHECKING:
     from memory.ingest.ingest import PreparedBatch
@@ -370,6 +372,13 @@ class Memory:
             restore.restore(backup, file, Path(folder) / "kept.db")
             with Store.open_read_only(file) as restored:
                 restored.read(metrics.count_live, file, "")
+
+    def release_caches(self) -> None:
+        """Frees what is kept for the next time, after much was read or written: pages of the file, and forms of words.
+        These are few MB, but lie between what was freed, which cannot be given back because of them."""
+        self.store.release_pages()
+        norm.cache_clear()
+        stem.cache_clear()
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:

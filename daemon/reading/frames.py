@@ -18,7 +18,7 @@ from memory.settings import ChunkSettings
 
 LENGTH = struct.Struct("!I")  # bytes of the JSON that follows
 MAX_FRAME_BYTES = 64 << 20
-PIECE = 256  # episodes that are sent, embedded and written at a time
+PIECE = 64  # episodes that are sent, embedded and written at a time
 
 
 class ReadRequest(msgspec.Struct, frozen=True):

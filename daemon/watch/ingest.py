@@ -103,6 +103,7 @@ class Ingest:
             yield from self._take(looks, task, moved or {}, judge or Trusting(), Survey(again=again), walked)
         finally:
             if max(task.total, task.episodes) >= MANY:
+                self.memory.release_caches()
                 give_back()
 
     def _take(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from daemon.reading.memory import give_back
 from memory.errors import StoreBusyError, StoreError, StoreMovedError
 from memory.store import check, sources
 from memory.store.connect import driver
@@ -301,3 +302,29 @@ def test_a_new_memory_is_opened_by_eight_processes_at_once(tmp_path: Path) -> No
         with Store.open(path) as store, store.reading() as conn:
             opened = conn.execute("SELECT count(*) FROM meta WHERE key GLOB 'opened by *'").fetchone()
             assert opened == (8,)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_the_connections_keep_of_the_file_is_released(store: Store) -> None:
+    """Up to 16 MB each, of the one that writes and of those that read."""
+
+    def resident() -> int:
+        give_back()
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    with store.writing() as conn:
+        conn.execute("CREATE TABLE large(n INTEGER PRIMARY KEY, content BLOB)")
+        conn.executemany("INSERT INTO large VALUES (?, randomblob(8000))", ((n,) for n in range(4000)))
+    with store.reading() as conn:
+        assert conn.execute("SELECT sum(length(content)) FROM large").fetchone() == (32_000_000,)
+        held = resident()
+        store.release_pages()
+        assert held - resident() > 8_000_000, "of the one that writes"
+    held = resident()
+    store.release_pages()
+    assert held - resident() > 8_000_000, "of the one that read"
+    with store.reading() as conn:
+        assert conn.execute("SELECT count(*) FROM large").fetchone() == (4000,)
+    store.close()
+    store.release_pages()
