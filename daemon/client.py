@@ -39,6 +39,14 @@ class Client:
     def status(self) -> wire.Status:
         return self._call("GET", "/status", wire.Status)
 
+    def home(self, since: datetime | None = None) -> wire.Home:
+        """What is new since then, what waits for review, what is planned."""
+        return self._call("GET", _with("/home", since=since), wire.Home)
+
+    def suggestions(self) -> tuple[str, ...]:
+        """Questions worth asking of this memory, each of which has an answer; finding them takes a moment."""
+        return self._call("GET", "/suggestions", wire.SuggestionsReply).questions
+
     def ask(
         self,
         question: str,

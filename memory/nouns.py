@@ -348,6 +348,21 @@ class ListedSource:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedEntry:
+    """A task or an entry of a calendar, list or table that names a `day` ("2026-04-24"), with its `time` ("14:00",
+    "14:00 to 15:00") or "". `due`: it is an open task; where its day is over, it is overdue."""
+
+    day: str
+    time: str
+    text: str
+    due: bool
+    uri: str
+    title: str
+    line: int | None
+    episode_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class RetiredText:
     """Text of a source that no question finds any more, though it is kept: the source has gone (`deleted`), or these
     `passages` stood in earlier versions of it. `at`: when the last of it was retired."""

@@ -28,6 +28,7 @@ from daemon.api import (
     documents,
     feedback,
     folders,
+    home,
     knowledge,
     models,
     objects,
@@ -63,6 +64,7 @@ def build(services: Services) -> Starlette:
     secrets.routes(api, services)
     knowledge.routes(api, services)
     completion.routes(api, services)
+    home.routes(api, services)
     objects.routes(api, services)
     writing.routes(api, services)
     folders.routes(api, services)

@@ -16,6 +16,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
 
     GET    /hello                                     -> Hello
     GET    /status                                    -> Status
+    GET    /home?since=, /suggestions                 -> Home, SuggestionsReply
     POST   /ask                                       -> question stream
     POST   /recall                                    -> RecallReply
     GET    /folders                                   -> FoldersReply
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from daemon.wire.documents import *
     from daemon.wire.enrichment import *
     from daemon.wire.facts import *
+    from daemon.wire.home import *
     from daemon.wire.models import *
     from daemon.wire.objects import *
     from daemon.wire.process import *
@@ -110,6 +112,7 @@ if TYPE_CHECKING:
     from memory.nouns import Fact as Fact
     from memory.nouns import Forgotten as Forgotten
     from memory.nouns import ListedSource as ListedSource
+    from memory.nouns import PlannedEntry as PlannedEntry
     from memory.nouns import Profile as Profile
     from memory.nouns import ProfileEntry as ProfileEntry
     from memory.nouns import Receipt as Receipt
@@ -132,6 +135,7 @@ MODULES = {
     "questions": "Answered Passage Found RecallReply",
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
+    "home": "Home SuggestionsReply",
     "documents": "Added Progress Skipped SourceChanged SourcesReply RetiredReply Folder GoneReply FoldersReply Counted"
     " Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
@@ -147,7 +151,7 @@ MODULES = {
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine split_lines",
     "memory.nouns": "Copy Forgotten Conversation ConversationMatch AnswerChange ChatMessage ListedSource RetiredText"
-    " Fact Revision Receipt Check Profile ProfileEntry",
+    " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.trace": "Asked Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",

@@ -19,6 +19,7 @@ from memory.answering.places import read_cells, show_row
 from memory.facts.attributes import CONTACT
 from memory.nouns import Episode
 from memory.store import episodes, graph, relations, text
+from memory.store.connect import Connection
 from memory.store.episodes import Thesis
 from memory.text.languages import stem, word_set
 from memory.text.words import Term, show_links
@@ -117,7 +118,7 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
             found = _whole_list(state, topic) if topic and asked.asks_list else []
     if not found:
         return []
-    lines = _lines(state, [(one, _shown(one)) for one in found])
+    lines = _lines(state, [(one, show_entry(one)) for one in found])
     if asked.kind == "count":
         heads = found[0].entry.heads[: -1 if found[0].entry.kind == "row" else None]
         head = heads[-1] if heads else found[0].episode.title
@@ -193,7 +194,7 @@ def list_around(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandida
         return []
     found = [one for one in entries if one.block == mine.block and one.entry.level == mine.entry.level]
     found = _continued(state, found, topic) if len(found) >= LEAST_ENTRIES else []
-    return _lines(state, [(one, _shown(one)) for one in found])
+    return _lines(state, [(one, show_entry(one)) for one in found])
 
 
 def _whole_list(state: AnswerState, topic: frozenset[str], least: float = LEAST_COVERED) -> list[Found]:
@@ -291,7 +292,7 @@ def _tasks(state: AnswerState, topic: frozenset[str], wanted: str) -> list[Found
     shares = {id(one): _share(state, one.heads | one.own, topic) for one in tasks}
     best = max(shares.values(), default=0.0)
     tasks = [one for one in tasks if shares[id(one)] >= max(LEAST_OF_ENTRY, best - 0.01)]
-    return [one for one in _once(tasks) if one.entry.state == wanted]
+    return [one for one in keep_newest(tasks) if one.entry.state == wanted]
 
 
 def _passages_with(state: AnswerState, wanted: str) -> list[Episode]:
@@ -315,24 +316,24 @@ def _dated(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
         return []
     since = when.since or state.question.asked_on
     first, behind = since.date(), when.until.date()
-    named = [*text.naming_dates(state.conn, first, behind), *_recurring(state)]
+    named = [*text.naming_dates(state.conn, first, behind), *list_recurring(state.conn)]
     passages = episodes.by_ids(state.conn, [id for id in dict.fromkeys(named) if state.found.sees(id)])
     due = "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
     only_due = re.search(due, state.question.text, re.IGNORECASE) is not None
     found = [
         (day, at, one)
-        for one in _once(_read(state, passages, topic))
+        for one in keep_newest(_read(state, passages, topic))
         if one.entry.state in ("", "open") and (one.entry.kind == "task" or not only_due)
         if _share(state, one.heads | one.own, topic) >= LEAST_OF_ENTRY
         for day, at in one.days_within(first, behind).items()
     ]
     found.sort(key=lambda one: (one[0], one[1], one[2].episode.id, one[2].entry.start))
-    return _lines(state, [(one, _shown(one, day, at)) for day, at, one in found])
+    return _lines(state, [(one, show_entry(one, day, at)) for day, at, one in found])
 
 
-def _recurring(state: AnswerState) -> list[int]:
+def list_recurring(conn: Connection) -> list[int]:
     """The passages with events that come again."""
-    ids, _ = text.search(state.conn, ("repeats freq",), MAX_RECURRING)
+    ids, _ = text.search(conn, ("repeats freq",), MAX_RECURRING)
     found: list[int] = ids.tolist()
     return found
 
@@ -367,7 +368,7 @@ def _next(
         return []
     _, day, at, one = min(found, key=lambda found: (*found[:3], found[3].episode.id, found[3].entry.start))
     often = one.again.describe() if one.again else ""
-    shown = ", ".join(filter(None, (_shown(one, day, at), often)))
+    shown = ", ".join(filter(None, (show_entry(one, day, at), often)))
     return [replace(line, value=day.isoformat()) for line in _lines(state, [(one, shown)])]
 
 
@@ -381,7 +382,7 @@ def _within(state: AnswerState, day: date) -> bool:
 # Lines ------------------------------------------------------------------------------------------
 
 
-def _once(entries: Iterable[Found]) -> list[Found]:
+def keep_newest(entries: Iterable[Found]) -> list[Found]:
     """Each entry once: what says the same is of the newest passage."""
     newest: dict[str, Found] = {}
     for one in entries:
@@ -393,7 +394,7 @@ def _once(entries: Iterable[Found]) -> list[Found]:
     return list(newest.values())
 
 
-def _shown(one: Found, day: date | None = None, time: str = "") -> str:
+def show_entry(one: Found, day: date | None = None, time: str = "") -> str:
     """An entry as it is shown, under the `day` that was asked of and its time."""
     bare = _shown_row(one, day) if one.quote.lstrip().startswith("|") else one.entry.shown
     said = " ".join(_MARKS.sub("", bare).split()) or bare

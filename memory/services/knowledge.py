@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import get_args
 
 from memory.answering.places import NOWHERE, Place, find_units, show_unit
@@ -11,9 +11,19 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
 from memory.insight.aliases import list_told_as_one
-from memory.nouns import AssertionResult, Decision, Episode, Fact, Profile, Revision, RevisionState, Verdict
+from memory.nouns import (
+    AssertionResult,
+    Decision,
+    Episode,
+    Fact,
+    PlannedEntry,
+    Profile,
+    Revision,
+    RevisionState,
+    Verdict,
+)
 from memory.services.state import State
-from memory.store import episodes, fact_vectors, facts, graph, relations, revisions
+from memory.store import episodes, fact_vectors, facts, graph, recent, relations, revisions
 from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.mentions import norm
@@ -129,6 +139,18 @@ class Knowledge:
         with self._store.reading() as conn:
             objects = None if about is None else self.objects_named(conn, about)
             return _revisions(conn, revisions.list_revisions(conn, chosen, limit, objects))
+
+    def replaced_since(self, since: datetime, limit: int) -> tuple[list[Revision], int]:
+        """The newest replacements of facts since a time that stand, and how many there are."""
+        with self._store.reading() as conn:
+            rows, total = recent.list_replaced(conn, to_ms(since) or 0, limit)
+            return _revisions(conn, rows), total
+
+    def planned(self, today: date, days: int) -> list[PlannedEntry]:
+        """What is planned from a day on for so many days, and what is overdue, in order."""
+        from memory.insight.agenda import list_planned
+
+        return self._store.read(list_planned, today, days)
 
     def revision(self, id: int) -> Revision:
         """One revision. NotFoundError."""

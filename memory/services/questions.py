@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer
 from memory.answering.options import ALLOWANCES, MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
@@ -13,7 +14,7 @@ from memory.edge_memory.edges import ENOUGH, is_due
 from memory.edge_memory.reinforce import reinforce_edges
 from memory.errors import InvalidInputError, StoreError
 from memory.insight.whynot import explain_absence
-from memory.nouns import Answer, AskEvent, Scope, Trace, Visit
+from memory.nouns import Answer, AskEvent, Fact, Scope, Trace, Visit
 from memory.protocols import ChooseLLM
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve, training_signal
@@ -33,6 +34,7 @@ FIRST_QUESTIONS = 25  # after which edges are first compared
 MAX_QUESTIONS_COMPARED = 2_000  # while somebody waits; with more it is left to the night
 NOT_KEPT = "This question was not kept."
 MAX_LOST = 3  # passages that `why_not` tells of
+MAX_PROPOSED = 12  # questions that are tried, to find some that have an answer
 
 
 class Questions:
@@ -92,6 +94,30 @@ class Questions:
         """The `k` episodes that best fit a question, and all that an answer is made from."""
         asked = self._analyse(self._state.mask(question), now, as_of, within)
         return self._retrieve(asked, k or self._state.settings.recall.k, replay=replay, strategy=strategy)
+
+    def answer_unkept(self, question: str) -> Answer:
+        """The answer of the lines themselves; nothing of it is kept, and nothing is learnt from it."""
+        asked = self._analyse(question, None, None, None)
+        found = self._retrieve(asked, self._state.settings.answer.episodes, True, False)
+        said = self._answer_from(self._state, found, ModelChoice(), AskOptions(replay=False), ())
+        while True:
+            try:
+                next(said)
+            except StopIteration as end:
+                outcome: AskOutcome = end.value
+                return outcome.answer
+
+    def suggest(self, changed: Sequence[Fact], has_plans: bool, most: int) -> list[str]:
+        """Questions worth asking of this memory: each was asked, and has an answer. `changed`: facts that took the
+        place of others lately; `has_plans`: whether something is planned or due."""
+        from memory.insight.suggestions import propose_questions
+
+        proposed = self._store.read(propose_questions, changed, has_plans)[:MAX_PROPOSED]
+        return list(islice((one for one in proposed if not self._answers_nothing(one)), most))
+
+    def _answers_nothing(self, question: str) -> bool:
+        answer = self.answer_unkept(question)
+        return answer.no_answer or not answer.citations
 
     def feedback(self, trace_id: int, verdict: str) -> None:
         """Reinforces or penalises the edges that led to an answer."""

@@ -1,14 +1,15 @@
 """Where text came from: sources with their episodes, watched folders, skipped files, and chats."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from memory.nouns import Episode, ListedSource, Policy, Source
 from memory.services.jobs import NewJob
-from memory.store import episodes, forgotten, jobs, sources
+from memory.store import episodes, forgotten, jobs, recent, sources
 from memory.store.sources import fold_name as fold_name
 from memory.store.store import Store, read_by, write_by
-from memory.time.timestamps import now_ms
+from memory.time.timestamps import now_ms, to_ms
 
 
 class Sources:
@@ -37,6 +38,10 @@ class Sources:
     set_reader_versions = write_by(sources.read_anew)
     is_forgotten = read_by(forgotten.is_marked)
     read_again = write_by(forgotten.unmark)
+
+    def read_since(self, since: datetime, limit: int) -> tuple[list[ListedSource], int]:
+        """The live sources of which something was read since a time, the newest first, and how many there are."""
+        return self._store.read(recent.list_read, to_ms(since) or 0, limit)
 
     def search(self, query: str, limit: int) -> tuple[list[ListedSource], int]:
         """Live sources that have `query` in uri or title, the newest first; and how many there are of them."""

@@ -206,13 +206,14 @@ def settle(conn: Connection, id: int, state: RevisionState, now: int | None) -> 
 
 def get(conn: Connection, id: int) -> Row:
     """NotFoundError if there is no such revision."""
-    found = _rows(conn, "WHERE r.id = ?", id)
+    found = list_by_clauses(conn, "WHERE r.id = ?", id)
     if not found:
         raise NotFoundError(f"There is no revision {id}. `pal review` lists those that are open.")
     return found[0]
 
 
-def _rows(conn: Connection, clauses: str, *values: int | str | None) -> list[Row]:
+def list_by_clauses(conn: Connection, clauses: str, *values: int | str | None) -> list[Row]:
+    """The revisions (`r`) that some SQL after FROM chooses and orders."""
     rows = conn.execute(
         "SELECT r.id, r.relation, r.old_id, r.new_id, ifnull(r.reason, ''), r.author, r.conf, r.state, r.t, r.t_settled"
         f" FROM revision r {clauses}",
@@ -226,7 +227,7 @@ def list_revisions(
 ) -> list[Row]:
     """Revisions in a state (None: any), the newest first; `about`: only those of relations of these objects, and of
     sentences that speak of them or stand in a note that is called so."""
-    return _rows(
+    return list_by_clauses(
         conn,
         "WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR EXISTS (SELECT 1 FROM edge e"
         " WHERE e.id IN (r.old_id, r.new_id) AND (e.src IN (SELECT value FROM json_each(?2))"
@@ -249,7 +250,7 @@ def count_open(conn: Connection) -> int:
 def find_between(conn: Connection, one: int, other: int) -> Row | None:
     """The newest revision of these two facts, whichever is the older one."""
     pairs = "(old_id = ?1 AND new_id = ?2) OR (old_id = ?2 AND new_id = ?1)"
-    return next(iter(_rows(conn, f"WHERE {pairs} ORDER BY id DESC LIMIT 1", one, other)), None)
+    return next(iter(list_by_clauses(conn, f"WHERE {pairs} ORDER BY id DESC LIMIT 1", one, other)), None)
 
 
 def contradictions(conn: Connection, facts: Sequence[int]) -> list[tuple[int, int]]:
@@ -266,7 +267,7 @@ def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row 
     itself go."""
     seen = {fact}
     standing = "WHERE old_id = ? AND relation = 'supersedes' AND state IN ('open', 'kept') ORDER BY id DESC LIMIT 1"
-    while rows := _rows(conn, standing, fact):
+    while rows := list_by_clauses(conn, standing, fact):
         fact = rows[0].new
         if fact not in gone:
             return rows[0]
@@ -278,18 +279,18 @@ def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row 
 
 def list_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
     """The standing revisions whose newer fact is one of these; the newest first."""
-    return _rows(conn, f"WHERE {_STANDING} AND new_id IN {LISTED} ORDER BY id DESC", id_list(facts))
+    return list_by_clauses(conn, f"WHERE {_STANDING} AND new_id IN {LISTED} ORDER BY id DESC", id_list(facts))
 
 
 def list_undone_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
     """The revisions that nobody undid, but that went with the evidence of their newer fact, one of these."""
     undone = f"WHERE state = 'undone' AND t_settled IS NULL AND new_id IN {LISTED} ORDER BY id"
-    return _rows(conn, undone, id_list(facts))
+    return list_by_clauses(conn, undone, id_list(facts))
 
 
 def list_by_older(conn: Connection, fact: int) -> list[Row]:
     """The standing revisions whose older fact it is; the newest first."""
-    return _rows(conn, f"WHERE {_STANDING} AND old_id = ? ORDER BY id DESC", fact)
+    return list_by_clauses(conn, f"WHERE {_STANDING} AND old_id = ? ORDER BY id DESC", fact)
 
 
 _STANDING = "state IN ('open', 'kept', 'settled')"
@@ -298,7 +299,7 @@ _STANDING = "state IN ('open', 'kept', 'settled')"
 def list_merges(conn: Connection, facts: Collection[int], begin: int) -> list[Row]:
     """The standing revisions that nobody has settled, by which rules took one of these relations for the same as one
     that begins after `begin` (ms UTC). Found by the facts (the plus), not by the state, which most revisions have."""
-    return _rows(
+    return list_by_clauses(
         conn,
         "JOIN edge e ON e.id = r.new_id AND e.valid_from > ? WHERE r.relation = 'duplicates' AND r.author = 'rule'"
         f" AND +r.state = 'kept' AND r.t_settled IS NULL AND r.old_id IN {LISTED} ORDER BY r.id DESC",
@@ -310,7 +311,7 @@ def list_merges(conn: Connection, facts: Collection[int], begin: int) -> list[Ro
 def list_across(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> list[Row]:
     """The standing revisions that nobody has settled, of a relation of one of these objects and one of those; the
     newest first."""
-    return _rows(
+    return list_by_clauses(
         conn,
         "JOIN edge o ON o.id = r.old_id JOIN edge n ON n.id = r.new_id"
         " WHERE r.state = 'open' AND r.author <> 'user' AND (o.src IN (SELECT value FROM json_each(?1))"

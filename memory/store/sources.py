@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import FORGOTTEN, Document, ListedSource, Policy, Source
 from memory.store.connect import Connection
-from memory.store.rows import LISTED, SOURCE_COLUMNS, insert_row, is_live, select_ids, source_from_row, to_json
+from memory.store.rows import LISTED, SOURCE_COLUMNS, id_list, insert_row, is_live, select_ids, source_from_row, to_json
 from memory.text.words import to_nfc
 from memory.time.timestamps import to_ms
 
@@ -222,14 +222,28 @@ def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[Lis
     """Live sources, newest ingested first, but before them the one whose uri is `query`. `query` is looked for in uri
     and title, in upper or lower case."""
     rows = conn.execute(
-        f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
-        f"  WHERE e.source_id = source.id AND {is_live('n')})"
-        f" FROM source WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC"
-        " LIMIT :limit",
+        f"{_LISTED} WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC LIMIT :limit",
         {"like": _like(query), "query": query, "limit": limit},
     ).fetchall()
-    found = ((source_from_row(row[:-1]), row[-1]) for row in rows)
-    return [ListedSource(one.uri, one.kind, one.title, n, one.at, one.policy) for one, n in found]
+    return [_listed(row) for row in rows]
+
+
+def by_ids(conn: Connection, ids: Sequence[int]) -> list[ListedSource]:
+    """Sources as a list shows them, in the order of these ids."""
+    rows = conn.execute(f"{_LISTED} WHERE id IN {LISTED}", (id_list(ids),)).fetchall()
+    found = {row[0]: _listed(row) for row in rows}
+    return [found[id] for id in ids if id in found]
+
+
+_LISTED = (
+    f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
+    f"  WHERE e.source_id = source.id AND {is_live('n')}) FROM source"
+)
+
+
+def _listed(row: Sequence[Any]) -> ListedSource:
+    one = source_from_row(row[:-1])
+    return ListedSource(one.uri, one.kind, one.title, row[-1], one.at, one.policy)
 
 
 def count(conn: Connection, query: str = "") -> int:

@@ -1,0 +1,72 @@
+"""What a person finds who comes back, and what could be asked."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from daemon import wire
+from daemon.api.routing import Api
+from daemon.api.services import Services
+from memory import Memory
+from memory.nouns import PlannedEntry
+
+SHOWN = 5  # of each kind
+MAX_PLANNED = 30
+DAYS = 7  # of what is planned
+SUGGESTED = 3
+
+
+def routes(api: Api, services: Services) -> None:
+    memory = services.memory
+    plans = Plans(memory)
+    known: dict[object, tuple[str, ...]] = {}
+
+    @api.get("/home")
+    async def home(since: datetime | None = None) -> wire.Home:
+        return await services.work(lambda: digest(memory, plans, since))
+
+    @api.get("/suggestions")
+    async def suggestions() -> wire.SuggestionsReply:
+        def call() -> wire.SuggestionsReply:
+            key = memory.generation, date.today()
+            if key not in known:
+                found = suggest(memory, bool(plans.now()))
+                known.clear()
+                known[key] = found
+            return wire.SuggestionsReply(known[key])
+
+        return await services.read(call)
+
+
+class Plans:
+    """What is planned, looked up again when something was written or a day has begun: passages are read for it."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._known: tuple[tuple[int, date], tuple[PlannedEntry, ...]] | None = None
+
+    def now(self) -> tuple[PlannedEntry, ...]:
+        key = self._memory.generation, date.today()
+        if self._known is None or self._known[0] != key:
+            self._known = key, tuple(self._memory.knowledge.planned(key[1], DAYS))
+        return self._known[1]
+
+
+def digest(memory: Memory, plans: Plans, since: datetime | None) -> wire.Home:
+    """What is new since a time, what waits and what is planned."""
+    planned = plans.now()
+    with memory.one_moment():
+        changed, changed_total = memory.knowledge.replaced_since(since, SHOWN) if since else ([], 0)
+        read, read_total = memory.sources.read_since(since, SHOWN) if since else ([], 0)
+        review = memory.revisions("open", 1)
+        review_total = memory.knowledge.count_open_revisions()
+    return wire.Home(
+        since, tuple(changed), changed_total, tuple(read), read_total, next(iter(review), None), review_total,
+        planned[:MAX_PLANNED], len(planned),
+    )  # fmt: skip
+
+
+def suggest(memory: Memory, has_plans: bool) -> tuple[str, ...]:
+    """Questions that have an answer, the first of them about what changed last."""
+    changed = [one.new for one in memory.revisions("all", SHOWN) if one.relation == "supersedes"]
+    return tuple(memory.questions.suggest(changed, has_plans, SUGGESTED))

@@ -1,0 +1,45 @@
+"""What is planned or due: the entries of calendars, tasks, lists and tables that name a day near to today."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from memory.answering.entries import read_entries
+from memory.answering.lists import Found, keep_newest, list_recurring, show_entry
+from memory.nouns import PlannedEntry
+from memory.store import episodes, text
+from memory.store.connect import Connection
+
+OVERDUE = timedelta(days=14)  # for so long an open task is still told of
+MAX_PASSAGES = 200  # that are read for it, the newest
+_CLOCK = re.compile(r", (\d\d:\d\d(?: to \d\d:\d\d)?)(?=,|$)")
+NOTHING: frozenset[str] = frozenset()
+
+
+def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]:
+    """What is planned from today on for so many days, and the open tasks of the last OVERDUE days, by day and time."""
+    behind = today + timedelta(days=days)
+    named = dict.fromkeys((*text.naming_dates(conn, today - OVERDUE, behind), *list_recurring(conn)))
+    newest = sorted(episodes.alive(conn, list(named)), reverse=True)[:MAX_PASSAGES]
+    found = keep_newest(_read(conn, newest))
+    planned = [entry for one in found for entry in _on_days(one, today, behind)]
+    return sorted(planned, key=lambda one: (one.day, one.time, one.episode_id, one.line or 0))
+
+
+def _read(conn: Connection, passages: list[int]) -> Iterator[Found]:
+    for episode in episodes.by_ids(conn, passages):
+        for entry in read_entries(episode.text):
+            if entry.state in ("", "open"):
+                yield Found(episode, entry, NOTHING, NOTHING)
+
+
+def _on_days(one: Found, today: date, behind: date) -> Iterator[PlannedEntry]:
+    is_task = one.entry.kind == "task"
+    for day, at in one.days_within(today - OVERDUE if is_task else today, behind).items():
+        head, _, said = show_entry(one, day, at).partition(": ")
+        time = head.removeprefix(day.isoformat()).strip()
+        if not time and (found := _CLOCK.search(said)):  # of an event that comes again it stands behind its name
+            time, said = found[1], said[: found.start()] + said[found.end() :]
+        line = one.episode.line_at(one.entry.start)
+        source = one.episode.source
+        yield PlannedEntry(day.isoformat(), time, said, is_task, source.uri, one.episode.title, line, one.episode.id)

@@ -1,0 +1,73 @@
+"""What is new in a memory: what was read and what was replaced since a time, and what is spoken of most lately."""
+
+from collections.abc import Sequence
+
+from memory.nouns import ListedSource
+from memory.store.connect import Connection
+from memory.store.revisions import Row, list_by_clauses
+from memory.store.rows import LISTED, id_list, is_live, select_ids
+from memory.store.sources import by_ids
+
+REPLACED = "state IN ('open', 'kept') AND relation IN ('supersedes', 'negates') AND t > ?"
+LEAST_NAME_CHARS = 3
+
+
+def list_read(conn: Connection, since: int, limit: int) -> tuple[list[ListedSource], int]:
+    """The live sources with passages that were read after `since` (ms UTC), the newest first, and how many there are.
+
+    Looked up by the ids of the passages, which grow with time, and in an index alone: all sources would be a scan of
+    65 ms for 100,000.
+    """
+    found = conn.execute(
+        "SELECT source_id, max(node_id) FROM episode INDEXED BY episode_source WHERE node_id >= ?"
+        " GROUP BY source_id ORDER BY 2 DESC",
+        (_first_node_after(conn, since),),
+    ).fetchall()
+    live = set(_live(conn, [id for id, _ in found]))
+    ids = [id for id, _ in found if id in live]
+    return by_ids(conn, ids[:limit]), len(ids)
+
+
+def _first_node_after(conn: Connection, since: int) -> int:
+    """The least id of a node that was made after `since`; one more than the last where there is none."""
+    low, high = 1, conn.execute("SELECT ifnull(max(id), 0) + 1 FROM node").fetchone()[0]
+    while low < high:
+        middle = (low + high) // 2
+        id, made = conn.execute(
+            "SELECT id, t_created FROM node WHERE id >= ? ORDER BY id LIMIT 1", (middle,)
+        ).fetchone()
+        low, high = (low, middle) if made > since else (id + 1, high)
+    return low
+
+
+def _live(conn: Connection, sources: Sequence[int]) -> list[int]:
+    return select_ids(conn, f"SELECT id FROM source WHERE t_deleted IS NULL AND id IN {LISTED}", id_list(sources))
+
+
+def list_replaced(conn: Connection, since: int, limit: int) -> tuple[list[Row], int]:
+    """The revisions since a time (ms UTC) by which something took the place of a fact, or ended it, and that stand: the
+    newest first, and how many there are."""
+    (total,) = conn.execute(f"SELECT count(*) FROM revision WHERE {REPLACED}", (since,)).fetchone()
+    return list_by_clauses(conn, f"WHERE {REPLACED} ORDER BY t DESC, id DESC LIMIT ?", since, limit), total
+
+
+def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
+    """The live passages that were read last, by id."""
+    return select_ids(
+        conn,
+        f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
+        " ORDER BY e.node_id DESC LIMIT ?",
+        limit,
+    )
+
+
+def count_mentioned(conn: Connection, episodes: Sequence[int], limit: int) -> list[tuple[str, str]]:
+    """The names that most of these passages mention, or that notes are called by, each with what it is: name | link |
+    title | person."""
+    return conn.execute(
+        "SELECT n.label, o.type FROM edge e JOIN object o ON o.node_id = e.dst AND o.type IN ('name', 'link', 'person')"
+        f" JOIN node n ON n.id = o.node_id AND {is_live('n')} WHERE e.kind = 'mention' AND {is_live('e')}"
+        f" AND e.src IN {LISTED} AND length(n.label) >= ? GROUP BY n.id"
+        " ORDER BY o.type = 'name', count(DISTINCT e.src) DESC, n.id LIMIT ?",
+        (id_list(episodes), LEAST_NAME_CHARS, limit),
+    ).fetchall()

@@ -1,0 +1,114 @@
+"""What a person finds who comes back, from a real memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from daemon.api.home import Plans, digest, suggest
+from daemon.client import Client
+from memory import Memory
+from memory.nouns import Document, PlannedEntry
+from plugins import manager
+from plugins.readers import documents
+from plugins.readers import ics as calendars
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+DAY = date(2026, 11, 23)
+TASKS = (
+    "# Bathroom\n\n- [ ] Order the tray 📅 2026-11-27\n- [ ] Pay the plumber 📅 2026-11-20\n"
+    "- [x] Choose tiles 📅 2026-11-24\n- [ ] Paint 📅 2027-03-01\n- [ ] Old debt 📅 2026-01-01"
+)
+REHEARSAL = """BEGIN:VCALENDAR
+BEGIN:VEVENT
+UID:1
+SUMMARY:Choir rehearsal
+DTSTART:20260903T193000
+DTEND:20260903T210000
+RRULE:FREQ=WEEKLY;BYDAY=TH
+LOCATION:St Olave's hall
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory.open(":memory:", embedder=manager.load().embedder("static")) as memory:
+        yield memory
+
+
+def tell(memory: Memory, name: str, text: str, day: str = "2026-05-01") -> None:
+    at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    memory.remember_many([Document(f"{name}.md", text, kind="file", title=name, at=at)])
+
+
+def told(planned: list[PlannedEntry]) -> list[tuple[str, str, str, bool]]:
+    return [(one.day, one.time, one.text, one.due) for one in planned]
+
+
+def test_what_is_due_and_planned_stands_in_order(memory: Memory, tmp_path: Path) -> None:
+    tell(memory, "Bathroom", TASKS)
+    read: list[calendars.Reader] = []
+    calendars.register_readers(read.append)
+    (calendar := tmp_path / "choir.ics").write_text(REHEARSAL)
+    memory.remember_many(documents(read[0], calendar, calendar.read_bytes(), calendar.stat()))
+    planned = memory.knowledge.planned(DAY, 7)
+    assert [(day, text.partition(",")[0], due) for day, _, text, due in told(planned)] == [
+        ("2026-11-20", "Pay the plumber", True),
+        ("2026-11-26", "Choir rehearsal", False),
+        ("2026-11-27", "Order the tray", True),
+    ]
+    assert planned[1].time == "19:30 to 21:00" and planned[2].line == 3
+    assert [text for _, _, text, _ in told(memory.knowledge.planned(date(2027, 6, 1), 7))] == [
+        "Choir rehearsal, St Olave's hall"
+    ]
+
+
+def test_what_is_new_is_counted_from_the_last_time(memory: Memory) -> None:
+    tell(memory, "Marta", "---\nphone: 0161 496 01\n---\n# Marta\n\nPhone: 0161 496 01", "2024-05-01")
+    first = datetime.now(UTC)
+    home = digest(memory, Plans(memory), LONG_AGO)
+    assert (home.read_total, [one.title for one in home.read], home.changed_total) == (1, ["Marta"], 0)
+    assert digest(memory, Plans(memory), None).read == () and digest(memory, Plans(memory), first).read_total == 0
+    tell(memory, "Marta", "# Marta\n\nPhone: 0161 496 99", "2026-05-01")
+    tell(memory, "Boat", "The hull is green.")
+    home = digest(memory, Plans(memory), first)
+    assert {one.title for one in home.read} == {"Marta", "Boat"} and home.read_total == 2
+    assert home.changed_total >= 1 and "99" in home.changed[0].new.text and "01" in home.changed[0].old.text
+    assert home.review_total == memory.knowledge.count_open_revisions()
+    memory.forget(source="Boat.md")
+    assert [one.title for one in digest(memory, Plans(memory), first).read] == ["Marta"]
+
+
+def test_plans_are_looked_up_again_when_something_was_written(memory: Memory) -> None:
+    plans = Plans(memory)
+    assert plans.now() == () and plans.now() is plans.now()
+    tomorrow = date.today() + timedelta(days=1)
+    tell(memory, "Tasks", f"# Tasks\n\n- [ ] Call Ida 📅 {tomorrow}\n- [ ] Something else")
+    (planned,) = plans.now()
+    assert (planned.text, planned.day, planned.due) == ("Call Ida", str(tomorrow), True)
+
+
+def test_every_question_that_is_proposed_has_an_answer_and_leaves_no_trace(memory: Memory) -> None:
+    assert suggest(memory, True) == ()
+    tell(memory, "Marta", "# Marta Reis\n\nPhone: 0161 496 01\nBirthday: 1980-02-03", "2024-05-01")
+    tell(memory, "Bathroom", TASKS)
+    tell(memory, "Mill", "Marta Reis repaired the mill with Ida Holm. Ida Holm paid for it.")
+    proposed = suggest(memory, True)
+    assert len(proposed) == len(set(proposed)) == 3 and any("Marta Reis" in one for one in proposed)
+    for question in proposed:
+        answer = memory.questions.answer_unkept(question)
+        assert answer.citations and not answer.no_answer
+    assert memory.questions.count_traces() == 0
+
+
+def test_the_daemon_tells_it(client: Client) -> None:
+    client.remember("The lighthouse at Cabo Mondego was painted white by Henrique Dias in June.", title="Lighthouse")
+    home = client.home(LONG_AGO)
+    assert home.since == LONG_AGO and "Lighthouse" in [one.title for one in home.read]
+    assert client.home().since is None and client.home().read_total == 0
+    assert all(client.suggestions()), "an answer stands behind each"
