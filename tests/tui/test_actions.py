@@ -14,7 +14,7 @@ from tui.actions import ACTIONS, Action, actions_of, commands
 from tui.app import PalimpsestApp
 from tui.keys import key_names
 from tui.screens.chat import ChatScreen
-from tui.screens.help import HelpScreen
+from tui.screens.help import HelpScreen, KeyTable
 from tui.screens.page import Page
 from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
@@ -70,7 +70,8 @@ async def test_help_tells_every_command_and_every_key() -> None:
     async with chatting(world.client()) as chat:
         await chat.pilot.press("f1")
         await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
-        text = "\n".join(plain.text for plain in chat.app.screen.query(Plain))
+        await chat.until(lambda: chat.app.screen.query(KeyTable).last().text)
+        text = " ".join(" ".join(plain.text for plain in chat.app.screen.query(Plain)).split())
         for action in ACTIONS:
             assert action.usage in text and key_names(action.key) in text and action.sentence in text
         await chat.pilot.press("escape")

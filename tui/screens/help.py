@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -14,6 +16,9 @@ from tui.actions import PLACES, Where, actions_of, commands
 from tui.keys import key_names
 from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
+
+GAP = 3
+LEFT = 26  # columns at most for what is pressed
 
 
 class HelpScreen(Dialog[None]):
@@ -31,22 +36,38 @@ class HelpScreen(Dialog[None]):
             for place in self._here:
                 yield from _keys(place)
             yield Plain("Commands, typed in the prompt", classes="heading")
-            yield Plain(_table([(action.usage, action.sentence) for action in commands()]))
+            yield KeyTable([(action.usage, action.sentence) for action in commands()])
             for place in PLACES:
                 if place not in self._here:
                     yield from _keys(place)
             yield Plain("Esc closes this.", classes="dialog-hint")
 
 
+class KeyTable(Plain):
+    """What is pressed or typed on the left, what it does on the right, wrapped within its own column."""
+
+    def __init__(self, rows: list[tuple[str, str]]) -> None:
+        super().__init__()
+        self._rows = rows
+        self._left = max((len(left) for left, _ in rows if len(left) <= LEFT), default=0)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.update(self._table(event.size.width))
+
+    def _table(self, width: int) -> Content:
+        lines = []
+        for left, right in self._rows:
+            first, *rest = textwrap.wrap(right, max(20, width - self._left - GAP)) or [""]
+            if len(left) > self._left:  # it has a line of its own
+                lines.append(Content.styled(left, "bold $accent"))
+                left = ""
+            lines.append(Content.assemble((f"{left:<{self._left + GAP}}", "bold $accent"), first))
+            lines += [Content(" " * (self._left + GAP) + line) for line in rest]
+        return Content("\n").join(lines)
+
+
 def _keys(place: Where) -> Iterator[Plain]:
     rows = [(key_names(action.key), action.sentence) for action in actions_of(place) if action.key]
     if rows:
         yield Plain(PLACES[place], classes="heading")
-        yield Plain(_table(rows))
-
-
-def _table(rows: list[tuple[str, str]]) -> Content:
-    width = max(len(left) for left, _ in rows)
-    return Content("\n").join(
-        Content.assemble((f"{left:<{width}}", "bold $accent"), "   ", right) for left, right in rows
-    )
+        yield KeyTable(rows)
