@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from daemon.watch.files import Ignore
+from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy
 
 if TYPE_CHECKING:
@@ -93,6 +94,20 @@ class Root:
         """What outlives the process."""
         rest = {"held": self.held, "settled": self.settled, "mounts": self.mounts, "named": self.named}
         return {"identity": self.known_as, **rest, **asdict(self.rules)}
+
+
+def resolve_folder(path: Path) -> Path:
+    """The folder that a person names, if it can be looked into. InvalidInputError, NotFoundError."""
+    try:
+        path = path.resolve(strict=True)
+        os.scandir(path).close()
+    except FileNotFoundError as error:
+        raise NotFoundError(f"There is no folder {path}. Check the path.") from error
+    except NotADirectoryError as error:
+        raise InvalidInputError(f"{path} is no folder. Watch the folder it is in, or read it once: pal add.") from error
+    except (OSError, RuntimeError) as error:
+        raise InvalidInputError(f"{path} cannot be watched: {getattr(error, 'strerror', None) or error}.") from error
+    return path
 
 
 def identify(path: Path) -> Identity | None:

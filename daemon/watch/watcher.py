@@ -30,7 +30,7 @@ from daemon.watch.events import Events
 from daemon.watch.files import FOLDER_RULES, Walked, uri_of
 from daemon.watch.ingest import Ingest
 from daemon.watch.losses import AWAY, Losses
-from daemon.watch.roots import Root, Rules, identify, network_of
+from daemon.watch.roots import Root, Rules, identify, network_of, resolve_folder
 from daemon.watch.survey import KEPT, Look
 from memory.errors import InvalidInputError, NotFoundError, StoreError, StoreFullError, StoreMovedError
 from memory.nouns import Policy
@@ -137,19 +137,7 @@ class Watcher:
 
     def _find_folder(self, path: Path) -> Path:
         """The folder, if it can be watched. InvalidInputError, NotFoundError, ConflictError."""
-        try:
-            path = path.resolve(strict=True)
-            os.scandir(path).close()
-        except FileNotFoundError as error:
-            raise NotFoundError(f"There is no folder {path}. Check the path.") from error
-        except NotADirectoryError as error:
-            raise InvalidInputError(
-                f"{path} is no folder. Watch the folder it is in, or read it once: pal add."
-            ) from error
-        except (OSError, RuntimeError) as error:
-            raise InvalidInputError(
-                f"{path} cannot be watched: {getattr(error, 'strerror', None) or error}."
-            ) from error
+        path = resolve_folder(path)
         if any(path == own or path.is_relative_to(own) for own in self._ingest.own):
             raise InvalidInputError(f"{path} is where the memory itself is kept. Watch another folder.")
         for other in self._roots:

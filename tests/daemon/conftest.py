@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -106,10 +107,14 @@ def answer(client: Client, question: str) -> wire.Answered:
     return last
 
 
+_number = itertools.count()
+
+
 @pytest.fixture
 def folder(client: Client, tmp_path: Path) -> Iterator[Path]:
-    """A watched folder that has been scanned once, empty."""
-    path = tmp_path / "watched"
+    """A watched folder that has been scanned once, empty, at a path where none was before: of a test that is made again
+    and again the temporary folder is the same one, and what was read there is known."""
+    path = tmp_path / f"watched{next(_number)}"
     path.mkdir()
     client.watch(path)
     wait_for_state(client, path, "watching")
