@@ -180,6 +180,10 @@ class Client:
     def sources(self, query: str = "", limit: int = 100) -> wire.SourcesReply:
         return self._call("GET", _with("/sources", query=query, limit=limit), wire.SourcesReply)
 
+    def list_skipped(self, match: str = "", limit: int = 1000) -> wire.SkippedReply:
+        """Files that could not be read, and why: those of which name or reason have these words."""
+        return self._call("GET", _with("/skipped", match=match, limit=limit), wire.SkippedReply)
+
     def forget(
         self,
         *,

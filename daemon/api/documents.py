@@ -55,6 +55,12 @@ def forget(
         return Forgotten(pending=memory.ingest.wipe(0.0))  # it may be what was asked for a moment ago
 
 
+def list_skipped(memory: Memory, match: str, limit: int) -> wire.SkippedReply:
+    """Files that could not be read, of which name or reason have the words."""
+    found, total = memory.sources.search_skipped(match, limit)
+    return wire.SkippedReply(tuple(wire.Skipped(skip.uri, skip.reason, from_ms(skip.t)) for skip in found), total)
+
+
 def forget_folder(memory: Memory, watcher: Watcher, erasing: Erasing, backups: Path, folder: Path) -> wire.Forgotten:
     """Stops watching a folder and forgets all that was read from it, also what had gone from it. Of one that is not
     watched any more what is left is forgotten."""

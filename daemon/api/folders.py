@@ -15,6 +15,11 @@ def routes(api: Api, services: Services) -> None:
     """The watched folders."""
     watcher = services.watcher
 
+    @api.get("/skipped")
+    async def list_skipped(match: str = "", limit: int = 100) -> wire.SkippedReply:
+        most = max(0, min(limit, MOST_ROWS))
+        return await services.work(partial(documents.list_skipped, services.memory, match, most))
+
     @api.get("/folders")
     async def listed() -> wire.FoldersReply:
         return wire.FoldersReply(await services.work(watcher.folders))

@@ -13,12 +13,13 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.consolidate import describe_upkeep, night
-from daemon.cli.examination import MENDS, Look, examine
+from daemon.cli.examination import examine
 from daemon.cli.facts import print_suspects
 from daemon.cli.options import json_option
 from daemon.cli.secrets import print_places
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError, DaemonError
+from daemon.examination import MENDS, Look
 from daemon.terminal import count
 
 WIDTH = 100

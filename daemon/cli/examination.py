@@ -1,57 +1,25 @@
-"""What `pal doctor` looks at: each look with what is wrong, if anything is, and the command that mends it."""
+"""What `pal doctor` looks at, also where no daemon answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from daemon import wire
+from daemon import examination
 from daemon.cli.session import WITHOUT_OFFLINE
 from daemon.client import DaemonDownError, DaemonError
-from daemon.exposure import describe_exposure
+from daemon.examination import Look, look_at
 from daemon.starting import explain_failure
 
 if TYPE_CHECKING:
     from daemon.cli.session import Session
-    from daemon.client import Client
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What was looked `at`. `problem` is a sentence with the command that mends it, "" if all is well; `mend` names
-    that of MENDS which does it, "" if it takes a person."""
-
-    at: str
-    problem: str = ""
-    mend: str = ""
-
-
-def _rebuild(what: str) -> Callable[[Client], object]:
-    return lambda client: list(client.rebuild((what,)))
-
-
-# What takes nothing away and can be done again, by the command of the same name.
-MENDS: Mapping[str, Callable[[Client], object]] = {
-    "pal rebuild --text": _rebuild("text"),
-    "pal rebuild --vectors": _rebuild("vectors"),
-    "pal rebuild --memory": _rebuild("memory"),
-    "pal backup": lambda client: client.backup(),
-    "pal consolidate": lambda client: client.consolidate(),
-}
-DAMAGED = {  # what questions are answered without -> what makes it anew
-    "vectors": "pal rebuild --vectors",
-    "edge memory": "pal rebuild --memory",
-    "ranker": "pal train",
-    "graph": "pal restore",
-    "names": "pal restore",
-}
 
 
 def examine(session: Session) -> Iterator[Look]:
     """Every look; where the daemon cannot start, or has lost its file, those that can be made without."""
     try:
-        now = session.client.status()
+        client = session.client
+        client.status()
     except DaemonError as error:
         yield Look("file", str(error))
         return
@@ -60,17 +28,9 @@ def examine(session: Session) -> Iterator[Look]:
             raise
         yield Look("daemon", f"The daemon cannot start: {explain_failure(error)}")
         if error.code not in WITHOUT_OFFLINE:
-            yield from _each("file", _check_offline(session))
+            yield from look_at("file", _check_offline(session))
         return
-    yield Look("daemon")
-    if exposed := describe_exposure(session.paths.config):
-        yield Look("config.toml", exposed)
-    yield from _each("file", [*session.client.check().problems, *_damage(now)])
-    yield from _each("disk", _disk(now))
-    yield from _each("backups", now.upkeep.warnings if now.upkeep else ())
-    yield from _each("folders", _folders(session.client.folders()))
-    yield from _each("embedder", _embedder(session.client.embedder()))
-    yield from _each("night", _night(now))
+    yield from examination.examine(client, session.paths.config)
 
 
 def _check_offline(session: Session) -> Iterator[str]:
@@ -78,47 +38,3 @@ def _check_offline(session: Session) -> Iterator[str]:
         yield from session.reader.check().problems
     except DaemonDownError as error:  # nor can it be read
         yield str(error)
-
-
-def _each(at: str, problems: Iterator[str] | list[str] | tuple[str, ...]) -> Iterator[Look]:
-    """A look for each problem, or one that says that all is well."""
-    told = False
-    for problem in problems:
-        told = True
-        yield Look(at, problem, next((mend for mend in MENDS if mend in problem), ""))
-    if not told:
-        yield Look(at)
-
-
-def _damage(now: wire.Status) -> Iterator[str]:
-    for what, why in now.damage:
-        mend = DAMAGED.get(what, "pal check")
-        yield f"The {what} cannot be read ({why}), so questions are answered without. To mend that: {mend}"
-
-
-def _disk(now: wire.Status) -> Iterator[str]:
-    if now.safe_mode:
-        yield now.safe_mode
-    if now.disk and now.disk.text:
-        yield now.disk.text
-    if now.erasing and now.erasing.reason:
-        yield f"What was forgotten is not off the disk yet: {now.erasing.reason}. It is tried again until it is."
-
-
-def _folders(folders: tuple[wire.Folder, ...]) -> Iterator[str]:
-    for folder in folders:
-        if folder.state == "missing":
-            why = folder.detail or "it is not there"
-            yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
-        elif folder.gone or folder.state == "polling":
-            yield f"{folder.path}: {folder.detail}"
-
-
-def _embedder(embedder: wire.EmbedderReply) -> Iterator[str]:
-    if embedder.problem:
-        yield f"{embedder.problem} Then try again: pal embedder {embedder.name}"
-
-
-def _night(now: wire.Status) -> Iterator[str]:
-    if now.night and now.night.state == "failed":
-        yield "What is done at night broke off; the daemon's log says where. To do it now: pal consolidate, pal train"

@@ -31,8 +31,19 @@ WATCH_SECONDS = 1.0  # between two looks
 @click.option("--retired", is_flag=True, help="List what is kept of deleted files and of edited notes.")
 @click.option("--failed", is_flag=True, help="List what was given up, and why: files, and what models failed at.")
 @click.option("--watch", is_flag=True, help="Show it anew whenever it changes, until Ctrl-C.")
-@click.option("--match", metavar="TEXT", default="", help="With --sources: only those whose name contains TEXT.")
-@click.option("--limit", type=click.IntRange(1), default=1000, show_default=True, help="With --sources: rows at most.")
+@click.option(
+    "--match",
+    metavar="TEXT",
+    default="",
+    help="With --sources or --skipped: only what has TEXT in its name, or in the reason.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="With --sources, --skipped or --retired: rows at most.",
+)
 @json_option
 @pass_session
 def status(
@@ -55,11 +66,12 @@ def status(
         return
     if watch:
         _watch_status(session.client, as_json)
+    if skipped and not as_json:
+        _print_skipped(session.client.list_skipped(match, limit))
+        return
     now = session.reader.status()
     if as_json:
         output.print_json(now)
-    elif skipped:
-        _print_skipped(now)
     elif failed:
         print_failed(now)
     else:
@@ -115,13 +127,13 @@ def _print_retired(reply: wire.RetiredReply, as_json: bool) -> None:
     output.say("No question finds it, but for one about an earlier time. To erase it: pal forget --retired")
 
 
-def _print_skipped(now: wire.Status) -> None:
-    for row in now.skipped:
+def _print_skipped(reply: wire.SkippedReply) -> None:
+    for row in reply.files:
         output.print_text(f"{row.uri}: {row.reason}")
-    if not now.skipped_total:
+    if not reply.total:
         output.say("Nothing was skipped.")
-    elif now.skipped_total > len(now.skipped):
-        output.say(f"The last {len(now.skipped):,} of {now.skipped_total:,} are shown.")
+    elif reply.total > len(reply.files):
+        output.say(f"{len(reply.files):,} of {reply.total:,} are shown; --match and --limit choose others.")
 
 
 def _print_status(now: wire.Status) -> None:

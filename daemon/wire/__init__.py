@@ -27,6 +27,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     POST   /estimate, /count                          -> Estimate, Counted
     GET    /sources?query=&limit=                     -> SourcesReply
     GET    /retired?limit=                            -> RetiredReply
+    GET    /skipped?match=&limit=                     -> SkippedReply
     GET    /facts?about=NAME&as_of=&known_on=&history= -> FactsReply
     GET    /history?about=NAME                        -> HistoryReply
     GET    /revisions?state=&about=NAME&limit=        -> RevisionsReply
@@ -136,8 +137,8 @@ MODULES = {
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "home": "Home SuggestionsReply",
-    "documents": "Added Progress Skipped SourceChanged SourcesReply RetiredReply Folder GoneReply FoldersReply Counted"
-    " Estimate",
+    "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply "
+    "FoldersReply Counted Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",

@@ -40,6 +40,15 @@ class Skipped(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedReply:
+    """GET /skipped?match=&limit=: files that could not be read, of which name or reason have the words, the newest
+    first; `total` is how many there are."""
+
+    files: tuple[Skipped, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class SourceChanged(Event):
     """A source was added | changed | moved | removed."""
 

@@ -30,6 +30,7 @@ class Sources:
     list_of_size = read_by(sources.list_of_size)
     count_all = read_by(sources.count_all)
     list_skipped = read_by(sources.list_skipped)
+    search_skipped = read_by(sources.search_skipped)
     watched_folders = read_by(sources.list_folders)
     folder_policy = read_by(sources.folder_policy)
     chat_names = read_by(sources.chat_names)

@@ -316,6 +316,14 @@ def list_skipped(conn: Connection, limit: int = -1) -> list[Skip]:
     return [Skip(*row) for row in rows]
 
 
+def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skip], int]:
+    """Those that have `query` in uri or reason, in upper or lower case, the newest first; and how many there are."""
+    matching = r"FROM skip WHERE uri LIKE :like ESCAPE '\' OR reason LIKE :like ESCAPE '\'"
+    values = {"like": _like(query), "limit": limit}
+    rows = conn.execute(f"SELECT uri, reason, t {matching} ORDER BY t DESC, uri LIMIT :limit", values)
+    return [Skip(*row) for row in rows], conn.execute(f"SELECT count(*) {matching}", values).fetchone()[0]
+
+
 # Chats and mails -----------------------------------------------------------------------------------------------
 
 

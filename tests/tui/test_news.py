@@ -11,6 +11,7 @@ from daemon.settings import Settings, WatchSettings
 from daemon.testing import run_daemon
 from tests.tui import world
 from tests.tui.conftest import WIDE, Chat, chatting
+from tests.tui.scripted import NOW
 from tui.app import PalimpsestApp
 from tui.screens.review import ReviewScreen
 from tui.widgets.news import News
@@ -62,6 +63,23 @@ async def test_what_is_decided_elsewhere_or_was_told_twice_is_no_news() -> None:
         await chat.until(lambda: line(chat) == "")
 
 
+async def test_an_answer_that_rests_on_what_changed_is_marked_once() -> None:
+    async with chatting(world.reviewed(answers=[world.answer(), world.short_answer()])) as chat:
+        answer = await chat.ask(world.QUESTION)
+        await chat.ask("And when?")
+        kept = chat.client.kept[100]
+        changes = (wire.AnswerChange(1, "The belt is of leather.", "The belt is of rubber.", NOW, 4),)
+        said = wire.ChatMessage(2, "memory", world.TEXT, NOW, trace_id=answer.trace_id, changes=changes)
+        chat.client.kept[100] = replace(kept, messages=(said,))
+        for _ in range(2):
+            chat.client.live.give(wire.FactChanged(world.changes()[4]))
+            await chat.until(lambda: "Before: “The belt is of leather.” Now: “The belt is of rubber.”" in chat.words())
+        assert len(chat.screen.query(".-changed")) == 1 and answer.query(".-changed")
+        chat.client.kept[100] = replace(kept, messages=(replace(said, changes=()),))
+        chat.client.live.give(wire.SourceChanged("/a.md", "changed"))
+        await chat.until(lambda: not chat.screen.query(".-changed"))
+
+
 async def test_a_note_that_is_edited_under_an_open_chat_is_told_with_what_it_said_before(tmp_path: Path) -> None:
     notes, quick = tmp_path / "notes", WatchSettings(debounce_s=0.2)
     notes.mkdir()
@@ -75,7 +93,11 @@ async def test_a_note_that_is_edited_under_an_open_chat_is_told_with_what_it_sai
         async with app.run_test(size=WIDE) as pilot:
             chat = Chat(pilot, world.client())
             await chat.until(lambda: "1 note ·" in chat.said("#memory-state"))
-            await chat.ask("Where does Marta live?")
+            answer = await chat.ask("Where does Marta live?")
+            assert "Lisbon" in answer.text
             note.write_text(note.read_text("utf-8").replace("Lisbon", "Porto"), "utf-8")
             await chat.until(lambda: "Marta lives in Porto (was Lisbon), from notes/marta.md:4" in line(chat))
             await chat.until(lambda: "Review 1" in chat.said("#tabs"))
+            await chat.until(lambda: "Before: “Marta lives in Lisbon.” Now: “Marta lives in Porto.”" in chat.words())
+            daemon.client.settle(daemon.client.revisions().revisions[0].id, "old")
+            await chat.until(lambda: "Before:" not in chat.words() and line(chat) == "")

@@ -1,23 +1,58 @@
-"""What the chat says by itself: that a fact has just changed."""
+"""What the chat says by itself: that a fact has just changed, and which answers rest on it."""
 
 from __future__ import annotations
 
+from textual import work
+from textual.timer import Timer
+
 from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
 from tui.commands.part import Part
 from tui.messages import Activity
+from tui.shared import Shared
 from tui.widgets.news import News
+
+SETTLE_SECONDS = 0.5  # after a change, before answers are looked at: changes come in crowds
 
 
 class NoticingCommands(Part):
-    """The line of news above the prompt."""
+    """The line of news above the prompt, and the marks under answers that do not hold any more."""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self._settling: Timer | None = None
 
     def daemon_acted(self, message: Activity) -> None:
         super().daemon_acted(message)
-        if isinstance(message.event, wire.FactChanged):
-            self._show_news()
+        match message.event:
+            case wire.FactChanged():
+                self._show_news()
+                self._check_soon()
+            case wire.SourceChanged():
+                self._check_soon()
 
     def on_screen_resume(self) -> None:
         self._show_news()
 
     def _show_news(self) -> None:
         self.query_one(News).show(self.shared.news.values(), self.folders)
+
+    def _check_soon(self) -> None:
+        if self._settling is None and any(answer.citations for answer in self.conversation.transcript.answers):
+            self._settling = self.set_timer(SETTLE_SECONDS, self._check_answers)
+
+    @work(exclusive=True, group="changes")
+    async def _check_answers(self) -> None:
+        """Asks which of the answers rest on what has changed since; the daemon knows it of all that it keeps."""
+        self._settling = None
+        session = self.conversation.session.conversation
+        if session is None:
+            return
+        try:
+            kept = await self.link.call(lambda client: client.conversation(session.id))
+        except (DaemonError, DaemonDownError):
+            return  # the session was deleted elsewhere, or the rail says that the daemon is gone
+        changes = {one.trace_id: one.changes for one in kept.messages if one.trace_id is not None}
+        for answer in self.conversation.transcript.answers:
+            if answer.trace_id in changes and answer.ready.is_set():
+                await answer.show_changes(changes[answer.trace_id])

@@ -54,6 +54,7 @@ class Answer(Vertical):
         self._kept = kept
         self._prose: Prose | None = None
         self._stream: MarkdownStream | None = None
+        self._changes: tuple[wire.AnswerChange, ...] = ()  # of what it rests on, since it was given
         self._preview: list[Prose] = []  # the lines that are shown while a model is asked
         self._preview_text = ""  # and their text
 
@@ -146,7 +147,11 @@ class Answer(Vertical):
         self.post_message(self.Selected(self, message.n))
 
     async def show_changes(self, changes: Sequence[wire.AnswerChange]) -> None:
-        """Says what it rests on and has changed since it was given."""
+        """Says what it rests on and has changed since it was given, in place of what was said of that before."""
+        if changes == self._changes:
+            return
+        self._changes = tuple(changes)
+        await self.query(".-changed").remove()
         for change in changes:
             await self._remark(change_text(change), "-changed")
 

@@ -29,6 +29,9 @@ def test_a_skip_keeps_its_newest_reason_until_it_is_cleared(store: Store) -> Non
         sources.skip(conn, "a", "no permission", 3)
         assert sources.list_skipped(conn) == [Skip("a", "no permission", 3), Skip("b", "too large", 2)]
         assert sources.list_skipped(conn, limit=1) == [Skip("a", "no permission", 3)]
+        assert sources.search_skipped(conn, "", 1) == ([Skip("a", "no permission", 3)], 2)
+        assert sources.search_skipped(conn, "LARGE", 9) == ([Skip("b", "too large", 2)], 1)
+        assert sources.search_skipped(conn, "%", 9) == ([], 0)
         for _ in range(2):
             sources.unskip(conn, "a")
         assert sources.list_skipped(conn) == [Skip("b", "too large", 2)]
