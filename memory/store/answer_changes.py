@@ -56,8 +56,13 @@ def _changes_of(
 
 
 def _revised(conn: Connection, episodes: Sequence[int]) -> dict[int, list[Span]]:
-    """The standing revisions of what these episodes say, by episode."""
-    standing = "r.relation <> 'duplicates' AND r.state IN ('open', 'kept')"
+    """The standing revisions of what these episodes say, by episode; not those of which a person has said that the new
+    fact was never true, which ended it."""
+    refused = "j.revision_id = r.id AND j.item_id = r.new_id AND j.field = 't_expired'"
+    standing = (
+        "r.relation <> 'duplicates' AND (r.state = 'open' OR r.state = 'kept'"
+        f" AND NOT EXISTS (SELECT 1 FROM journal j WHERE {refused}))"
+    )
     rows = conn.execute(
         f"SELECT t.episode_id, r.id, r.old_id, r.new_id, r.t, t.span_from, t.span_to FROM thesis t"
         f" JOIN revision r ON r.old_id = t.node_id AND {standing} WHERE t.episode_id IN {LISTED}"

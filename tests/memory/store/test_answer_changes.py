@@ -62,6 +62,10 @@ def test_what_was_replaced_is_told_with_what_stands_there_now(
     assert change.n == 1 and old in change.old and new in change.new
     [revision] = memory.revisions()
     assert (change.revision, change.at) == (revision.id, revision.at)
+    memory.settle(revision.id, "keep")
+    assert [one.revision for one in changes(memory, chat)] == [revision.id]
+    memory.settle(revision.id, "old")
+    assert changes(memory, chat) == []
 
 
 def test_an_edited_note_is_told_and_one_that_still_says_it_is_not(memory: Memory) -> None:
