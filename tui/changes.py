@@ -58,10 +58,10 @@ def news(revision: wire.Revision, folders: Iterable[str]) -> str:
         return f"Two notes disagree: {new} / {old}, from {place}"
     if revision.relation == "negates":
         return f"No longer so: {old}, from {place}"
-    return f"Changed: {new} (was {before(revision)}), from {place}"
+    return f"Changed: {new} (was {describe_before(revision)}), from {place}"
 
 
-def before(revision: wire.Revision) -> str:
+def describe_before(revision: wire.Revision) -> str:
     """What stood there before: the words that are others now, or all."""
     old = statement(revision.old)
     start, end = find_difference(old, statement(revision.new))[0]

@@ -30,7 +30,7 @@ def routes(api: Api, services: Services) -> None:
         def call() -> wire.SuggestionsReply:
             key = memory.generation, date.today()
             if key not in known:
-                found = suggest(memory, bool(plans.now()))
+                found = suggest(memory, bool(plans.read()))
                 known.clear()
                 known[key] = found
             return wire.SuggestionsReply(known[key])
@@ -45,16 +45,16 @@ class Plans:
         self._memory = memory
         self._known: tuple[tuple[int, date], tuple[PlannedEntry, ...]] | None = None
 
-    def now(self) -> tuple[PlannedEntry, ...]:
+    def read(self) -> tuple[PlannedEntry, ...]:
         key = self._memory.generation, date.today()
         if self._known is None or self._known[0] != key:
-            self._known = key, tuple(self._memory.knowledge.planned(key[1], DAYS))
+            self._known = key, tuple(self._memory.knowledge.list_planned(key[1], DAYS))
         return self._known[1]
 
 
 def digest(memory: Memory, plans: Plans, since: datetime | None) -> wire.Home:
     """What is new since a time, what waits and what is planned."""
-    planned = plans.now()
+    planned = plans.read()
     with memory.one_moment():
         changed, changed_total = memory.knowledge.replaced_since(since, SHOWN) if since else ([], 0)
         read, read_total = memory.sources.read_since(since, SHOWN) if since else ([], 0)

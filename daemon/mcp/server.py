@@ -46,8 +46,9 @@ class AgentServer:
         self._calls = itertools.count(1)
         self._traces: set[int] = set()  # of its own questions
         self.mcp: MCPServer[Any] = MCPServer("palimpsest", title="Palimpsest", instructions=INSTRUCTIONS)
-        for tool in (self.search, self.ask, self.facts, self.history, self.recent, self.related):
+        for tool in (self.search, self.ask, self.facts, self.history, self.recent):
             self.mcp.add_tool(self._guarded(tool), name=tool.__name__, annotations=READS)
+        self.mcp.add_tool(self._guarded(self.find_related), name="related", annotations=READS)
         if writes:
             self.mcp.add_tool(self._guarded(self.remember), name="remember", annotations=WRITES)
             self.mcp.add_tool(self._guarded(self.feedback), name="feedback", annotations=WRITES)
@@ -120,7 +121,7 @@ class AgentServer:
         )
         return {"changes": results, "cut": more}
 
-    def related(self, name: str) -> dict[str, Any]:
+    def find_related(self, name: str) -> dict[str, Any]:
         """Which people, things and places stand in facts together with one, most often first."""
         shared = list(self._shared(self._connect().facts(name).facts))
         names = chain.from_iterable(fact.objects for fact in shared)

@@ -146,7 +146,7 @@ class Knowledge:
             rows, total = recent.list_replaced(conn, to_ms(since) or 0, limit)
             return _revisions(conn, rows), total
 
-    def planned(self, today: date, days: int) -> list[PlannedEntry]:
+    def list_planned(self, today: date, days: int) -> list[PlannedEntry]:
         """What is planned from a day on for so many days, and what is overdue, in order."""
         from memory.insight.agenda import list_planned
 

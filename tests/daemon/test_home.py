@@ -56,14 +56,14 @@ def test_what_is_due_and_planned_stands_in_order(memory: Memory, tmp_path: Path)
     calendars.register_readers(read.append)
     (calendar := tmp_path / "choir.ics").write_text(REHEARSAL)
     memory.remember_many(documents(read[0], calendar, calendar.read_bytes(), calendar.stat()))
-    planned = memory.knowledge.planned(DAY, 7)
+    planned = memory.knowledge.list_planned(DAY, 7)
     assert [(day, text.partition(",")[0], due) for day, _, text, due in told(planned)] == [
         ("2026-11-20", "Pay the plumber", True),
         ("2026-11-26", "Choir rehearsal", False),
         ("2026-11-27", "Order the tray", True),
     ]
     assert planned[1].time == "19:30 to 21:00" and planned[2].line == 3
-    assert [text for _, _, text, _ in told(memory.knowledge.planned(date(2027, 6, 1), 7))] == [
+    assert [text for _, _, text, _ in told(memory.knowledge.list_planned(date(2027, 6, 1), 7))] == [
         "Choir rehearsal, St Olave's hall"
     ]
 

@@ -43,7 +43,7 @@ def test_labels_stand_inside_and_never_on_each_other(graph: Graph, width: int, h
     assert len(drawn) == len(set(drawn))
     assert len(drawn) == len(graph.nodes) or height < needed_rows(graph, width, centred)
     assert layout == lay_out(graph, width, height, centred)
-    assert all(0 <= x < width and 0 <= y < height for x, y in Canvas.of(layout, width, height).cells)
+    assert all(0 <= x < width and 0 <= y < height for x, y in Canvas.from_layout(layout, width, height).cells)
 
 
 def sea(*paths: tuple[Hashable, ...]) -> Graph:
@@ -89,7 +89,7 @@ def test_what_won_is_drawn_last_and_never_left_out() -> None:
 
 
 def test_a_line_that_won_is_thicker() -> None:
-    plain, won = (Canvas.of(lay_out(sea(*paths), 80, 8), 80, 8) for paths in ((), [("signal", "beatrice")]))
+    plain, won = (Canvas.from_layout(lay_out(sea(*paths), 80, 8), 80, 8) for paths in ((), [("signal", "beatrice")]))
     ink = [sum(bin(ord(canvas.cell(x, y)) - 0x2800).count("1") for x, y in canvas.cells) for canvas in (plain, won)]
     assert ink[1] > ink[0]
     assert any(won.is_strong(x, y) for x, y in won.cells) and not any(plain.is_strong(x, y) for x, y in plain.cells)

@@ -95,7 +95,7 @@ class AnswerCommands(SessionCommands):
         elif not answer.ready.is_set():
             await self.conversation.take_back()  # which gives it back to be edited
         else:
-            with self.telling():
+            with self.tell_failures():
                 if (turn := await self._find_turn(answer)) is not None:
                     id, asked, _ = turn
                     self._edited, self._escaped = (id, asked, answer.question), False
@@ -112,7 +112,7 @@ class AnswerCommands(SessionCommands):
         elif not answer.ready.is_set():
             await self.conversation.say("It is being answered. Go on from it when it is there.", "warning")
         else:
-            with self.telling():
+            with self.tell_failures():
                 if (turn := await self._find_turn(answer)) is not None:
                     id, _, answered = turn
                     title = self.conversation.session.title

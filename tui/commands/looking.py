@@ -12,20 +12,20 @@ class LookingCommands(Part):
 
     @work
     async def action_show_why(self) -> None:
-        with self.telling():
+        with self.tell_failures():
             await self.conversation.explain(self.folders)
 
     @work
     async def action_show_whynot(self, words: str) -> None:
-        with self.telling():
+        with self.tell_failures():
             await self.conversation.explain(self.folders, words)
 
     @work
     async def action_show_secrets(self) -> None:
-        with self.telling():
+        with self.tell_failures():
             await self.conversation.show_secrets()
 
     @work
     async def action_judge(self, verdict: str) -> None:
-        with self.telling():
+        with self.tell_failures():
             await self.conversation.judge(verdict)

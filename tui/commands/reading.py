@@ -54,7 +54,7 @@ class ReadingCommands(Part):
     @work
     async def action_watch_path(self, typed: str) -> None:
         path = typed_path(typed)
-        with self.telling():
+        with self.tell_failures():
             folder = await self.link.call(lambda client: client.watch(path))
             text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
             await self.conversation.say(text)
@@ -63,7 +63,7 @@ class ReadingCommands(Part):
     @work
     async def action_show_me(self, said: str = "") -> None:
         key, _, value = said.partition(" ")
-        with self.telling():
+        with self.tell_failures():
             if value.strip():
                 reply = await self.link.call(lambda client: client.set_profile(key, value.strip()))
             else:
@@ -72,7 +72,7 @@ class ReadingCommands(Part):
 
     @work
     async def action_show_status(self) -> None:
-        with self.telling():
+        with self.tell_failures():
             status = await self.link.call(lambda client: client.status())
             self.shared.status = status
             await self.conversation.say(status_report(status))

@@ -20,13 +20,13 @@ class SessionCommands(Part):
 
     @work
     async def _offer_last(self) -> None:
-        with self.telling():
+        with self.tell_failures():
             self._last = next(iter(await self.link.sessions()), None)
             self._welcome()
 
     @work
     async def action_show_sessions(self) -> None:
-        with self.telling():
+        with self.tell_failures():
             sessions = await self.link.sessions()
             chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self.shared.now()))
             if chosen == NEW:
@@ -43,7 +43,7 @@ class SessionCommands(Part):
 
     @work
     async def action_resume_last(self) -> None:
-        with self.telling():
+        with self.tell_failures():
             if self._last is not None:
                 await self._resume(self._last.id)
 

@@ -20,7 +20,7 @@ class Canvas:
         self._strong: set[tuple[int, int]] = set()
 
     @classmethod
-    def of(cls, layout: Layout, width: int, height: int) -> Canvas:
+    def from_layout(cls, layout: Layout, width: int, height: int) -> Canvas:
         """The lines of a layout; its labels are not drawn here."""
         canvas = cls(width, height)
         for line in layout.lines:

@@ -57,8 +57,8 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, AnswerCommand
         if message.connected:
             self._offer_last()
 
-    def disconnected(self, message: Disconnected) -> None:
-        super().disconnected(message)
+    def show_down(self, message: Disconnected) -> None:
+        super().show_down(message)
         for welcome in self.query(Welcome):
             welcome.show_down(message.reason)
 

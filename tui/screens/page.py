@@ -50,12 +50,12 @@ class Page(Screen[None]):
     def _on_mount(self, event: object) -> None:
         # Before the `on_mount` of the page itself, which Textual calls as well.
         self.shared.status_changed.subscribe(self, self.status_changed)
-        self.shared.disconnected.subscribe(self, self.disconnected)
+        self.shared.disconnected.subscribe(self, self.show_down)
         self.shared.activity.subscribe(self, self.daemon_acted)
         if self.shared.status is not None:
             self.call_next(self.status_changed, StatusChanged(self.shared.status, connected=True))
         elif self.shared.down:
-            self.call_next(self.disconnected, Disconnected(self.shared.down))
+            self.call_next(self.show_down, Disconnected(self.shared.down))
 
     @property
     def places(self) -> tuple[Where, ...]:
@@ -75,7 +75,7 @@ class Page(Screen[None]):
         """The memory's state was asked for."""
         self.query_one(Rail).set_status(message.status)
 
-    def disconnected(self, message: Disconnected) -> None:
+    def show_down(self, message: Disconnected) -> None:
         """The daemon does not answer any more."""
         self.query_one(Rail).set_down("memory not running")
 
@@ -85,7 +85,7 @@ class Page(Screen[None]):
             self.query_one(Rail).set_progress(message.event)
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
+    def tell_failures(self) -> Iterator[None]:
         """Tells a person what the daemon could not do."""
         try:
             yield

@@ -111,7 +111,7 @@ class ReviewScreen(Page):
     async def _load(self) -> None:
         chosen = self.filter.chosen
         state, most = ("open", MOST_OPEN) if chosen == "open" else ("all", MOST)
-        with self.telling():
+        with self.tell_failures():
             reply = await self.link.call(lambda client: client.revisions(state, limit=most))
             found = [one for one in reply.revisions if one.id not in self._deciding]
             if chosen == "decided":
@@ -231,7 +231,7 @@ class ReviewScreen(Page):
     @work
     async def _decide(self, chosen: Sequence[wire.Revision], verdict: str) -> None:
         done = []
-        with self.telling():
+        with self.tell_failures():
             for one in chosen:
                 await self._settle(one.id, verdict)
                 done.append((one.id, verdict_of(one)))
@@ -247,7 +247,7 @@ class ReviewScreen(Page):
             self._say("There is nothing to take back.")
             return
         before = self._decisions.pop()
-        with self.telling():
+        with self.tell_failures():
             for id, verdict in before:
                 await self._settle(id, verdict)
             self._wanted = before[0][0]

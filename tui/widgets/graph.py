@@ -172,7 +172,7 @@ class GraphView(Widget, can_focus=True):
             return
         self._drawn = wanted
         self._layout = lay_out(self._graph, width, height, self._centred)
-        canvas = Canvas.of(self._layout, width, height)
+        canvas = Canvas.from_layout(self._layout, width, height)
         styles = {name: self.get_component_rich_style(name) for name in self.COMPONENT_CLASSES}
         rows: dict[int, list[Box]] = {}
         for box in sorted(self._layout.boxes, key=lambda box: box.x):

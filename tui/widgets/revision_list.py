@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from daemon import wire
 from daemon.terminal import display_safe, statement
 from tui.actions import Where, bindings_of
-from tui.changes import before, name_kind
+from tui.changes import describe_before, name_kind
 from tui.wording import when
 
 _STATES = {"kept": "new stands", "settled": "both true", "undone": "taken back"}
@@ -94,4 +94,4 @@ def _describe_before(one: wire.Revision) -> str:
     """What stood there before: the words that are others now, or what it is beside a replacement."""
     if one.relation != "supersedes":
         return name_kind(one).lower()
-    return f"was {before(one)}"
+    return f"was {describe_before(one)}"
