@@ -86,10 +86,10 @@ def test_what_is_new_is_counted_from_the_last_time(memory: Memory) -> None:
 
 def test_plans_are_looked_up_again_when_something_was_written(memory: Memory) -> None:
     plans = Plans(memory)
-    assert plans.now() == () and plans.now() is plans.now()
+    assert plans.read() == () and plans.read() is plans.read()
     tomorrow = date.today() + timedelta(days=1)
     tell(memory, "Tasks", f"# Tasks\n\n- [ ] Call Ida 📅 {tomorrow}\n- [ ] Something else")
-    (planned,) = plans.now()
+    (planned,) = plans.read()
     assert (planned.text, planned.day, planned.due) == ("Call Ida", str(tomorrow), True)
 
 
