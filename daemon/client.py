@@ -273,6 +273,10 @@ class Client:
         """Names of people, places and things that begin so, the shortest first."""
         return self._call("GET", _with("/names", begin=begin, limit=limit), wire.NamesReply).names
 
+    def strategies(self) -> Mapping[str, str]:
+        """The ways to walk the graph, each with a sentence that says what it does."""
+        return self._call("GET", "/strategies", wire.StrategiesReply).strategies
+
     def tags(self) -> tuple[wire.Tag, ...]:
         """The tags of what was read, the most used first."""
         return self._call("GET", "/tags", wire.TagsReply).tags

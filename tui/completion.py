@@ -1,37 +1,138 @@
-"""What Tab makes of a half-typed command."""
+"""What may become of a half-typed command, path, name or limit. What only the daemon knows is asked of it elsewhere."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Literal
 
-from tui.actions import commands, find_commands
+from daemon import wire
+from tui.actions import Completes, commands, find_command, find_commands
+from tui.inquiry import Limit, parse_day
+from tui.matching import rank
+from tui.wording import count, day, short_path
 
-
-def complete(text: str) -> str | None:
-    """`/ad` -> `/add `, `/add ~/no` -> `/add ~/notes/`; None if there is nothing to add.
-
-    A path is completed as far as all that fits agrees.
-    """
-    if not text.startswith("/") or "\n" in text:
-        return None
-    head, space, argument = text.partition(" ")
-    if not space:
-        found = find_commands(head)
-        return f"/{found[0].slash}{' ' if found[0].argument else ''}" if found else None
-    takes_path = any(action.argument == "PATH" for action in commands() if head == f"/{action.slash}")
-    completed = _complete_path(argument.lstrip()) if takes_path else None
-    return f"{head} {completed}" if completed else None
+_LIMIT = re.compile(r"(?:^|(?<=\s))([@#])([^\s@#]*)$")
 
 
-def _complete_path(typed: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """What is being typed before the cursor: `query`, which begins at `start` on its line. Of a command's argument
+    `command` is its usage."""
+
+    kind: Completes | Literal["command", "limit", "tag", "usage"]
+    query: str
+    row: int
+    start: int
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What it may become: `text` in its place, or a `limit` of the questions; neither for what is only said. With
+    `is_whole` nothing needs to follow."""
+
+    label: str
+    detail: str = ""
+    text: str | None = None
+    limit: Limit | None = None
+    is_whole: bool = True
+
+    @property
+    def can_be_taken(self) -> bool:
+        return self.text is not None or self.limit is not None
+
+
+def find_typing(text: str, row: int, column: int) -> Typing | None:
+    """What is being typed at the cursor; None for plain words."""
+    line = text.split("\n")[row][:column]
+    if text.startswith("/") and "\n" not in text:
+        head, space, argument = line.partition(" ")
+        if not space:
+            return Typing("command", head[1:], 0, 0) if head[1:].isalpha() or head == "/" else None
+        action = find_command(head[1:])
+        if action is None or not action.argument:
+            return None
+        start = len(line) - len(argument.lstrip())
+        return Typing(action.completes or "usage", line[start:], 0, start, action.usage)
+    found = _LIMIT.search(line)
+    return found and Typing("limit" if found[1] == "@" else "tag", found[2], row, found.start())
+
+
+def suggest_now(typing: Typing) -> list[Suggestion] | None:
+    """What needs no daemon; None for what does."""
+    match typing.kind:
+        case "command":
+            return [
+                Suggestion(
+                    action.usage,
+                    action.sentence,
+                    f"/{action.slash}{' ' if action.argument else ''}",
+                    is_whole=not action.needs_argument,
+                )
+                for action in find_commands(typing.query)
+            ]
+        case "usage":
+            return suggest_usage(typing)
+        case "path":
+            return [Suggestion(path, "", path) for path in _list_paths(typing.query)] or suggest_usage(typing)
+        case _:
+            return None
+
+
+def suggest_usage(typing: Typing) -> list[Suggestion]:
+    """What the command takes, said for want of more."""
+    return [Suggestion(action.usage, action.sentence) for action in commands() if action.usage == typing.command]
+
+
+def suggest_words(query: str, words: Iterable[tuple[str, str]]) -> list[Suggestion]:
+    """Of words with what they mean those that fit."""
+    return [Suggestion(word, said, word) for word, said in rank(query, words, lambda one: (one[0],))]
+
+
+def suggest_tags(query: str, tags: Iterable[wire.Tag]) -> list[Suggestion]:
+    return [
+        Suggestion(f"#{tag.name}", count(tag.sources, "note"), limit=Limit("tag", tag.name, tag.name))
+        for tag in rank(query, tags, lambda tag: (tag.name,))
+    ]
+
+
+def suggest_notes(typing: Typing, sources: Iterable[wire.ListedSource], folders: Sequence[str]) -> list[Suggestion]:
+    """Notes by title and path: as limits, or as the argument of a command. For limits also days and folders."""
+    suggestions = []
+    if typing.kind == "limit":
+        if parse_day(typing.query):
+            limit = Limit("day", typing.query, typing.query)
+            suggestions.append(Suggestion(f"@{typing.query}", "answers as it stood at the end of it", limit=limit))
+        for folder in rank(typing.query, folders, lambda path: (PurePath(path).name,)):
+            name = f"{PurePath(folder).name}/"
+            limit = Limit("folder", folder.rstrip("/"), name)
+            suggestions.append(Suggestion(f"@{name}", f"all notes in {short_path(folder)}", limit=limit))
+    for source in rank(typing.query, sources, lambda one: (one.title, PurePath(one.uri).name, one.uri)):
+        name = source.title or PurePath(source.uri).name
+        detail = " · ".join(filter(None, (short_path(source.uri, folders), day(source.at))))
+        if typing.kind == "limit":
+            suggestions.append(Suggestion(f"@{name}", detail, limit=Limit("note", source.uri, name)))
+        else:
+            suggestions.append(Suggestion(name, detail, source.uri))
+    return suggestions
+
+
+def complete_path(typed: str) -> str:
+    """A path as far as all that fits agrees, as a shell does it."""
+    paths = _list_paths(typed)
+    return os.path.commonprefix(paths) if paths else typed  # noqa: RUF071  of the characters
+
+
+def _list_paths(typed: str) -> list[str]:
     folder, _, begun = typed.rpartition("/")
     try:
         where = Path(folder or ("/" if typed.startswith("/") else ".")).expanduser()
-        names = [entry.name + "/" * entry.is_dir() for entry in where.iterdir() if entry.name.startswith(begun)]
+        names = sorted(entry.name + "/" * entry.is_dir() for entry in where.iterdir() if entry.name.startswith(begun))
     except (OSError, RuntimeError):  # not to be read; or a `~name` that nobody has
-        return None
-    if not begun:
-        names = [name for name in names if not name.startswith(".")]
-    completed = os.path.commonprefix(names)  # noqa: RUF071  of the characters, as a shell does it
-    return typed[: len(typed) - len(begun)] + completed if len(completed) > len(begun) else None
+        return []
+    shown = [name for name in names if begun or not name.startswith(".")]
+    return [typed[: len(typed) - len(begun)] + name for name in shown]

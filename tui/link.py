@@ -27,11 +27,16 @@ from textual.message_pump import MessagePump
 from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError, Stream
 from daemon.terminal import title_of
+from tui.inquiry import Inquiry
 from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
 
 T = TypeVar("T")
 
-EFFORTS = ("quick", "normal", "deep")  # how far a question may go
+EFFORTS = {  # how far a question may go
+    "quick": "the lines of your notes themselves, at once; no model is asked",
+    "normal": "a model words the answer, and looks further where the first look is not enough",
+    "deep": "a model may go step by step through the graph; that takes longest, and most calls",
+}
 RETRY_SECONDS = 2.0
 PROGRESS_SECONDS = 0.1  # an ingestion may report thousands of files a second; a person reads ten
 
@@ -67,10 +72,10 @@ class Link:
             if stream is not None:
                 stream.close()
 
-    def ask(self, question: str, conversation: int | None) -> int:
+    def ask(self, inquiry: Inquiry, conversation: int | None) -> int:
         """Asks in a session, a new one if it is None; StreamEvent messages with the returned ticket follow."""
         ticket = next(self._tickets)
-        self._thread(lambda: self._relay(ticket, self._ask(ticket, question, conversation)))
+        self._thread(lambda: self._relay(ticket, self._ask(ticket, inquiry, conversation)))
         return ticket
 
     def ask_again(self, trace: int, conversation: int, replay: bool) -> int:
@@ -156,13 +161,20 @@ class Link:
             start = False
             self._wake.wait(RETRY_SECONDS)
 
-    def _ask(self, ticket: int, question: str, conversation: int | None) -> Iterator[Message]:
+    def _ask(self, ticket: int, inquiry: Inquiry, conversation: int | None) -> Iterator[Message]:
         client = self._started()
         if conversation is None:
-            started = client.new_conversation(title_of(question))
+            started = client.new_conversation(title_of(inquiry.words))
             conversation = started.id
             yield SessionStarted(ticket, started)
-        asked = client.ask(question, conversation=conversation, effort=self.effort, strategy=self.strategy)
+        asked = client.ask(
+            inquiry.text,
+            as_of=inquiry.as_of,
+            within=inquiry.within,
+            conversation=conversation,
+            effort=self.effort,
+            strategy=self.strategy,
+        )
         for event in self._opened(ticket, asked):
             yield StreamEvent(ticket, event)
 

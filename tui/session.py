@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from daemon import wire
+from tui.inquiry import Inquiry, Limit
 
 WINDOW = 20  # messages mounted when a session is resumed, and more of them with each scroll to the top
 KEPT = 60  # messages that stay mounted while the newest is in view
@@ -18,14 +19,15 @@ class Session:
     """A session: its conversation (None until the daemon keeps it), its messages, and the questions that wait.
 
     `messages` are the settled ones, oldest first; those before `shown_from` have no widgets. `asked` are the questions
-    for the arrow keys, oldest first.
+    for the arrow keys, oldest first. `limits` are those of the questions to come.
     """
 
     conversation: wire.Conversation | None = None
     messages: list[wire.ChatMessage] = field(default_factory=list)
     shown_from: int = 0
     asked: list[str] = field(default_factory=list)
-    waiting: deque[str] = field(default_factory=deque)
+    waiting: deque[Inquiry] = field(default_factory=deque)
+    limits: tuple[Limit, ...] = ()
 
     @classmethod
     def from_messages(cls, reply: wire.MessagesReply) -> Session:

@@ -26,6 +26,15 @@ def routes(api: Api, services: Services) -> None:
 
         return await services.read(call)
 
+    @api.get("/strategies")
+    async def strategies() -> wire.StrategiesReply:
+        def call() -> wire.StrategiesReply:
+            from plugins.manager import load
+
+            return wire.StrategiesReply(load().describe_strategies())
+
+        return await services.work(call)
+
     @api.get("/tags")
     async def tags() -> wire.TagsReply:
         def call() -> wire.TagsReply:

@@ -35,6 +35,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     POST   /revisions/{id}                            -> Revision
     POST   /names                                     -> Names
     GET    /names?begin=&limit=, /tags                -> NamesReply, TagsReply
+    GET    /strategies                                -> StrategiesReply
     GET    /profile                                   -> ProfileReply
     POST   /profile, /profile/remove                  -> ProfileReply
     GET    /episodes/{id}                             -> Passage
@@ -143,7 +144,7 @@ MODULES = {
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
     "objects": "FoundObject FoundObjects FoundFacts FoundNotes MentionedIn Neighbour ObjectReply NoteReply Corrected",
-    "completion": "NamesReply Tag TagsReply",
+    "completion": "NamesReply StrategiesReply Tag TagsReply",
     "secrets": "SecretsReply SecretPlace SecretPlacesReply",
     "chats": "ConversationsReply MessagesReply MatchesReply",
     "status": "Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",

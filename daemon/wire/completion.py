@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -10,6 +11,13 @@ class NamesReply:
     """GET /names?begin=&limit=: names of people, places and things that begin so, the shortest first."""
 
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StrategiesReply:
+    """GET /strategies: the ways to walk the graph, each with a sentence that says what it does."""
+
+    strategies: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

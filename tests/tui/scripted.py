@@ -62,6 +62,9 @@ class ScriptedClient:
     episodes: dict[int, str] = field(default_factory=dict)
     settled: list[tuple[int, str]] = field(default_factory=list)
     passages: int = 1
+    objects: tuple[str, ...] = ()
+    tagged: dict[str, int] = field(default_factory=dict)
+    listed: tuple[wire.ListedSource, ...] = ()
     down: str = ""
     asked: list[tuple[str, dict[str, object]]] = field(default_factory=list)  # questions, and how each was asked
     live: Script = field(default_factory=lambda: Script(ends=False))
@@ -169,6 +172,19 @@ class ScriptedClient:
         if id not in self.episodes:
             raise DaemonError(wire.Failed("not_found", f"There is no episode {id}."))
         return wire.Passage(id, f"{HOME}/a.md", "file", "A", self.episodes[id])
+
+    def names_beginning(self, begin: str, limit: int = 20) -> tuple[str, ...]:
+        return tuple(name for name in self.objects if name.casefold().startswith(begin.casefold()))[:limit]
+
+    def tags(self) -> tuple[wire.Tag, ...]:
+        return tuple(wire.Tag(name, sources) for name, sources in self.tagged.items())
+
+    def strategies(self) -> dict[str, str]:
+        return {"spread": "Personalised PageRank: the default.", "beam": "Beam search from all starts at once."}
+
+    def sources(self, query: str = "", limit: int = 100) -> wire.SourcesReply:
+        found = [one for one in self.listed if query.casefold() in f"{one.uri} {one.title}".casefold()]
+        return wire.SourcesReply(tuple(found[:limit]), len(found))
 
     def go_down(self, reason: str) -> None:
         """The daemon goes away."""

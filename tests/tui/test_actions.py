@@ -24,6 +24,7 @@ from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.revision_list import RevisionList
 from tui.widgets.transcript import Transcript
+from tui.widgets.waiting import Waiting
 
 OWNERS: dict[str, type[DOMNode]] = {
     "app": PalimpsestApp,
@@ -31,6 +32,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "prompt": Prompt,
     "transcript": Transcript,
     "evidence": CitationList,
+    "queue": Waiting,
     "sessions": SessionsScreen,
     "review": ReviewScreen,
     "changes": RevisionList,

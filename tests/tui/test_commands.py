@@ -10,8 +10,8 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
-from tui.actions import find_command, find_commands, parse_command
-from tui.completion import complete
+from tui.actions import find_command, parse_command
+from tui.link import EFFORTS
 from tui.screens.chat import ChatScreen
 from tui.screens.help import HelpScreen
 from tui.screens.sessions import SessionsScreen
@@ -121,34 +121,15 @@ async def test_commands_do_what_their_keys_do() -> None:
 async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
     async with chatting(world.client()) as chat:
         await chat.pilot.press("/", "s")
-        assert chat.said("#command-hints").splitlines() == [
-            "/sessions          Choose an earlier session; rename or delete it.",
-            "/status            Say what the memory holds and what it is doing.",
-            "/secrets           Show what is masked in the selected answer.",
-            "/strategy [NAME]   How the graph is walked: a name that `pal strategies` lists.",
-        ]
+        first, *rest = chat.said("#suggestions").splitlines()
+        assert first.split(maxsplit=2) == ["▸", "/sessions", "Choose an earlier session; rename or delete it."]
+        assert all(line.startswith("  /s") for line in rest)
         await chat.pilot.press("tab")
         assert chat.screen.prompt.text == "/sessions"
         chat.screen.prompt.fill("/watch ")
-        await chat.until(lambda: chat.said("#command-hints").startswith("/watch PATH"))
+        await chat.until(lambda: chat.screen.query_one("#suggestions").display)
         chat.screen.prompt.fill("/etc/fstab, what is it?")
-        await chat.until(lambda: not chat.screen.query_one("#command-hints").display)
-
-
-def test_tab_completes_commands_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "notes" / "deep").mkdir(parents=True)
-    (tmp_path / "notebook.md").touch()
-    (tmp_path / ".hidden").touch()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert complete("/ad") == "/add "
-    assert complete("/he") == "/help"
-    assert complete(f"/add {tmp_path}/no") == f"/add {tmp_path}/note"
-    assert complete("/watch ~/notes/d") == "/watch ~/notes/deep/"
-    assert complete("/add noteb") == "/add notebook.md"
-    assert complete("/add .hid") == "/add .hidden"
-    for nothing in ("/add /nowhere/x", "/add ~nobody-at-all/x", "/help x", "plain", "/add a\nb", "/xyz"):
-        assert complete(nothing) is None, nothing
+        await chat.until(lambda: not chat.screen.query_one("#suggestions").display)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +148,13 @@ def test_a_command_is_one_line_that_begins_with_a_word(text: str, command: tuple
     assert parse_command(text) == command
 
 
-def test_a_command_may_be_shortened_while_it_is_clear() -> None:
-    short = find_command("he")
-    assert short is not None and short.slash == "help"
-    assert find_command("s") is None
-    assert {action.slash for action in find_commands("/s")} == {"secrets", "sessions", "status", "strategy"}
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("he", "help"), ("stat", "status"), ("whynto", "whynot"), ("thmee", "theme"), ("foo", None), ("x", None)],
+)
+def test_a_command_may_be_shortened_or_mistyped(typed: str, meant: str | None) -> None:
+    found = find_command(typed)
+    assert (found.slash if found else None) == meant
 
 
 WHY = wire.Why(
@@ -294,17 +277,22 @@ async def test_the_effort_goes_with_the_questions_and_stands_before_the_prompt()
         await chat.ask("When then?")
         assert [how["effort"] for _, how in chat.client.asked] == ["deep", "normal"]
         await chat.send("/effort heroic")
-        await chat.until(lambda: notes(chat) == ["There is no effort heroic. There are: quick, normal, deep."])
+        await chat.until(lambda: notes(chat)[-1:] and notes(chat)[-1].startswith("There is no effort heroic."))
+        assert all(name in notes(chat)[-1] and sentence in notes(chat)[-1] for name, sentence in EFFORTS.items())
+        assert notes(chat)[0] == f"Effort: deep, {EFFORTS['deep']}."
 
 
 async def test_the_strategy_goes_with_the_questions() -> None:
     async with chatting(world.client(answers=[world.short_answer(), world.short_answer()])) as chat:
         await chat.send("/strategy spread+beam")
         await chat.until(lambda: "Strategy: spread+beam." in "".join(notes(chat)))
+        assert "    Beam search from all starts at once." in notes(chat)[0].splitlines()
         await chat.ask("When?")
         await chat.send("/strategy default")
         await chat.until(lambda: "Strategy: that of the settings." in "".join(notes(chat)))
         await chat.ask("When then?")
+        await chat.send("/strategy teleport")
+        await chat.until(lambda: "There is no strategy teleport." in "".join(notes(chat)))
         assert [how["strategy"] for _, how in chat.client.asked] == ["spread+beam", ""]
 
 

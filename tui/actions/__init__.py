@@ -10,6 +10,7 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 from tui.actions.action import Action as Action
+from tui.actions.action import Completes as Completes
 from tui.actions.action import Where as Where
 from tui.actions.answers import ANSWERS
 from tui.actions.chat import CHAT
@@ -17,6 +18,7 @@ from tui.actions.everywhere import EVERYWHERE
 from tui.actions.graph import GRAPH
 from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
+from tui.matching import rank
 
 PLACES: dict[Where, str] = {
     "chat": "In the chat",
@@ -24,6 +26,7 @@ PLACES: dict[Where, str] = {
     "prompt": "While typing",
     "transcript": "In the conversation",
     "evidence": "In the evidence",
+    "queue": "In the questions that wait",
     "sessions": "In the list of sessions",
     "review": "In the review",
     "changes": "In the list of changes",
@@ -54,9 +57,9 @@ def commands() -> tuple[Action, ...]:
     return tuple(action for action in ACTIONS if action.slash)
 
 
-def find_commands(typed: str) -> tuple[Action, ...]:
-    """The slash commands that begin with what is typed, `/` included."""
-    return tuple(action for action in commands() if f"/{action.slash}".startswith(typed))
+def find_commands(typed: str) -> list[Action]:
+    """The slash commands that fit what is typed after the slash, also with a slip; the best first."""
+    return rank(typed, commands(), lambda action: (action.slash,), slips=True)
 
 
 def parse_command(text: str) -> tuple[str, str] | None:
@@ -69,7 +72,5 @@ def parse_command(text: str) -> tuple[str, str] | None:
 
 
 def find_command(name: str) -> Action | None:
-    """The action of a slash command, which may be shortened as far as it stays clear."""
-    found = find_commands(f"/{name}")
-    exact = [action for action in found if action.slash == name]
-    return exact[0] if exact else found[0] if len(found) == 1 else None
+    """The action of a slash command, which may be shortened or mistyped: the one that fits best."""
+    return next(iter(find_commands(name)), None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Where = Literal["app", "chat", "prompt", "transcript", "evidence", "sessions", "review", "changes", "graph"]
+Where = Literal["app", "chat", "prompt", "transcript", "evidence", "queue", "sessions", "review", "changes", "graph"]
+Completes = Literal["", "path", "name", "note", "effort", "strategy", "theme"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,8 @@ class Action:
     """One thing that can be done.
 
     `key` is a Textual key, or several joined by commas. `slash` is the command without its slash, `argument` what it
-    takes, in brackets if it may be left out. `footer` is its word in the footer, if it stands there.
+    takes, in brackets if it may be left out, `completes` what may stand there. `footer` is its word in the footer, if
+    it stands there.
     """
 
     name: str
@@ -23,6 +25,7 @@ class Action:
     key: str = ""
     slash: str = ""
     argument: str = ""
+    completes: Completes = ""
     footer: str = ""
     palette: bool = False
     priority: bool = False  # before what the focused widget would do with the key

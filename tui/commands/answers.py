@@ -7,6 +7,7 @@ from textual import work
 from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe, title_of
 from tui.commands.sessions import SessionCommands
+from tui.inquiry import Inquiry
 from tui.shared import Shared
 from tui.widgets.answer import Answer
 from tui.wording import answer_markdown, answer_plain
@@ -24,25 +25,26 @@ class AnswerCommands(SessionCommands):
         self._edited: tuple[int, int, str] | None = None
         self._escaped = False  # Esc was pressed, and did nothing
 
-    async def ask(self, question: str) -> None:
+    async def ask(self, inquiry: Inquiry) -> None:
         """Asks, in a session of its own if it is one that was edited: what followed it there stays."""
         if self._edited is None:
-            await self.conversation.ask(question)
+            await self.conversation.ask(inquiry)
         else:
             id, before, _ = self._edited
             self._edited = None
             self._entitle_prompt()
-            self._ask_edited(question, id, before)
+            self._ask_edited(inquiry, id, before)
 
     @work
-    async def _ask_edited(self, question: str, id: int, before: int) -> None:
+    async def _ask_edited(self, inquiry: Inquiry, id: int, before: int) -> None:
         try:
-            await self._go_on_in_fork(id, before, title_of(question))
+            await self._go_on_in_fork(id, before, title_of(inquiry.words))
         except (DaemonError, DaemonDownError) as error:
-            self.prompt.give_back(question)
+            self.conversation.post_message(self.conversation.GivenBack(inquiry))
             self.notify(display_safe(str(error)), severity="error", markup=False)
         else:
-            await self.conversation.ask(question)
+            self.conversation.session.limits = inquiry.limits
+            await self.conversation.ask(inquiry)
 
     async def escape(self) -> bool:
         """What Esc does in the prompt when nothing runs and nothing is open; False if that is nothing."""

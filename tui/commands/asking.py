@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+from textual import work
+
 from tui.commands.part import Part
 from tui.link import EFFORTS
 from tui.widgets.plain import Plain
 
 SIGN = "›"  # before the prompt
+USUAL = "normal"
 
 
 class AskingCommands(Part):
     """/effort, /strategy"""
 
     async def action_choose_effort(self, name: str = "") -> None:
-        if name in EFFORTS:
+        if name and name not in EFFORTS:
+            await self.conversation.say(f"There is no effort {name}. There are:\n{_meanings()}", "warning")
+            return
+        if name:
             self.link.effort = self.shared.preferences.effort = name
             self.shared.preferences.save()
             self.query_one("#sign", Plain).update(prompt_sign(name))
-        elif name:
-            await self.conversation.say(f"There is no effort {name}. There are: {', '.join(EFFORTS)}.", "warning")
+            await self.conversation.say(f"Effort: {name}, {EFFORTS[name]}.")
         else:
-            await self.conversation.say(f"Effort: {self.link.effort}. /effort {'|'.join(EFFORTS)} changes it.")
+            await self.conversation.say(f"Effort: {self.link.effort}. /effort NAME changes it:\n{_meanings()}")
 
+    @work
     async def action_choose_strategy(self, name: str = "") -> None:
-        if name:
-            self.link.strategy = "" if name == "default" else name
-        chosen = self.link.strategy or "that of the settings"
-        await self.conversation.say(f"Strategy: {chosen}. /strategy NAME changes it, /strategy default takes it back.")
+        with self.telling():
+            known = await self.link.call(lambda client: client.strategies())
+            unknown = [part for part in name.split("+") if part and part not in (*known, "default")]
+            if unknown:
+                ways = ", ".join(known)
+                text = f"There is no strategy {', '.join(unknown)}. There are: {ways}; several are joined by +."
+                await self.conversation.say(text, "warning")
+                return
+            if name:
+                self.link.strategy = "" if name == "default" else name
+            said = [f"    {known[part]}" for part in self.link.strategy.split("+") if part]
+            head = f"Strategy: {self.link.strategy or 'that of the settings'}. It says how the graph is walked."
+            how = "/strategy NAME changes it, /strategy default takes it back."
+            await self.conversation.say("\n".join([head, *said, how]))
+
+
+def _meanings() -> str:
+    return "\n".join(f"    {name:<8}{said}" for name, said in EFFORTS.items())
 
 
 def prompt_sign(effort: str) -> str:
     """What stands before the prompt: how far a question goes, unless it is as far as usual."""
-    return SIGN if effort == EFFORTS[1] else f"{effort} {SIGN}"
+    return SIGN if effort == USUAL else f"{effort} {SIGN}"

@@ -9,23 +9,34 @@ from textual.containers import Horizontal, Vertical
 from tui.actions import bindings_of, find_command, parse_command
 from tui.commands.answers import AnswerCommands
 from tui.commands.asking import AskingCommands, prompt_sign
+from tui.commands.completing import CompletingCommands
+from tui.commands.limiting import LimitingCommands
 from tui.commands.looking import LookingCommands
 from tui.commands.noticing import NoticingCommands
 from tui.commands.reading import ReadingCommands
-from tui.completion import complete
 from tui.messages import Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.shared import Shared
+from tui.widgets.chips import Chips
 from tui.widgets.citation_list import CitationList
-from tui.widgets.command_hints import CommandHints
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
 from tui.widgets.news import News
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
+from tui.widgets.suggestions import Suggestions
+from tui.widgets.waiting import Waiting
 from tui.widgets.welcome import Welcome
 
 
-class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, AnswerCommands, NoticingCommands):
+class ChatScreen(
+    AnswerCommands,
+    AskingCommands,
+    CompletingCommands,
+    LimitingCommands,
+    LookingCommands,
+    NoticingCommands,
+    ReadingCommands,
+):
     """What the daemon says and what a person does come together here; the widgets show it."""
 
     NAME = "chat"
@@ -43,11 +54,13 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, AnswerCommand
             yield Evidence()
         with Vertical(id="below"):
             yield News()
-            yield CommandHints()
-            yield Plain(id="waiting").hide()
+            suggestions = Suggestions()
+            yield suggestions
+            yield Waiting()
+            yield Chips()
             with Horizontal(id="ask", classes="pane"):
                 yield Plain(prompt_sign(self.link.effort), id="sign")
-                yield Prompt()
+                yield Prompt(suggestions)
 
     # The daemon ---------------------------------------------------------------------------------
 
@@ -75,7 +88,8 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, AnswerCommand
     async def _submitted(self, message: Prompt.Submitted) -> None:
         command = parse_command(message.text)
         if command is None:
-            await self.ask(message.text)
+            if (inquiry := self.take_inquiry(message.text)) is not None:
+                await self.ask(inquiry)
             return
         name, argument = command
         action = find_command(name)
@@ -89,35 +103,39 @@ class ChatScreen(AskingCommands, LookingCommands, ReadingCommands, AnswerCommand
             await self.run_action(f"app.{call}" if action.where == "app" else call)
 
     @on(Prompt.Changed)
-    def _typed(self) -> None:
-        self.query_one(CommandHints).show_for(self.prompt.text)
+    def _typed_on(self) -> None:
         self._forget_escape()
 
-    def action_complete(self) -> None:
-        if self.prompt.text.startswith("/"):
-            if completed := complete(self.prompt.text):
-                self.prompt.fill(completed)
-        else:
-            self.action_focus_evidence()
-
     async def action_take_back(self) -> None:
-        if self.has_class("-evidence-open"):
+        if self.suggestions.display:
+            self.suggestions.close()
+        elif self.has_class("-evidence-open"):
             self.remove_class("-evidence-open")
         elif not await self.conversation.take_back():
             await self.escape()
-
-    @on(Conversation.GivenBack)
-    def _given_back(self, message: Conversation.GivenBack) -> None:
-        self.prompt.give_back(message.question)
 
     @on(Conversation.Changed)
     def _session_changed(self) -> None:
         session = self.conversation.session
         self.conversation.show_title()
         self.prompt.asked = session.asked
-        waiting = self.query_one("#waiting", Plain)
-        waiting.display = bool(session.waiting)
-        waiting.update("\n".join(f"waiting: {question.partition(chr(10))[0]}" for question in session.waiting))
+        self.show_chips()
+        waiting = self.query_one(Waiting)
+        if waiting.has_focus and not session.waiting:
+            self.prompt.focus()
+        waiting.show(session.waiting)
+
+    @on(Waiting.Taken)
+    def _taken_from_waiting(self, message: Waiting.Taken) -> None:
+        self.conversation.take_waiting(message.index, message.edit)
+        if message.edit:
+            self.prompt.focus()
+
+    def action_focus_waiting(self) -> None:
+        if self.conversation.session.waiting:
+            self.query_one(Waiting).focus()
+        else:
+            self.notify("No question waits.", markup=False)
 
     # Panes --------------------------------------------------------------------------------------
 

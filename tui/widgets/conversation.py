@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from daemon import wire
 from daemon.terminal import display_safe
+from tui.inquiry import Inquiry
 from tui.messages import SessionStarted, StreamEvent
 from tui.reports import secrets_report, verdict_report, why_report, whynot_report
 from tui.session import KEPT, Session
@@ -48,7 +49,7 @@ class Conversation(Vertical):
     class GivenBack(Message):
         """A question that was not answered, for the prompt."""
 
-        question: str
+        inquiry: Inquiry
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(id="conversation", classes="pane")
@@ -57,6 +58,7 @@ class Conversation(Vertical):
         self._shared = shared
         self._link = shared.link
         self._asking: tuple[int, Answer] | None = None  # the ticket of the question that runs, and its answer
+        self._inquiry = Inquiry("")  # the question that runs, or ran last
         self._starting: int | None = None  # the question that starts this session
 
     def compose(self) -> ComposeResult:
@@ -72,13 +74,13 @@ class Conversation(Vertical):
 
     # Questions ----------------------------------------------------------------------------------
 
-    async def ask(self, question: str) -> None:
+    async def ask(self, inquiry: Inquiry) -> None:
         """Asks, or lets the question wait while another one runs."""
-        self.session.asked.append(question)
+        self.session.asked.append(inquiry.words)
         if self._asking is not None:
-            self.session.waiting.append(question)
+            self.session.waiting.append(inquiry)
         else:
-            await self._send(question)
+            await self._send(inquiry)
         self.post_message(self.Changed())
 
     async def ask_again(self, answer: Answer, replay: bool = True) -> None:
@@ -89,7 +91,7 @@ class Conversation(Vertical):
         elif (trace := answer.trace_id) is None or (kept := self.session.conversation) is None:
             await self.say("Nothing is kept of how this was asked. /edit asks it anew.", "warning")
         else:
-            await self._begin(answer.question, lambda: self._link.ask_again(trace, kept.id, replay))
+            await self._begin(Inquiry(answer.question), lambda: self._link.ask_again(trace, kept.id, replay))
 
     async def take_back(self) -> bool:
         """Gives the question that was sent last back to the prompt: one that waits, else the running one.
@@ -102,12 +104,21 @@ class Conversation(Vertical):
             ticket, answer = self._asking
             self._link.cancel(ticket)
             await answer.stop()
-            self.post_message(self.GivenBack(answer.question))
+            self.post_message(self.GivenBack(self._inquiry))
             await self._finish("partial")
         else:
             return False
         self.post_message(self.Changed())
         return True
+
+    def take_waiting(self, index: int, edit: bool) -> None:
+        """Takes a question out of those that wait; with `edit` it is given back to the prompt."""
+        if index < len(self.session.waiting):
+            inquiry = self.session.waiting[index]
+            del self.session.waiting[index]
+            if edit:
+                self.post_message(self.GivenBack(inquiry))
+            self.post_message(self.Changed())
 
     async def receive(self, message: StreamEvent | SessionStarted) -> None:
         """What the daemon says to a question; of a question that was stopped or left, nothing."""
@@ -124,7 +135,7 @@ class Conversation(Vertical):
                 await self._finish()
             case wire.Failed():
                 await answer.fail(event)
-                self.post_message(self.GivenBack(answer.question))
+                self.post_message(self.GivenBack(self._inquiry))
                 await self._finish("partial")
             case wire.Citation() | wire.Preview():
                 await answer.add(event)
@@ -132,16 +143,17 @@ class Conversation(Vertical):
             case _:
                 await answer.add(event)
 
-    async def _send(self, question: str) -> None:
+    async def _send(self, inquiry: Inquiry) -> None:
         conversation = self.session.conversation
-        await self._begin(question, lambda: self._link.ask(question, conversation.id if conversation else None))
+        await self._begin(inquiry, lambda: self._link.ask(inquiry, conversation.id if conversation else None))
         if conversation is None and self._asking is not None:
             self._starting = self._asking[0]
 
-    async def _begin(self, question: str, send: Callable[[], int]) -> None:
+    async def _begin(self, inquiry: Inquiry, send: Callable[[], int]) -> None:
         await self.query(Welcome).remove()
-        answer = Answer(question, folders=self._shared.folders)
-        await self.transcript.mount(Question(question), answer)
+        self._inquiry = inquiry
+        answer = Answer(inquiry.text, folders=self._shared.folders)
+        await self.transcript.mount(Question(inquiry), answer)
         self.transcript.select(answer)
         self.transcript.follow()
         self._asking = send(), answer
@@ -184,8 +196,8 @@ class Conversation(Vertical):
         self.post_message(self.Changed())
 
     async def _leave(self, session: Session) -> None:
-        for question in self.session.waiting:
-            self.post_message(self.GivenBack(question))
+        for inquiry in self.session.waiting:
+            self.post_message(self.GivenBack(inquiry))
         self._asking = self._starting = None
         self.session = session
         await self.transcript.clear()

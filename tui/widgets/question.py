@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from textual.content import Content
+
+from daemon.terminal import display_safe
+from tui.inquiry import Inquiry
 from tui.widgets.plain import Plain
 
 
 class Question(Plain):
-    """A question, as it was typed."""
+    """A question, as it was typed, and under it what went with it."""
+
+    def __init__(self, question: str | Inquiry) -> None:
+        inquiry = question if isinstance(question, Inquiry) else Inquiry(question)
+        below = f"\n{display_safe(inquiry.below, line=True)}" if inquiry.below else ""
+        super().__init__(Content.assemble(display_safe(inquiry.words), (below, "$text-muted")))

@@ -1,0 +1,97 @@
+"""What is suggested while something is typed."""
+
+from __future__ import annotations
+
+from textual import on, work
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+from tui.commands.part import Part
+from tui.completion import (
+    Suggestion,
+    Typing,
+    complete_path,
+    suggest_notes,
+    suggest_now,
+    suggest_tags,
+    suggest_usage,
+    suggest_words,
+)
+from tui.link import EFFORTS
+from tui.widgets.prompt import Prompt
+from tui.widgets.suggestions import Suggestions
+
+MAX_NOTES = 200  # the newest, in which letters that are left out are looked for; more are found by what is typed
+
+
+class CompletingCommands(Part):
+    """Tab, and the list above the prompt."""
+
+    @property
+    def suggestions(self) -> Suggestions:
+        return self.query_one(Suggestions)
+
+    @on(Prompt.Changed)
+    def _typed(self) -> None:
+        typing = self.prompt.typing
+        if typing is None:
+            self.suggestions.show(None, ())
+        elif (found := suggest_now(typing)) is not None:
+            self.suggestions.show(typing, found)
+        else:
+            self._ask_for(typing)
+
+    @work(exclusive=True, group="suggestions")
+    async def _ask_for(self, typing: Typing) -> None:
+        try:
+            found = await self._suggest(typing)
+        except (DaemonError, DaemonDownError):
+            found = []  # the line at the top says that the memory does not answer
+        if typing == self.prompt.typing:
+            self.suggestions.show(typing, found or suggest_usage(typing))
+
+    async def _suggest(self, typing: Typing) -> list[Suggestion]:
+        query = typing.query
+        match typing.kind:
+            case "tag":
+                return suggest_tags(query, await self.link.call(lambda client: client.tags()))
+            case "name":
+                names = await self.link.call(lambda client: client.names_beginning(query)) if query else ()
+                return [Suggestion(name, "", name) for name in names]
+            case "effort":
+                return suggest_words(query, EFFORTS.items())
+            case "strategy":
+                known = await self.link.call(lambda client: client.strategies())
+                return suggest_words(query, [("default", "that of the settings"), *known.items()])
+            case "theme":
+                return suggest_words(query, [(name, "") for name in sorted(self.app.available_themes)])
+            case _:
+                return suggest_notes(typing, await self._notes(query), self.folders)
+
+    async def _notes(self, query: str) -> list[wire.ListedSource]:
+        newest = (await self.link.call(lambda client: client.sources("", MAX_NOTES))).sources
+        fitting = (await self.link.call(lambda client: client.sources(query, MAX_NOTES))).sources if query else ()
+        return list({source.uri: source for source in (*fitting, *newest)}.values())
+
+    @on(Suggestions.Chosen)
+    def _clicked(self, message: Suggestions.Chosen) -> None:
+        self.prompt.take(message.suggestion)
+        self.prompt.focus()
+
+    async def action_complete(self) -> None:
+        typing = self.prompt.typing
+        if typing is None:
+            await self.run_action("focus_evidence")
+            return
+        if typing.kind == "path" and not self.suggestions.is_moved:
+            completed = complete_path(typing.query)
+            if completed != typing.query:
+                self.suggestions.show(typing, ())
+                self.prompt.take(Suggestion(completed, "", completed))
+                return
+        found = self.suggestions.highlighted_for(typing)
+        if found is None:  # typed faster than it was shown
+            found = next((one for one in suggest_now(typing) or () if one.can_be_taken), None)
+            self.suggestions.show(typing, ())
+        if found is not None:
+            self.prompt.take(found)

@@ -1,0 +1,107 @@
+"""What limits the questions, and what goes with the next one."""
+
+from __future__ import annotations
+
+from textual import on
+
+from tui.commands.part import Part
+from tui.inquiry import Inquiry, Limit, add_limit, parse_day, pasted_label
+from tui.shared import Shared
+from tui.widgets.chips import Chips
+from tui.widgets.conversation import Conversation
+from tui.widgets.prompt import Prompt
+from tui.wording import short_path
+
+
+class LimitingCommands(Part):
+    """/within, /asof, and the chips above the prompt"""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self._pasted: list[str] = []  # long texts that go with the next question
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Those of the questions to come in this session."""
+        return self.conversation.session.limits
+
+    def limit(self, limit: Limit) -> None:
+        """Limits the questions to come."""
+        self.conversation.session.limits = add_limit(self.limits, limit)
+        self.show_chips()
+
+    def take_inquiry(self, words: str) -> Inquiry | None:
+        """What is to be asked now, with all that goes with it; None if that is nothing."""
+        inquiry = Inquiry(words, tuple(self._pasted), self.limits)
+        self._pasted.clear()
+        self.show_chips()
+        return inquiry if words or inquiry.pasted else None
+
+    def take_pasted(self) -> str:
+        """What was pasted, as one text, which is attached no more."""
+        text = "\n\n".join(self._pasted)
+        self._pasted.clear()
+        self.show_chips()
+        return text
+
+    def show_chips(self) -> None:
+        chips = [(limit.label, limit.kind) for limit in self.limits]
+        self.query_one(Chips).show(chips + [(pasted_label(text), "pasted") for text in self._pasted])
+
+    def _remove(self, index: int) -> None:
+        limits = self.limits
+        if index < len(limits):
+            self.conversation.session.limits = limits[:index] + limits[index + 1 :]
+        elif index - len(limits) < len(self._pasted):
+            del self._pasted[index - len(limits)]
+        self.show_chips()
+
+    @on(Chips.Removed)
+    def _chip_removed(self, message: Chips.Removed) -> None:
+        self._remove(message.index)
+        self.prompt.focus()
+
+    @on(Prompt.BackedOut)
+    def _backed_out(self) -> None:
+        if last := len(self.limits) + len(self._pasted):
+            self._remove(last - 1)
+
+    @on(Prompt.Attached)
+    def _attached(self, message: Prompt.Attached) -> None:
+        if not self._pasted:
+            self.notify("It goes with your question. /remember keeps it as a note instead.", markup=False)
+        self._pasted.append(message.text)
+        self.show_chips()
+
+    @on(Prompt.Taken)
+    def _suggestion_taken(self, message: Prompt.Taken) -> None:
+        if message.suggestion.limit is not None:
+            self.limit(message.suggestion.limit)
+
+    @on(Conversation.GivenBack)
+    def _given_back(self, message: Conversation.GivenBack) -> None:
+        self.prompt.give_back(message.inquiry.words)
+        self._pasted = [*message.inquiry.pasted, *self._pasted]
+        for limit in message.inquiry.limits:
+            self.conversation.session.limits = add_limit(self.limits, limit)
+        self.show_chips()
+
+    async def action_choose_day(self, day: str = "") -> None:
+        if not day:
+            self._drop("day")
+            await self.conversation.say("Answers are as of now again.")
+        elif parse_day(day) is None:
+            await self.conversation.say(f"“{day}” is no date. Write a year, a month or a day: /asof 2026-03", "warning")
+        else:
+            self.limit(Limit("day", day, day))
+
+    async def action_choose_note(self, uri: str = "") -> None:
+        if uri:
+            self.limit(Limit("note", uri, short_path(uri, self.folders)))
+        else:
+            self._drop("note", "folder", "tag")
+            await self.conversation.say("Questions go to the whole memory again.")
+
+    def _drop(self, *kinds: str) -> None:
+        self.conversation.session.limits = tuple(one for one in self.limits if one.kind not in kinds)
+        self.show_chips()

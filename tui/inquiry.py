@@ -1,0 +1,105 @@
+"""What a person asks: the words, what was pasted with them, and what limits the question. Plain values, no widgets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from daemon import wire
+from tui.wording import count
+
+LONG_LINES, LONG_CHARS = 5, 500  # a paste of more is attached, and does not stand in the prompt
+
+_DAY = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One thing that limits a question: a note (its uri), a folder (its path), a tag, or the day as of which it is
+    answered (as it was typed: 2026, 2026-03 or 2026-03-09)."""
+
+    kind: Literal["note", "folder", "tag", "day"]
+    value: str
+    name: str
+
+    @property
+    def label(self) -> str:
+        """As it is shown: `@Fog signal`, `#boat`, `as of 2026-03`."""
+        return {"tag": "#", "day": "as of "}.get(self.kind, "@") + self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A question with all that goes with it."""
+
+    words: str
+    pasted: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What is asked: the words, and under them what was pasted, whole."""
+        return "\n\n".join((self.words, *self.pasted))
+
+    @property
+    def below(self) -> str:
+        """What goes with the words, in a line; empty if nothing does."""
+        return " · ".join([one.label for one in self.limits] + [pasted_label(text) for text in self.pasted])
+
+    @property
+    def within(self) -> wire.Scope | None:
+        """The part of the memory it is limited to; None for all of it."""
+        notes, folders, tags = (self._values(kind) for kind in ("note", "folder", "tag"))
+        if not (notes or folders or tags):
+            return None
+        # a file may hold several sources, whose names begin with its own and "#"
+        places = (*(f"{folder}/" for folder in folders), *(f"{note}#" for note in notes))
+        return wire.Scope(sources=notes, folders=places, tags=tags)
+
+    @property
+    def as_of(self) -> datetime | None:
+        """The last moment of the day, month or year as of which it is answered."""
+        days = self._values("day")
+        return parse_day(days[-1]) if days else None
+
+    def _values(self, kind: str) -> tuple[str, ...]:
+        return tuple(one.value for one in self.limits if one.kind == kind)
+
+
+def is_long(text: str) -> bool:
+    """Whether a pasted text is to be attached."""
+    return len(text) > LONG_CHARS or len(text.splitlines()) > LONG_LINES
+
+
+def pasted_label(text: str) -> str:
+    """`[pasted, 42 lines]`"""
+    return f"[pasted, {count(len(text.splitlines()), 'line')}]"
+
+
+def add_limit(limits: Iterable[Limit], limit: Limit) -> tuple[Limit, ...]:
+    """The limits with one more. Of days there is one."""
+    return (*(one for one in limits if one != limit and not one.kind == limit.kind == "day"), limit)
+
+
+def parse_day(text: str) -> datetime | None:
+    """The last moment of a year, a month or a day, written 2026, 2026-03 or 2026-03-09, where this person is; None if
+    it is none of these."""
+    found = _DAY.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day = (int(part) if part else None for part in found.groups())
+    assert year is not None
+    try:
+        begin = datetime(year, month or 1, day or 1)
+        if day is not None:
+            end = begin + timedelta(days=1)
+        elif month is not None:
+            end = datetime(year + month // 12, month % 12 + 1, 1)
+        else:
+            end = datetime(year + 1, 1, 1)
+        return (end - timedelta(microseconds=1)).astimezone()
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,82 @@
+"""What a half-typed command, path, name or limit may become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from daemon.terminal import display_safe
+from tui.completion import Suggestion, Typing
+from tui.widgets.plain import Plain
+
+SHOWN = 8
+
+
+class Suggestions(Plain):
+    """Above the prompt while something is typed that can be completed; one is highlighted."""
+
+    @dataclass
+    class Chosen(Message):
+        """A person clicked on one."""
+
+        suggestion: Suggestion
+
+    def __init__(self) -> None:
+        super().__init__(id="suggestions")
+        self.hide()
+        self.typing: Typing | None = None
+        self._suggestions: tuple[Suggestion, ...] = ()
+        self._highlighted = 0
+        self._first = 0
+        self._is_declined = False  # a person wants none for what is typed now
+        self.is_moved = False  # a person has highlighted one
+
+    def show(self, typing: Typing | None, suggestions: Sequence[Suggestion]) -> None:
+        """Shows what fits, the first highlighted; nothing for none."""
+        self._is_declined = self._is_declined and typing == self.typing
+        self.typing, self._suggestions = typing, () if self._is_declined else tuple(suggestions)
+        self._highlighted = self._first = 0
+        self.is_moved = False
+        self._draw()
+
+    def close(self) -> None:
+        """Shows nothing until something else is typed."""
+        self._is_declined = True
+        self.show(self.typing, ())
+
+    def highlighted_for(self, typing: Typing | None) -> Suggestion | None:
+        """The highlighted one, if these are for what is typed now and it can be taken."""
+        if typing is None or typing != self.typing or not self._suggestions:
+            return None
+        highlighted = self._suggestions[self._highlighted]
+        return highlighted if highlighted.can_be_taken else None
+
+    def move(self, step: int) -> None:
+        """Highlights the next one, or the one before."""
+        self.is_moved = True
+        self._highlighted = (self._highlighted + step) % len(self._suggestions)
+        self._first = min(max(self._first, self._highlighted - SHOWN + 1), self._highlighted)
+        self._draw()
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        if offset is not None and self._first + offset.y < len(self._suggestions):
+            self.post_message(self.Chosen(self._suggestions[self._first + offset.y]))
+
+    def _draw(self) -> None:
+        shown = self._suggestions[self._first : self._first + SHOWN]
+        width = max((len(one.label) for one in shown), default=0)
+        lines = []
+        for index, one in enumerate(shown, self._first):
+            here = index == self._highlighted
+            label = f"{'▸' if here else ' '} {display_safe(one.label, line=True):<{width}}"
+            detail = f"   {display_safe(one.detail, line=True)}" if one.detail else ""
+            lines.append(
+                Content.assemble((label, "bold $accent" if here else "$accent"), (detail, "$foreground-muted"))
+            )
+        self.display = bool(lines)
+        self.update(Content("\n").join(lines))
