@@ -5,44 +5,23 @@ After a change that is meant: `pytest tests/tui/test_snapshots.py --snapshot-upd
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
-from textual.pilot import Pilot
 
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, Chat
-from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
-from tui.app import PalimpsestApp
+from tests.tui.looks import Look, compare_looks
+from tests.tui.scripted import HOME, Script
 from tui.screens.help import HelpScreen
 from tui.screens.sessions import SessionsScreen
 
-Look = Callable[..., bool]
-Doing = Callable[[Chat], Awaitable[object]]
-
 
 @pytest.fixture
-def looks_as_before(snap_compare: Callable[..., bool]) -> Look:
-    def compare(client: ScriptedClient, doing: Doing | None = None, size: tuple[int, int] = WIDE) -> bool:
-        app = PalimpsestApp(client.connect, lambda: NOW)
-        app.animation_level = "none"
-
-        async def before(pilot: Pilot[None]) -> None:
-            chat = Chat(pilot, client)
-            await chat.until(lambda: chat.screen.query("#prompt"))
-            chat.screen.prompt.cursor_blink = False
-            await chat.until(lambda: "connecting" not in chat.said("#memory-state"))
-            if client.kept:
-                await chat.until(lambda: "Last session" in chat.text())
-            if doing is not None:
-                await doing(chat)
-            await pilot.pause()
-
-        return snap_compare(app, terminal_size=size, run_before=before)
-
-    return compare
+def looks_as_before(snap_compare: Look) -> Look:
+    return partial(compare_looks, snap_compare)
 
 
 async def ask(chat: Chat) -> None:

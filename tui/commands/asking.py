@@ -29,7 +29,7 @@ class AskingCommands(Part):
 
     @work
     async def action_choose_strategy(self, name: str = "") -> None:
-        with self.telling():
+        with self.tell_failures():
             known = await self.link.call(lambda client: client.strategies())
             unknown = [part for part in name.split("+") if part and part not in (*known, "default")]
             if unknown:

@@ -69,7 +69,7 @@ class LimitingCommands(Part):
     @on(Prompt.Attached)
     def _attached(self, message: Prompt.Attached) -> None:
         if not self._pasted:
-            self.notify("It goes with your question. /remember keeps it as a note instead.", markup=False)
+            self.notify("It goes with your question; /remember keeps it.", markup=False)
         self._pasted.append(message.text)
         self.show_chips()
 

@@ -15,4 +15,4 @@ class Question(Plain):
     def __init__(self, question: str | Inquiry) -> None:
         inquiry = question if isinstance(question, Inquiry) else Inquiry(question)
         below = f"\n{display_safe(inquiry.below, line=True)}" if inquiry.below else ""
-        super().__init__(Content.assemble(display_safe(inquiry.words), (below, "$text-muted")))
+        super().__init__(Content.assemble(display_safe(inquiry.words), (below, "not bold $foreground-muted")))
