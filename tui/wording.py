@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -47,6 +48,12 @@ def short_path(path: str, folders: Iterable[str] = ()) -> str:
             return path[len(parent) + 1 :]
     home = str(Path.home())
     return f"~{path[len(home) :]}" if path.startswith(home + "/") else path
+
+
+def typed_path(typed: str) -> Path:
+    """A path as a person types or drops it: quoted perhaps, from `~` or from here."""
+    home = os.path.expanduser(typed.strip("'\""))  # noqa: PTH111  it leaves a `~name` that nobody has as it is
+    return Path(os.path.normpath(Path(home).absolute()))
 
 
 def cut_left(text: str, width: int) -> str:

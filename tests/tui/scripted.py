@@ -108,6 +108,17 @@ class ScriptedClient:
         self.kept[id] = replace(kept, conversation=replace(kept.conversation, title=title))
         return self.kept[id].conversation
 
+    def search_conversations(self, words: str, limit: int = 50) -> tuple[wire.ConversationMatch, ...]:
+        found = []
+        for kept in self.kept.values():
+            holding = [one for one in kept.messages if words.casefold() in one.text.casefold()]
+            if holding:
+                last = holding[-1]
+                found.append(
+                    wire.ConversationMatch(kept.conversation, len(holding), last.id, last.role, last.text, last.at)
+                )
+        return tuple(found)
+
     def fork_conversation(self, id: int, messages: int, title: str = "") -> wire.Conversation:
         kept = self.conversation(id)
         first = kept.messages[:messages]

@@ -122,7 +122,8 @@ async def test_the_hints_follow_what_is_typed_and_tab_completes() -> None:
     async with chatting(world.client()) as chat:
         await chat.pilot.press("/", "s")
         first, *rest = chat.said("#suggestions").splitlines()
-        assert first.split(maxsplit=2) == ["▸", "/sessions", "Choose an earlier session; rename or delete it."]
+        told = "Choose an earlier session; search, rename, export or delete."
+        assert first.split(maxsplit=2) == ["▸", "/sessions", told]
         assert all(line.startswith("  /s") for line in rest)
         await chat.pilot.press("tab")
         assert chat.screen.prompt.text == "/sessions"

@@ -49,7 +49,10 @@ def safe(chat: Chat) -> bool:
 async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
     folder = wire.Folder(f"/n/{text}", "missing", detail=text)
     state = replace(world.STATUS, folders=(folder,), skipped=(wire.Skipped(text, text),), skipped_total=1, busy=text)
-    kept = {7: wire.MessagesReply(wire.Conversation(7, text, NOW, NOW, 2), ())}
+    changes = (wire.AnswerChange(1, text, text, NOW),)
+    answer = wire.ChatMessage(2, "memory", text, NOW, citations=(cited(text),), changes=changes)
+    messages = (wire.ChatMessage(1, "user", text, NOW), answer)
+    kept = {7: wire.MessagesReply(wire.Conversation(7, text, NOW, NOW, 2), messages)}
     events: list[wire.Event] = [
         wire.Step(text, 1.0, {text: text}),
         wire.Visit(1, "episode", text, 0.5, text),
@@ -82,8 +85,19 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
             assert safe(chat)
             await chat.pilot.press(back)
             await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        found = (wire.ConversationMatch(kept[7].conversation, 2, 2, "memory", f"found {text}", NOW),)
+        chat.client.search_conversations = lambda words, limit=50: found  # type: ignore[method-assign]
+        await chat.pilot.press("slash", "x", "enter")
+        await chat.until(lambda: "Memory: found" in chat.text())
+        assert safe(chat)
+        await chat.pilot.press("e")
+        await chat.until(lambda: not isinstance(chat.app.screen, SessionsScreen))
+        assert safe(chat)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
         await chat.pilot.press("enter")
         await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+        await chat.until(lambda: chat.answers and chat.answers[-1].ready.is_set())
         assert safe(chat)
 
 

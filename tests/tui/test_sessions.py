@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
+
+from textual.widgets import Input
 
 from daemon import wire
 from tests.tui import world
@@ -13,6 +17,9 @@ from tui.screens.sessions import SessionsScreen
 from tui.session import KEPT, WINDOW, Session
 from tui.widgets.answer import Answer
 from tui.widgets.citation_list import CitationList
+from tui.widgets.note import Note
+from tui.widgets.plain import Plain
+from tui.widgets.preview import Preview
 from tui.widgets.prose import Prose
 from tui.widgets.question import Question
 
@@ -79,6 +86,92 @@ async def test_sessions_are_renamed_and_deleted_after_asking() -> None:
         await chat.pilot.press("escape")
         await back(chat)
         await chat.until(lambda: chat.title().endswith("(belt)"))
+
+
+def talk() -> dict[int, wire.MessagesReply]:
+    """Two sessions, of which one speaks of a goat."""
+    goat = [("user", "What may the goat not eat?"), ("memory", "Marmalade [1], the goat may not.")]
+    turns = world.session(2, "Animals", NOW, 40).messages
+    said = tuple(wire.ChatMessage(100 + n, role, text, NOW) for n, (role, text) in enumerate(goat))  # type: ignore[arg-type]
+    animals = wire.Conversation(2, "Animals", NOW, NOW, 42)
+    return {7: world.session(7, "Belt", NOW, 6), 2: wire.MessagesReply(animals, (*turns, *said))}
+
+
+async def test_the_highlighted_session_is_shown_beside_the_list() -> None:
+    async with chatting(world.client(kept=talk())) as chat:
+        await open_list(chat)
+        await chat.until(lambda: "Question 3?" in chat.text() and "Question 4?" not in chat.text())
+        await chat.pilot.press("down")
+        await chat.until(lambda: "Question 4?" in chat.text())
+        assert "↓ 22 more" in chat.app.screen.query_one(Preview).query_one(Plain).text
+
+
+async def test_all_sessions_are_searched_and_what_was_found_is_shown() -> None:
+    async with chatting(world.client(kept=talk())) as chat:
+        await open_list(chat)
+        await chat.pilot.press("slash", *"GOAT")
+        await chat.until(lambda: "Memory: Marmalade [1], the goat may not." in chat.text())
+        assert "Belt" not in chat.text().replace("Belt for", "") and "2 of them have it" in chat.text()
+        await chat.until(lambda: "What may the goat not eat?" in chat.text() and "↑ 40 before" in chat.text())
+        await chat.pilot.press(*"xyz")
+        await chat.until(lambda: "That was said in no session." in chat.text())
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "Belt" in chat.text())
+        assert isinstance(chat.app.screen, SessionsScreen)
+        await chat.pilot.press("slash", *"goat", "enter", "enter")
+        await back(chat)
+        await settled(chat)
+        assert chat.title() == "Animals"
+
+
+async def test_search_begins_from_the_prompt() -> None:
+    async with chatting(world.client(kept=talk()), NARROW) as chat:
+        await chat.send("/search marmalade")
+        await chat.until(lambda: "Memory: Marmalade" in chat.text() and "What may the goat" in chat.text())
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "Belt" in chat.text())
+        await chat.pilot.press("escape")
+        await back(chat)
+
+
+async def test_a_session_is_exported_from_the_list_to_a_new_file(tmp_path: Path) -> None:
+    file = tmp_path / "animals.md"
+    async with chatting(world.client(kept=talk())) as chat:
+        await open_list(chat)
+        await chat.pilot.press("down", "e")
+        await chat.until(lambda: "~/Animals.md" in chat.text())
+        chat.app.screen.query_one(Input).value = str(file)
+        await chat.pilot.press("enter")
+        await chat.until(file.exists)
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        assert file.read_text().startswith("# Animals\n") and "## What may the goat not eat?" in file.read_text()
+        await chat.pilot.press("e")
+        await chat.until(lambda: "~/Animals.md" in chat.text())
+        chat.app.screen.query_one(Input).value = str(file)
+        await chat.pilot.press("enter")
+        await chat.until(lambda: any("exists already. Choose" in one.message for one in chat.app._notifications))
+
+
+async def test_the_session_on_screen_is_renamed_and_exported(tmp_path: Path) -> None:
+    client = world.client(kept=talk())
+    async with chatting(client) as chat:
+        await chat.send("/rename Anything")
+        await chat.send("/export")
+        await chat.until(lambda: chat.text().count("There is no session yet.") == 2)
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        await chat.send("/rename The belt")
+        await chat.until(lambda: chat.title() == "The belt")
+        await chat.send("/rename")
+        await chat.until(lambda: "Enter keeps the name" in chat.text())
+        await chat.pilot.press("end", *"s", "enter")
+        await chat.until(lambda: client.kept[7].conversation.title == "The belts")
+        await chat.send(f"/export {tmp_path}/belts.json")
+        await chat.until(lambda: "This session is in" in chat.words())
+        kept = json.loads((tmp_path / "belts.json").read_text())
+        assert kept["conversation"]["title"] == "The belts" and len(kept["messages"]) == 6
+        await chat.send(f"/export {tmp_path}/no/belts.json")
+        await chat.until(lambda: chat.screen.query(Note).last(Note).text.endswith("No such file or directory."))
 
 
 async def test_deleting_the_session_on_screen_begins_a_new_one() -> None:

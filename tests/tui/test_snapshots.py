@@ -99,6 +99,19 @@ def test_sessions(looks_as_before: Look, size: tuple[int, int]) -> None:
     async def doing(chat: Chat) -> None:
         await chat.pilot.press("ctrl+s")
         await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        await chat.until(lambda: "Question 1?" in chat.text())
+
+    assert looks_as_before(world.client(kept=world.sessions()), doing, size)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_sessions_searched(looks_as_before: Look, size: tuple[int, int]) -> None:
+    async def doing(chat: Chat) -> None:
+        chat.app.theme = "parchment"
+        await chat.pilot.press("ctrl+s")
+        await chat.until(lambda: isinstance(chat.app.screen, SessionsScreen))
+        await chat.pilot.press("slash", *"answer 1")
+        await chat.until(lambda: "Memory: Answer" in chat.text() and "Question 1?" in chat.text())
 
     assert looks_as_before(world.client(kept=world.sessions()), doing, size)
 

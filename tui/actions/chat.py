@@ -16,7 +16,7 @@ CHAT: tuple[Action, ...] = (
     ),
     Action(
         "Sessions",
-        "Choose an earlier session; rename or delete it.",
+        "Choose an earlier session; search, rename, export or delete.",
         "show_sessions",
         key="ctrl+s",
         slash="sessions",
@@ -24,6 +24,24 @@ CHAT: tuple[Action, ...] = (
         palette=True,
     ),
     Action("New session", "Start afresh.", "new_session", key="ctrl+n", slash="new", footer="new", palette=True),
+    Action(
+        "Search",
+        "Find the sessions in which words were said.",
+        "show_sessions",
+        slash="search",
+        argument="WORDS",
+    ),
+    Action(
+        "Rename", "Give this session another name.", "rename_session", slash="rename", argument="[NAME]", palette=True
+    ),
+    Action(
+        "Export",
+        "Write this session with its sources to a new file, as Markdown or JSON.",
+        "export_session",
+        slash="export",
+        argument="[PATH]",
+        palette=True,
+    ),
     Action("Me", "Show who you are; or say it: /me phone 0161 496 07.", "show_me", slash="me", argument="[KEY VALUE]"),
     Action("Add", "Read a file or a folder once.", "add_path", slash="add", argument="PATH", completes="path"),
     Action(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from textual import work
 
 from daemon import wire
@@ -14,7 +11,7 @@ from tui.messages import StreamEvent
 from tui.reports import added_report, failure, profile_report, status_report
 from tui.shared import Shared
 from tui.widgets.note import Level, Note
-from tui.wording import short_path
+from tui.wording import short_path, typed_path
 
 
 class ReadingCommands(Part):
@@ -76,9 +73,3 @@ class ReadingCommands(Part):
             status = await self.link.call(lambda client: client.status())
             self.shared.status = status
             await self.conversation.say(status_report(status))
-
-
-def typed_path(typed: str) -> Path:
-    """A path as a person types or drops it: quoted perhaps, from `~` or from here."""
-    home = os.path.expanduser(typed.strip("'\""))  # noqa: PTH111  it leaves a `~name` that nobody has as it is
-    return Path(os.path.normpath(Path(home).absolute()))

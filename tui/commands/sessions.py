@@ -6,13 +6,16 @@ from textual import work
 
 from daemon import wire
 from tui.commands.part import Part
+from tui.exports import EXPORT_HINT, ExportError, export, suggest_path
+from tui.screens.line import LineScreen
 from tui.screens.sessions import NEW, SessionsScreen
 from tui.shared import Shared
 from tui.widgets.welcome import Welcome
+from tui.wording import short_path
 
 
 class SessionCommands(Part):
-    """/sessions, /new, /last"""
+    """/sessions, /search, /new, /last, /rename, /export"""
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
@@ -25,10 +28,10 @@ class SessionCommands(Part):
             self._welcome()
 
     @work
-    async def action_show_sessions(self) -> None:
+    async def action_show_sessions(self, words: str = "") -> None:
         with self.tell_failures():
             sessions = await self.link.sessions()
-            chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self.shared.now()))
+            chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self.shared.now(), words))
             if chosen == NEW:
                 await self.action_new_session()
             elif chosen is not None:
@@ -40,6 +43,35 @@ class SessionCommands(Part):
                     await self.action_new_session()
                 else:
                     self.conversation.rename(found)
+
+    @work
+    async def action_rename_session(self, title: str = "") -> None:
+        kept = self.conversation.session.conversation
+        if kept is None:
+            await self.conversation.say("There is no session yet. Ask something first.", "warning")
+            return
+        ask = LineScreen("Rename", kept.title, "Enter keeps the name · Esc leaves it")
+        if name := title or await self._ask_line(ask):
+            with self.tell_failures():
+                self.conversation.rename(await self.link.call(lambda client: client.rename_conversation(kept.id, name)))
+
+    @work
+    async def action_export_session(self, typed: str = "") -> None:
+        kept = self.conversation.session.conversation
+        if kept is None:
+            await self.conversation.say("There is no session yet. Ask something first.", "warning")
+            return
+        ask = LineScreen("Export", suggest_path(kept.title), EXPORT_HINT, 1000)
+        if place := typed or await self._ask_line(ask):
+            try:
+                with self.tell_failures():
+                    path = await self.link.call(lambda client: export(client, kept.id, place))
+                    await self.conversation.say(f"This session is in {short_path(str(path))}, with its sources.")
+            except ExportError as error:
+                await self.conversation.say(str(error), "error")
+
+    async def _ask_line(self, screen: LineScreen) -> str | None:
+        return await self.app.push_screen_wait(screen)
 
     @work
     async def action_resume_last(self) -> None:

@@ -1,50 +1,63 @@
-"""The list of sessions."""
+"""The list of sessions: searched, looked into, and what can be done with each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.terminal import display_safe
 from tui.actions import bindings_of
+from tui.exports import EXPORT_HINT, ExportError, export, suggest_path
 from tui.link import Link
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.dialog import Dialog
-from tui.screens.rename import RenameScreen
+from tui.screens.line import LineScreen
 from tui.widgets.plain import Plain
-from tui.wording import count, when
+from tui.widgets.preview import Preview
+from tui.wording import count, short_path, when
 
 NEW: Final = 0  # instead of a session's id
+NONE_KEPT = "No session is kept yet. Ask something first."
+NONE_FOUND = "That was said in no session."
+HINT = "Enter open · / search · n new · r rename · e export · d delete · Esc"
 
 
 class SessionsScreen(Dialog[int | None]):
-    """Choose a session (its id is the result), begin a NEW one, rename or delete one; None if it is closed."""
+    """Choose a session (its id is the result), begin a NEW one, or see to one; None if it is closed. `words` are looked
+    for in all of them at once."""
 
     BINDINGS = bindings_of("sessions")
     AUTO_FOCUS = "OptionList"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
 
-    def __init__(self, link: Link, sessions: tuple[wire.Conversation, ...], now: datetime) -> None:
+    def __init__(self, link: Link, sessions: tuple[wire.Conversation, ...], now: datetime, words: str = "") -> None:
         super().__init__()
         self._link = link
-        self._sessions = sessions
+        self._sessions = sessions  # those that are listed
+        self._matches: dict[int, wire.ConversationMatch] = {}  # what was found in them, while words are looked for
         self._now = now
+        self._words = words
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog"):
+        with Vertical(classes="dialog -full"):
             yield Plain("Sessions", classes="dialog-title")
-            yield OptionList(markup=False, compact=True)
-            yield Plain("No session is kept yet. Ask something first.", id="no-sessions")
-            yield Plain("Enter resumes · n new · r rename · d delete · Esc closes", classes="dialog-hint")
+            yield Input(self._words, placeholder="/ searches questions and answers of all sessions", compact=True)
+            with Horizontal(id="sessions-body"):
+                yield OptionList(markup=False, compact=True)
+                yield Preview()
+            yield Plain(NONE_KEPT, id="no-sessions")
+            yield Plain(HINT, classes="dialog-hint")
 
     def on_mount(self) -> None:
         self._show(0)
@@ -52,15 +65,63 @@ class SessionsScreen(Dialog[int | None]):
     @property
     def _highlighted(self) -> wire.Conversation | None:
         index = self.query_one(OptionList).highlighted
-        return None if index is None else self._sessions[index]
+        return self._sessions[index] if index is not None and index < len(self._sessions) else None
 
     def _show(self, highlighted: int) -> None:
         options = self.query_one(OptionList)
-        options.set_options(Option(_entry(session, self._now)) for session in self._sessions)
-        options.display = bool(self._sessions)
-        self.query_one("#no-sessions").display = not self._sessions
+        entries = [_entry(session, self._now, self._matches.get(session.id)) for session in self._sessions]
+        options.set_options(Option(entry) for entry in entries)
+        self.query_one("#sessions-body").display = bool(self._sessions)
+        nothing = self.query_one("#no-sessions", Plain)
+        nothing.display = not self._sessions
+        nothing.update(NONE_FOUND if self._words else NONE_KEPT)
         if self._sessions:
             options.highlighted = min(highlighted, len(self._sessions) - 1)
+
+    @on(OptionList.OptionHighlighted)
+    @work(exclusive=True, group="preview")
+    async def _preview(self) -> None:
+        session = self._highlighted
+        if session is None:
+            return
+        try:
+            kept = await self._link.call(lambda client: client.conversation(session.id))
+        except (DaemonError, DaemonDownError):
+            self.query_one(Preview).clear()  # whoever opens it is told why
+        else:
+            match = self._matches.get(session.id)
+            self.query_one(Preview).show(kept.messages, self._words, match.message_id if match else None)
+
+    # Searching ------------------------------------------------------------------------------------
+
+    def action_search(self) -> None:
+        self.query_one(Input).focus()
+
+    @on(Input.Changed)
+    @work(exclusive=True, group="search")
+    async def _search(self, event: Input.Changed) -> None:
+        self._words = event.value.strip()
+        await self._list(0)
+
+    @on(Input.Submitted)
+    def _searched(self) -> None:
+        self.query_one(OptionList).focus()
+
+    async def _list(self, highlighted: int) -> None:
+        words = self._words
+        try:
+            if words:
+                found = await self._link.call(lambda client: client.search_conversations(words))
+                self._matches = {match.conversation.id: match for match in found}
+                self._sessions = tuple(match.conversation for match in found)
+            else:
+                self._matches, self._sessions = {}, await self._link.sessions()
+        except (DaemonError, DaemonDownError) as error:
+            self._tell(error)
+        else:
+            self._show(highlighted)
+
+    # What can be done -----------------------------------------------------------------------------
 
     @on(OptionList.OptionSelected)
     def action_resume(self) -> None:
@@ -71,16 +132,35 @@ class SessionsScreen(Dialog[int | None]):
         self.dismiss(NEW)
 
     def action_close(self) -> None:
-        self.dismiss(None)
+        search = self.query_one(Input)
+        if search.has_focus or search.value:
+            search.clear()
+            self.query_one(OptionList).focus()
+        else:
+            self.dismiss(None)
 
     @work
     async def action_rename(self) -> None:
         session = self._highlighted
         if session is None:
             return
-        title = await self.app.push_screen_wait(RenameScreen(session.title))
-        if title:
+        ask = LineScreen("Rename", session.title, "Enter keeps the name · Esc leaves it")
+        if title := await self.app.push_screen_wait(ask):
             await self._change(lambda client: client.rename_conversation(session.id, title))
+
+    @work
+    async def action_export(self) -> None:
+        session = self._highlighted
+        if session is None:
+            return
+        ask = LineScreen("Export", suggest_path(session.title), EXPORT_HINT, 1000)
+        if typed := await self.app.push_screen_wait(ask):
+            try:
+                path: Path = await self._link.call(lambda client: export(client, session.id, typed))
+            except (DaemonError, DaemonDownError, ExportError) as error:
+                self._tell(error)
+            else:
+                self.notify(f"It is in {display_safe(short_path(str(path)), line=True)}.", markup=False)
 
     @work
     async def action_delete(self) -> None:
@@ -95,14 +175,22 @@ class SessionsScreen(Dialog[int | None]):
         highlighted = self.query_one(OptionList).highlighted or 0
         try:
             await self._link.call(change)
-            self._sessions = await self._link.sessions()
         except (DaemonError, DaemonDownError) as error:
-            self.notify(display_safe(str(error)), severity="error", markup=False)
+            self._tell(error)
         else:
-            self._show(highlighted)
+            await self._list(highlighted)
+
+    def _tell(self, error: Exception) -> None:
+        self.notify(display_safe(str(error)), severity="error", markup=False)
 
 
-def _entry(session: wire.Conversation, now: datetime) -> Content:
+def _entry(session: wire.Conversation, now: datetime, match: wire.ConversationMatch | None) -> Content:
     title = display_safe(session.title, line=True) or "Untitled"
     facts = f"{when(session.updated, now)} · {count(session.messages, 'message')}"
-    return Content.assemble(title, (f"\n{facts}", "$foreground-muted"))
+    lines: list[str | tuple[str, str]] = [title, (f"\n{facts}", "$foreground-muted")]
+    if match is not None and match.messages > 1:
+        lines.append((f" · {match.messages:,} of them have it", "$foreground-muted"))
+    if match is not None and match.quote:
+        who = "You" if match.role == "user" else "Memory"
+        lines.append((f"\n{who}: {display_safe(match.quote, line=True)}", "$foreground-muted"))
+    return Content.assemble(*lines)
