@@ -372,6 +372,10 @@ class Client:
     def episode(self, id: int) -> wire.Passage:
         return self._call("GET", f"/episodes/{id}", wire.Passage)
 
+    def surroundings(self, id: int) -> wire.Surroundings:
+        """What stands before and after a passage, and what its source says of itself."""
+        return self._call("GET", f"/episodes/{id}/around", wire.Surroundings)
+
     def activity(self) -> Stream:
         """What the daemon does, as it does it, until the stream is closed."""
         return self._stream("GET", "/activity")

@@ -7,6 +7,7 @@ through `display_safe`; nothing else in the project writes such text to a screen
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -73,6 +74,19 @@ def title_of(question: str) -> str:
 def statement(fact: wire.Fact) -> str:
     """A fact in one line, with how it is meant where it is not simply so."""
     return f"{' '.join(fact.text.split())}{modality(fact)}"
+
+
+def path_words(path: Sequence[wire.Hop]) -> str:
+    """How a question came to a passage, in one line: `Beatrice → sounded for → the mayor → passage "Fog signal"`. A
+    mention has no words of its own; `←` is read from right to left."""
+    parts: list[str] = []
+    for place, hop in enumerate(path):
+        if hop.relation:
+            parts += ["←" if hop.inverse else "→", hop.relation, "←" if hop.inverse else "→"]
+        elif place:
+            parts.append("→")
+        parts.append(f"passage “{hop.label}”" if hop.kind == "episode" else hop.label)
+    return " ".join(" ".join(parts).split())
 
 
 def modality(fact: wire.Fact) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast, get_args
+from collections.abc import Mapping
+from typing import Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
@@ -36,6 +37,15 @@ def passage(episode: Episode) -> wire.Passage:
         end_line=episode.end_line,
         refs=episode.refs,
     )
+
+
+def surroundings(before: Episode | None, after: Episode | None, properties: Mapping[str, Any]) -> wire.Surroundings:
+    told = {str(key): _property_words(value) for key, value in properties.items()}
+    return wire.Surroundings(passage(before) if before else None, passage(after) if after else None, told)
+
+
+def _property_words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def recall_reply(found: Recall, ms: float) -> wire.RecallReply:

@@ -43,7 +43,12 @@ class Step(Event):
 
 @dataclass(frozen=True, slots=True)
 class Visit(Event):
-    """One vertex that a question touched. `score` is the stage's own measure, larger is better."""
+    """One vertex that a question touched. `score` is the stage's own measure, larger is better.
+
+    `parent` is the vertex that led to it by the edge `parent_edge`, `depth` how many edges that is from where the
+    question began; `relation` the words of that edge, "" for a mention, and it leads from this vertex to its parent if
+    it is `inverse`. Without a parent it is where the question began: an object it names, or a passage with its words.
+    """
 
     node_id: int
     kind: Literal["episode", "thesis", "object"]
@@ -53,6 +58,9 @@ class Visit(Event):
     status: Literal["seed", "selected", "pruned", "scanned"] = "selected"
     parent_edge: int | None = None
     depth: int = 0
+    parent: int | None = None
+    relation: str = ""
+    inverse: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,16 +66,31 @@ class Traced:
 
 
 @dataclass(frozen=True, slots=True)
+class Hop:
+    """A vertex on the way from a question to a passage: an object by its name, or a passage by its title. `relation`
+    are the words of the edge from the one before it, "" for a mention; `inverse`: it leads back to that one; `fact`
+    says where it is told."""
+
+    label: str
+    kind: Literal["object", "episode"]
+    relation: str = ""
+    inverse: bool = False
+    fact: Fact | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Used:
     """What one citation rests on: the place of its passage among those that were shown (1 is the best, None if it was
-    not), its score as a share of the best, the scores by channel that this was made from, and the facts that are read
-    out of the words it quotes."""
+    not), its score as a share of the best, the scores by channel that this was made from, the facts that are read out
+    of the words it quotes, and the path that leads there: from an object that the question names, or from a passage
+    with its words. The passage itself is the last of it."""
 
     cited: Citation
     place: int | None = None
     score: float | None = None
     channels: Mapping[str, float] = field(default_factory=dict)
     facts: tuple[Fact, ...] = ()
+    path: tuple[Hop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from daemon import wire
+from daemon.terminal import path_words
 from tui.wording import cited_label, count, short_path, size
 
 SKIPPED_SHOWN = 3
@@ -88,6 +89,8 @@ def why_report(reply: wire.Why, folders: Sequence[str] = ()) -> str:
         lines.append(f"[{used.cited.n}] {cited_label(used.cited, folders)}: {_short(used.cited.quote)}")
         if used.place is not None and used.score is not None:
             lines.append(f"    passage {used.place} of {reply.shown}, score {used.score:.2f}{_channels(used.channels)}")
+        if len(used.path) > 1:
+            lines.append(f"    found by {path_words(used.path)}")
         lines += [f"    fact: {' '.join(fact.text.split())}" for fact in used.facts]
     if not reply.used:
         lines.append("No line of your notes was used.")

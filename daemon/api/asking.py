@@ -83,3 +83,7 @@ def routes(api: Api, services: Services) -> None:
             raise NotFoundError(f"There is no episode {id}.")
 
         return await services.read(call)
+
+    @api.get("/episodes/{id}/around")
+    async def surroundings(id: int) -> wire.Surroundings:
+        return await services.read(lambda: views.surroundings(*memory.sources.surroundings(id)))

@@ -14,7 +14,7 @@ from daemon.cli.options import json_option
 from daemon.cli.questions import where
 from daemon.cli.session import Session, pass_session
 from daemon.cli.traces import NOT_KEPT, cost, newest, outcome, tier
-from daemon.terminal import statement
+from daemon.terminal import path_words, statement
 
 CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
 LONGEST_QUOTE = 200  # characters
@@ -68,6 +68,8 @@ def _print_used(used: wire.Used, shown: int) -> None:
     if used.place is not None and used.score is not None:
         scores = f"; {channels(used.channels)}" if used.channels else ""
         click.echo(output.style_text(f"    passage {used.place} of {shown}, score {used.score:.2f}{scores}", dim=True))
+    if len(used.path) > 1:
+        output.print_text(f"    found by {path_words(used.path)}")
     for fact in used.facts:
         output.print_text(f"    fact {fact.id}: {statement(fact)}  {span(fact)}".rstrip())
 

@@ -39,6 +39,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /profile                                   -> ProfileReply
     POST   /profile, /profile/remove                  -> ProfileReply
     GET    /episodes/{id}                             -> Passage
+    GET    /episodes/{id}/around                      -> Surroundings
     GET    /traces?limit=&offset=                     -> TracesReply
     GET    /traces/{id}                               -> Trace
     POST   /traces/{id}/again                         -> question stream: the same question, asked now
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
     from memory.text.placeholders import fill_placeholders as fill_placeholders
     from memory.text.placeholders import find_placeholders as find_placeholders
     from memory.trace import Asked as Asked
+    from memory.trace import Hop as Hop
     from memory.trace import Used as Used
     from memory.trace import Why as Why
 
@@ -134,7 +136,7 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 # millisecond to make, and a command needs few of them.
 MODULES = {
     "process": "Hello Failed",
-    "questions": "Answered Passage Found RecallReply",
+    "questions": "Answered Found Passage RecallReply Surroundings",
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "home": "Home SuggestionsReply",
@@ -155,7 +157,7 @@ NOUNS = {
     "memory.nouns": "Copy Forgotten Conversation ConversationMatch AnswerChange ChatMessage ListedSource RetiredText"
     " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
-    "memory.trace": "Asked Used Why",
+    "memory.trace": "Asked Hop Used Why",
     "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",
 }

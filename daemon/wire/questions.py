@@ -33,6 +33,16 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """GET /episodes/{id}/around. The passages before and after one in its source, and what the source says of itself:
+    frontmatter, mail headers."""
+
+    before: Passage | None = None
+    after: Passage | None = None
+    properties: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     passage: Passage
     score: float

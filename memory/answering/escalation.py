@@ -167,7 +167,7 @@ class Escalation(Answering):
             outline, step = consult(Metered(llm, self.meter, reserved), question, self.options.today, cancelled)
             if outline:
                 self.found = self.again(outline)
-                self._collect_parts()
+                yield from self._collect_parts()
             yield self._record(step)
 
     def _look_further(self, text: GroundedText, llm: LLM, context: PromptContext) -> Generator[Event, None, bool]:
@@ -235,7 +235,7 @@ class Escalation(Answering):
         yield from map(self._record, looked.steps)
         self.chosen |= dict.fromkeys(looked.episodes)
         self.expanded |= dict.fromkeys(edge for note in notes(GuidedNote, looked.steps) for edge in note.edges or ())
-        self._collect(looked.episodes)
+        yield from self._collect(looked.episodes)
 
     def _pick_driver(self) -> LLM | None:
         """The model that may drive tools, on this machine if there is one; None if none can be reached."""
@@ -262,7 +262,7 @@ class Escalation(Answering):
         else:
             yield from map(self._record, looked.steps)
         self.chosen |= dict.fromkeys(toolbox.collected)
-        self._collect(toolbox.collected)
+        yield from self._collect(toolbox.collected)
 
     @cached_property
     def _refusals(self) -> tuple[Refused, ...]:

@@ -51,7 +51,7 @@ from memory.answering.selection import (
     select_by_type,
 )
 from memory.llm import NOTHING, Usage
-from memory.nouns import Answer, Citation, Preview, Step, Token
+from memory.nouns import Answer, Citation, Preview, Step, Token, Visit
 from memory.protocols import Embedder
 from memory.retrieval.question_type import asks_course
 from memory.retrieval.state import RetrievalResult
@@ -307,7 +307,7 @@ def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[
 MAX_EPISODES_PER_PART = 5  # of each part of a question that are looked at before those of the whole
 
 OpenConnection = Callable[[], AbstractContextManager[Connection]]
-Event = Step | Preview | Token | Citation
+Event = Step | Visit | Preview | Token | Citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,15 +383,18 @@ class Answering:
         looked = explore_best_first(self.found)
         yield from map(self._record, looked.steps)
         most = max(len(self.found.recall.hits), self.settings.episodes)
-        self._collect(looked.episodes)
+        yield from self._collect(looked.episodes)
         self.found = self.found.top(most)
 
-    def _collect_parts(self) -> None:
-        self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])
+    def _collect_parts(self) -> tuple[Visit, ...]:
+        return self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])
 
-    def _collect(self, episodes: Iterable[int]) -> None:
+    def _collect(self, episodes: Iterable[int]) -> tuple[Visit, ...]:
+        """Adds them to what was found; -> those that were not there yet, as visits."""
+        before = len(self.found.recall.trace.visits)
         with self.reading() as conn:
             self.found = self.found.with_collected(conn, episodes)
+        return self.found.recall.trace.visits[before:]
 
     def _record(self, step: Step) -> Step:
         self.steps.append(step)

@@ -7,7 +7,7 @@ of a kind that may not be entered. Whoever walks with `neighbours` cannot break 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -198,6 +198,25 @@ class Walkable:
             return False
         within = links.valid_from[place] <= self._when.begun_by and links.valid_to[place] > self._when.ends_after
         return bool(within) and self._is_told(edge)
+
+    def edges_among(self, vertices: Iterable[int]) -> list[tuple[int, int, int]]:
+        """The mentions and relations among these episodes and objects that may be followed, by id: edge, ends. Costs
+        little, whatever hubs they are."""
+        wanted = np.array(sorted(set(vertices)), np.int32)
+        graph, links, found = self.graph, self.graph.links, set()
+        for vertex, kind, row in zip(wanted, self.kinds(wanted), self.rows(wanted), strict=True):
+            if kind == EPISODE and self.allowed[row]:
+                here = slice(*graph.counts.indptr[row : row + 2])
+                objects = graph.object_ids[graph.counts.indices[here]]
+                joined = np.isin(objects, wanted)
+                pairs = zip(graph.mention_ids[here][joined], objects[joined], strict=True)
+                found |= {(int(edge), int(vertex), int(other)) for edge, other in pairs if edge}
+            elif kind == OBJECT and self._seen_object(int(row)):
+                places = self._index.link_places[slice(*np.searchsorted(self._index.link_ends, [vertex, vertex + 1]))]
+                joined = (links.src[places] == vertex) & np.isin(links.dst[places], wanted)
+                ends = zip(links.ids[places][joined], links.dst[places][joined], strict=True)
+                found |= {(int(edge), int(vertex), int(other)) for edge, other in ends if self.sees_link(int(edge))}
+        return sorted(found)
 
     def _neighbours(self, vertex: int) -> Neighbours:
         kind, row = int(self._index.kinds[vertex]), int(self._index.rows[vertex])

@@ -20,11 +20,12 @@ import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph, Ints
 from memory.graph.postings import flatten_slices
-from memory.graph.walk import Status, Walk, top_k
+from memory.graph.walk import Status, Walk, Walkable, top_k
 from memory.nouns import Hit, Visit
 from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.question_type import episode_count
 from memory.retrieval.state import Retrieval, TextScores
+from memory.retrieval.visits import add_parents
 from memory.settings import RecallSettings
 from memory.stages import ContextNote, LinksNote, RankNote
 from memory.store import episodes
@@ -34,8 +35,8 @@ MASS_POWER = 0.7  # below 1: what lies further off loses less, so that the secon
 MAX_PAGES = 2  # episodes that one object titles and that count as pages of it, those with the best text
 MAX_PASSAGES = 5  # best passages that lead on as well, each with the square of its score
 MAX_SHORT_TURN_WORDS = 60
-SCORE_DIGITS = 4  # of a score in the trace
 MAX_SHOWN_OBJECTS = 12  # objects of a walk that the trace names
+SCORE_DIGITS = 4  # of a score in the trace
 
 
 def score_links(retrieval: Retrieval) -> LinksNote:
@@ -79,7 +80,8 @@ def rank_episodes(retrieval: Retrieval) -> RankNote:
         hits.append(Hit(episode, float(retrieval.ranking[row]), channels))
     retrieval.hits = tuple(hits)
     found = [Visit(hit.episode.id, "episode", hit.episode.title, hit.score, "rank") for hit in hits]
-    retrieval.visits = [*_object_visits(retrieval), *found]
+    walk = Walkable(graph, retrieval.allowed, when=retrieval.valid_time)
+    retrieval.visits = add_parents(retrieval.conn, walk, [*_object_visits(retrieval), *found])
     rounded = {
         str(hit.episode.id): {name: round(score, SCORE_DIGITS) for name, score in hit.channels.items()} for hit in hits
     }
@@ -112,10 +114,8 @@ def _object_visits(retrieval: Retrieval) -> list[Visit]:
             continue
         score = float(walk.objects[column]) if walk is not None else seeds[column]
         visited = walk.visit.get(node) if walk is not None else None
-        path = visited.path.edges if visited else ()
         status: Status = "seed" if column in seeds else visited.status if visited else "selected"
-        stage, last = "seed" if column in seeds else "graph", path[-1] if path else None
-        visits.append(Visit(node, "object", labels[node], score, stage, status, last, len(path)))
+        visits.append(Visit(node, "object", labels[node], score, "seed" if column in seeds else "graph", status))
     return visits
 
 

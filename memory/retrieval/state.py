@@ -14,12 +14,13 @@ from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.replay import NOT_ASKED_BEFORE, ReplayResult
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
-from memory.graph.walk import ANY_TIME, Moment, Walk, top_k
+from memory.graph.walk import ANY_TIME, Moment, Walk, Walkable, top_k
 from memory.nouns import Hit, Recall, Scope, Step, Visit
 from memory.protocols import Embedder, Vectors
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.question_type import FACT, QuestionType
 from memory.retrieval.traversers import EdgeScorer, Seeds, Strategy
+from memory.retrieval.visits import add_parents
 from memory.settings import RecallSettings
 from memory.store import episodes
 from memory.store.connect import Connection
@@ -295,5 +296,7 @@ class RetrievalResult:
         hits += [Hit(episode, score(episode.id)) for episode in missing]
         hits.sort(key=lambda hit: (-hit.score, hit.episode.id))
         visits = [Visit(one.id, "episode", one.title, score(one.id), "collected") for one in missing]
-        trace = replace(self.recall.trace, visits=(*self.recall.trace.visits, *visits))
+        walk = Walkable(self.graph, self.allowed, when=self.seeds.guidance.when)
+        before = self.recall.trace.visits
+        trace = replace(self.recall.trace, visits=(*before, *add_parents(conn, walk, visits, before)))
         return replace(self, recall=Recall(tuple(hits), trace), collected=frozenset(new))

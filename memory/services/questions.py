@@ -1,6 +1,6 @@
 """Questions: passages and answers with their traces, what a person says of them, and why an answer is what it is."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -21,13 +21,14 @@ from memory.retrieval.pipeline import retrieve, training_signal
 from memory.retrieval.question_type import decompose
 from memory.retrieval.state import CachedEmbedder, QuestionState, RetrievalResult
 from memory.retrieval.traversers import Strategy
+from memory.retrieval.visits import path_to
 from memory.services.state import State
 from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, queries, relations, traces
 from memory.store.store import read_by
 from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms
-from memory.trace import OPINIONS, Plan, Used, Why, WhyNot
+from memory.trace import OPINIONS, Hop, Plan, Used, Why, WhyNot
 
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # what may be said of an answer
 FIRST_QUESTIONS = 25  # after which edges are first compared
@@ -140,13 +141,16 @@ class Questions:
             cited = traced.answer.citations if traced.answer else ()
             quoted = relations.quoted_facts(conn, cited)
             told = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
+            paths = {one.episode_id: path_to(traced.trace.visits, one.episode_id) for one in cited}
+            crossed = [visit.parent_edge for path in paths.values() for visit in path if visit.relation]
+            told_by = {fact.id: fact for fact in facts.by_id(conn, [edge for edge in crossed if edge is not None])}
         scores = _scores(traced.trace.visits)
         places = {id: place for place, id in enumerate(sorted(scores, key=lambda id: -scores[id]), 1)}
         steps = traced.trace.steps
         ranked, answered, routed = last_note(RankNote, steps), last_note(AnswerNote, steps), [*notes(RouteNote, steps)]
         channels = (ranked.channels if ranked else None) or {}
         used = [
-            Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n])
+            Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n], _hops(paths[id], told_by))
             for one in cited for id in [one.episode_id]
         ]  # fmt: skip
         answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
@@ -312,6 +316,19 @@ class Questions:
         with state.edge_transaction() as conn:
             if state.serves(of) and rebuild.recentre(conn, of, known.dimension) is None:
                 rebuild.calibrate(conn, of, known.dimension)
+
+
+def _hops(path: Sequence[Visit], told_by: Mapping[int, Fact]) -> tuple[Hop, ...]:
+    return tuple(
+        Hop(
+            visit.label,
+            "episode" if visit.kind == "episode" else "object",
+            visit.relation,
+            visit.inverse,
+            told_by.get(visit.parent_edge or 0),
+        )
+        for visit in path
+    )
 
 
 def _scores(visits: Sequence[Visit]) -> dict[int, float]:

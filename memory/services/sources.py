@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from memory.errors import NotFoundError
 from memory.nouns import Episode, ListedSource, Policy, Source
 from memory.services.jobs import NewJob
 from memory.store import episodes, forgotten, jobs, recent, sources
@@ -91,6 +92,15 @@ class Sources:
         with self._store.reading() as conn:
             alive = episodes.alive(conn, ids) if live else ids
             return episodes.by_ids(conn, [id for id in ids if id in alive])
+
+    def surroundings(self, id: int) -> tuple[Episode | None, Episode | None, dict[str, Any]]:
+        """The live episodes before and after one in its source, and the properties of that. NotFoundError."""
+        with self._store.reading() as conn:
+            if id not in (beside := episodes.neighbours(conn, [id])):
+                raise NotFoundError(f"There is no passage {id} any more.")
+            found = {one.id: one for one in episodes.by_ids(conn, [near for near in beside[id] if near is not None])}
+            before, after = (found.get(near) if near is not None else None for near in beside[id])
+            return before, after, sources.properties_of(conn, id)
 
     def has_chat(self, name: str) -> bool:
         """Whether a live chat is called so, in upper or lower case and with any spaces."""

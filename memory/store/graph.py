@@ -371,6 +371,13 @@ def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]
     return dict(conn.execute(f"SELECT id, body FROM thesis_content WHERE id IN {LISTED}", (id_list(ids),)).fetchall())
 
 
+def relation_words(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int, str]]:
+    """id -> the node that an edge begins at, and the words of its relation, "" for none."""
+    query = "SELECT e.id, e.src, ifnull(p.label, '') FROM edge e LEFT JOIN predicate p ON p.id = e.pred_id"
+    rows = conn.execute(f"{query} WHERE e.id IN {LISTED}", (id_list(ids),))
+    return {id: (src, label) for id, src, label in rows}
+
+
 def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -> list[EdgeRow]:
     """The live edges of a kind that begin at these nodes, by id."""
     rows = conn.execute(

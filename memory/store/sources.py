@@ -153,6 +153,13 @@ def last_read(conn: Connection, uri: str) -> tuple[int, int | None, int | None] 
     return row
 
 
+def properties_of(conn: Connection, episode: int) -> dict[str, Any]:
+    """What stands in the properties of an episode's source: frontmatter, mail headers."""
+    query = "SELECT s.properties FROM source s JOIN episode o ON o.source_id = s.id WHERE o.node_id = ?"
+    row = conn.execute(query, (episode,)).fetchone()
+    return dict(json.loads(row[0])) if row and row[0] else {}
+
+
 def set_content(conn: Connection, uri: str, sha256: str, size: int, mtime_ns: int) -> None:
     """The live source holds all that its file of that content, size and time does."""
     conn.execute(

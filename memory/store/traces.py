@@ -191,12 +191,20 @@ def _steps(conn: Connection, id: int) -> tuple[Step, ...]:
 def _visits(conn: Connection, id: int) -> tuple[Visit, ...]:
     rows = conn.execute(
         "SELECT v.node_id, CASE n.kind WHEN 'E' THEN 'episode' WHEN 'T' THEN 'thesis' ELSE 'object' END,"
-        " coalesce(n.label, c.body, ''), v.score, v.stage, v.status, v.parent_edge, v.depth"
+        " coalesce(n.label, c.body, ''), v.score, v.stage, v.status, v.parent_edge, v.depth,"
+        " CASE v.node_id WHEN e.dst THEN e.src WHEN e.src THEN e.dst END, e.dst, ifnull(p.label, '')"
         " FROM trace_visit v JOIN node n ON n.id = v.node_id LEFT JOIN thesis_content c ON c.id = v.node_id"
+        " LEFT JOIN edge e ON e.id = v.parent_edge LEFT JOIN predicate p ON p.id = e.pred_id"
         " WHERE v.trace_id = ? ORDER BY v.visit",
         (id,),
     )
-    return tuple(Visit(*row) for row in rows)
+    return tuple(
+        replace(
+            Visit(*row[:8]), parent=parent, relation=relation if parent else "", inverse=bool(parent) and end != row[0]
+        )
+        for row in rows
+        for parent, end, relation in [row[8:]]
+    )
 
 
 def thin_out(conn: Connection, keep: int, before: int, limit: int) -> int:
