@@ -19,7 +19,8 @@ class Session:
     """A session: its conversation (None until the daemon keeps it), its messages, and the questions that wait.
 
     `messages` are the settled ones, oldest first; those before `shown_from` have no widgets. `asked` are the questions
-    for the arrow keys, oldest first. `limits` are those of the questions to come.
+    for the arrow keys, oldest first. `limits` are those of the questions to come. `model` wrote an answer
+    last; `calls` and `tokens` are what models took since the session is on screen.
     """
 
     conversation: wire.Conversation | None = None
@@ -28,6 +29,9 @@ class Session:
     asked: list[str] = field(default_factory=list)
     waiting: deque[Inquiry] = field(default_factory=deque)
     limits: tuple[Limit, ...] = ()
+    model: str = ""
+    calls: int = 0
+    tokens: int = 0
 
     @classmethod
     def from_messages(cls, reply: wire.MessagesReply) -> Session:
@@ -53,6 +57,12 @@ class Session:
         until = self.shown_from
         self.shown_from = max(0, until - WINDOW)
         return self.messages[self.shown_from : until]
+
+    def note_taken(self, model: str, calls: int, tokens: int) -> None:
+        """What one more answer took of models."""
+        self.model = model or self.model
+        self.calls += calls
+        self.tokens += tokens
 
     def judge(self, trace_id: int, verdict: Literal["good", "bad"] | None) -> None:
         """What a person says of an answer, which may be shown again later."""

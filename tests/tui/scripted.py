@@ -61,6 +61,7 @@ class ScriptedClient:
     changed: dict[int, wire.Revision] = field(default_factory=dict)
     episodes: dict[int, str] = field(default_factory=dict)
     settled: list[tuple[int, str]] = field(default_factory=list)
+    reachable: wire.ModelsReply = field(default_factory=lambda: wire.ModelsReply((), ()))
     passages: int = 1
     objects: tuple[str, ...] = ()
     tagged: dict[str, int] = field(default_factory=dict)
@@ -107,6 +108,14 @@ class ScriptedClient:
         kept = self.conversation(id)
         self.kept[id] = replace(kept, conversation=replace(kept.conversation, title=title))
         return self.kept[id].conversation
+
+    def models(self) -> wire.ModelsReply:
+        return self.reachable
+
+    def use_models(self, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
+        used = next((name for name in names if name in [row.name for row in self.reachable.models]), "")
+        self.reachable = replace(self.reachable, roles=(wire.ModelRole(role, names, used),))
+        return self.reachable
 
     def search_conversations(self, words: str, limit: int = 50) -> tuple[wire.ConversationMatch, ...]:
         found = []

@@ -15,7 +15,9 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, Chat
 from tests.tui.looks import Look, compare_looks
 from tests.tui.scripted import HOME, Script
+from tests.tui.test_models import REACHABLE
 from tui.screens.help import HelpScreen
+from tui.screens.models import ModelsScreen
 from tui.screens.sessions import SessionsScreen
 
 
@@ -114,6 +116,14 @@ def test_sessions_searched(looks_as_before: Look, size: tuple[int, int]) -> None
         await chat.until(lambda: "Memory: Answer" in chat.text() and "Question 1?" in chat.text())
 
     assert looks_as_before(world.client(kept=world.sessions()), doing, size)
+
+
+def test_models(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        await chat.send("/model")
+        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
+
+    assert looks_as_before(world.client(reachable=REACHABLE), doing)
 
 
 def test_help(looks_as_before: Look) -> None:

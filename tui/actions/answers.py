@@ -36,6 +36,14 @@ ANSWERS: tuple[Action, ...] = (
         slash="fork",
         palette=True,
     ),
+    Action(
+        "Model",
+        "Choose which model writes answers, or none; it says what each choice means.",
+        "choose_model",
+        slash="model",
+        argument="[NAME]",
+        palette=True,
+    ),
     Action("Copy", "Copy the answer with its sources, as Markdown.", "screen.copy_answer", "transcript", "y"),
     Action(
         "Copy plain",

@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from tui.actions import bindings_of, find_command, parse_command
+from tui.commands.answering import AnsweringCommands
 from tui.commands.answers import AnswerCommands
 from tui.commands.asking import AskingCommands, prompt_sign
 from tui.commands.completing import CompletingCommands
@@ -30,6 +31,7 @@ from tui.widgets.welcome import Welcome
 
 class ChatScreen(
     AnswerCommands,
+    AnsweringCommands,
     AskingCommands,
     CompletingCommands,
     LimitingCommands,

@@ -49,6 +49,7 @@ class Answer(Vertical):
         self.citations: tuple[wire.Citation, ...] = kept.citations if kept else ()
         self.no_answer = False
         self.trace_id: int | None = kept.trace_id if kept else None
+        self.model = ""  # wrote it
         self.ready = asyncio.Event()
         self.trace = TraceLine()
         self._kept = kept
@@ -101,7 +102,7 @@ class Answer(Vertical):
 
     async def settle(self, answered: wire.Answered) -> None:
         """The question was answered, or refused."""
-        self.trace_id = answered.trace_id
+        self.trace_id, self.model = answered.trace_id, answered.model
         await self._finish(answered)
         if answered.no_answer:
             await self._remark(_hint(answered.missing))

@@ -165,6 +165,8 @@ class Conversation(Vertical):
         answered = wire.Answered(answer.text, answer.citations, answer.no_answer, trace_id=answer.trace_id)
         self.session.settle(answer.question, answered, self._shared.now(), state)
         self._tell_evidence(answer)
+        self.session.note_taken(answer.model, *answer.trace.taken)
+        self.show_title()
         self.session.shown_from += await self.transcript.prune(KEPT)
         if self.session.waiting:
             await self._send(self.session.waiting.popleft())
@@ -204,9 +206,13 @@ class Conversation(Vertical):
         self.post_message(self.Changed())
 
     def show_title(self) -> None:
-        """Puts the session's title on the frame."""
+        """Puts the session's title on the frame, and what models took for it."""
         title = display_safe(self.session.title, line=True)
         self.border_title = Content(title) if title else NEW_SESSION
+        calls = count(self.session.calls, "call") if self.session.calls else ""
+        tokens = count(self.session.tokens, "token") if self.session.tokens else ""
+        model = display_safe(self.session.model, line=True) if calls else ""
+        self.border_subtitle = Content(" · ".join(filter(None, (model, calls, tokens))))
 
     def place_of(self, answer: Answer) -> int:
         """The place of an answer among the session's messages."""

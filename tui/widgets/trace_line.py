@@ -14,6 +14,7 @@ from tui.widgets.plain import Plain
 from tui.wording import count
 
 TOP_VISITS = 8
+ASKING = ("compose", "guided", "sketch")  # the stages that tell the tokens a model took
 USUAL = "R2"  # the tier that nobody needs to be told of
 _LABEL = 60
 
@@ -37,6 +38,11 @@ class TraceLine(Plain):
     def has_details(self) -> bool:
         """Whether there is something to unfold."""
         return bool(self._stages or self._visits)
+
+    @property
+    def taken(self) -> tuple[int, int]:
+        """How many calls of models it took, and how many tokens as far as they are told."""
+        return sum(map(_calls, self._stages)), sum(map(_tokens, self._stages))
 
     def begin(self, doing: str = "searching") -> None:
         """The question was sent, and this is what is done about it now."""
@@ -101,9 +107,9 @@ class TraceLine(Plain):
 
     def _asked(self) -> list[str]:
         tiers = [note.tier for stage in self._stages if (note := wire.RouteNote.from_step(stage))]
-        calls = sum(map(_calls, self._stages))
+        calls, tokens = self.taken
         further = [wire.TIERS[tier] for tier in tiers[-1:] if tier in wire.TIERS and tier != USUAL]
-        return further + ([count(calls, "call")] if calls else [])
+        return further + ([count(calls, "call")] if calls else []) + ([count(tokens, "token")] if tokens else [])
 
     def _stage_lines(self) -> list[Content]:
         width = max((len(stage.name) for stage in self._stages), default=0)
@@ -129,6 +135,11 @@ def _calls(stage: wire.Step) -> int:
         return int(guided.call > 0)
     note = wire.ComposeNote.from_step(stage) or wire.AgentNote.from_step(stage)
     return (note.calls or 0) if note is not None else 0
+
+
+def _tokens(stage: wire.Step) -> int:
+    tokens = stage.detail.get("tokens")
+    return tokens if isinstance(tokens, int) and stage.name in ASKING else 0
 
 
 def _details(detail: Mapping[str, object]) -> str:

@@ -1,0 +1,76 @@
+"""Who writes the answers, and what that takes."""
+
+from __future__ import annotations
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import NARROW, chatting
+from tests.tui.scripted import NOW, Script, ScriptedClient
+from tui.screens.chat import ChatScreen
+from tui.screens.models import ModelsScreen
+from tui.widgets.note import Note
+
+GRADES = wire.Graded("ollama:qwen3:4b", NOW, 0.9, 0.8, 0.92, 1.0, None, 40.0, 0.5, 8000, question_s=12.0)
+REACHABLE = wire.ModelsReply(
+    (
+        wire.ModelRow("ollama:qwen3:4b", True, 8000, 2_600_000_000, grades=GRADES),
+        wire.ModelRow("anthropic:[b]claude", False, tokens=12_000),
+    ),
+    (wire.ModelRole("answer", ("auto",), "ollama:qwen3:4b"),),
+    hints=("Another could be fetched.",),
+)
+
+
+def client(**fields: object) -> ScriptedClient:
+    return world.client(reachable=REACHABLE, **fields)
+
+
+async def test_the_choice_of_a_model_says_what_it_means() -> None:
+    told = client()
+    async with chatting(told, NARROW) as chat:
+        await chat.send("/model")
+        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
+        words = chat.words()
+        assert "No model the lines of your notes, at once; nothing is sent anywhere, nothing is paid" in words
+        assert "● ollama:qwen3:4b on this machine, costs nothing, 2.6 GB about 12 s a question; answers 92%" in words
+        assert (
+            "anthropic:[b]claude elsewhere, paid by the token; it gets no text of folders marked local not graded"
+            in words
+        )
+        await chat.pilot.press("down", "enter")
+        await chat.until(lambda: chat.screen.query(Note))
+        said = chat.screen.query_one(Note).text
+        assert said.startswith("anthropic:[b]claude writes answers from now on: elsewhere, paid by the token;")
+        assert "To keep it: pal models use answer anthropic:[b]claude" in said
+        assert told.reachable.roles[0].names == ("anthropic:[b]claude",)
+
+
+async def test_no_model_and_one_by_its_name() -> None:
+    told = client()
+    async with chatting(told) as chat:
+        await chat.send("/model none")
+        await chat.until(lambda: "No model writes answers from now on" in chat.words())
+        assert told.reachable.roles[0].names == ()
+        await chat.send("/model ollama:gone")
+        await chat.until(lambda: "ollama:gone is chosen, but it cannot be reached now." in chat.words())
+        await chat.send("/model")
+        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
+        await chat.pilot.press("escape")
+        await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+
+
+async def test_what_models_took_stands_under_the_answer_and_on_the_frame() -> None:
+    def answer() -> Script:
+        step = wire.Step("compose", 9.0, {"model": "qwen3:4b", "calls": 2, "tokens": 1400})
+        return Script(step, wire.Answered("On Friday.", model="qwen3:4b", ms=9.0))
+
+    async with chatting(client(answers=[world.short_answer(), answer(), answer()])) as chat:
+        await chat.ask("When?")
+        assert str(chat.screen.conversation.border_subtitle) == ""
+        first = await chat.ask("And where?")
+        assert "2 calls · 1,400 tokens" in first.trace.text
+        assert str(chat.screen.conversation.border_subtitle) == "qwen3:4b · 2 calls · 1,400 tokens"
+        await chat.ask("And who?")
+        assert "qwen3:4b · 4 calls · 2,800 tokens" in chat.text()
+        await chat.pilot.press("ctrl+n")
+        await chat.until(lambda: "2,800 tokens" not in chat.text())

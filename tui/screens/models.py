@@ -1,0 +1,75 @@
+"""The models that could write answers, and what each choice means."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from daemon import wire
+from daemon.terminal import display_safe
+from tui.screens.dialog import Dialog
+from tui.widgets.plain import Plain
+from tui.wording import size
+
+NONE: Final = "none"
+WITHOUT = "the lines of your notes, at once; nothing is sent anywhere, nothing is paid"
+
+
+class ModelsScreen(Dialog[str | None]):
+    """Choose which model writes answers; the result is its name, or NONE for no model. None if it is closed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close")]
+    AUTO_FOCUS = "OptionList"
+
+    def __init__(self, known: wire.ModelsReply) -> None:
+        super().__init__()
+        self._known = known
+        self._used = next((role.used for role in known.roles if role.role == "answer"), "")
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Plain("Who writes answers", classes="dialog-title")
+            yield OptionList(
+                *(Option(self._entry(row)) for row in (None, *self._known.models)), compact=True, markup=False
+            )
+            for sentence in (*self._known.problems, *self._known.hints):
+                yield Plain(sentence, classes="dialog-hint")
+            yield Plain("Enter choose · Esc leave it as it is", classes="dialog-hint")
+
+    def on_mount(self) -> None:
+        names = ["", *(row.name for row in self._known.models)]
+        self.query_one(OptionList).highlighted = names.index(self._used) if self._used in names else 0
+
+    def _entry(self, row: wire.ModelRow | None) -> Content:
+        name = row.name if row else ""
+        mark = "● " if name == self._used else "  "
+        meaning = "".join(f"\n  {line}" for line in (describe_model(row) if row else (WITHOUT,)))
+        shown = display_safe(name, line=True) or "No model"
+        return Content.assemble((mark, "$success"), (shown, "bold"), (display_safe(meaning), "$foreground-muted"))
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._known.models[event.option_index - 1].name if event.option_index else NONE)
+
+
+def describe_model(row: wire.ModelRow) -> tuple[str, ...]:
+    """Where a model runs and what it costs; how fast and how good it is, as far as that is known."""
+    grades = row.grades if not row.outdated else None
+    where = "elsewhere, paid by the token; it gets no text of folders marked local"
+    if row.is_local:
+        where = "on this machine, costs nothing" + (f", {size(row.bytes)}" if row.bytes else "")
+    parts = [f"about {grades.question_s:.0f} s a question"] if grades and grades.question_s else []
+    if grades is None:
+        parts.append(f"not graded yet: pal models probe {row.name}")
+    elif grades.answers is not None:
+        parts.append(f"answers {grades.answers:.0%} of the test rightly")
+    if row.tokens:
+        parts.append(f"{row.tokens:,} tokens today")
+    return tuple(filter(None, (where, "; ".join(parts))))
