@@ -8,7 +8,7 @@ from datetime import datetime
 from daemon.wire.questions import Passage
 from memory.events import Citation, Event, Scope, Step, Visit
 from memory.nouns import Fact
-from memory.trace import Asked
+from memory.trace import Asked, Opinion
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Judged:
     where that is none nothing is learnt."""
 
     asked: Asked
-    before: str | None
+    before: Opinion | None
     passages: int
 
 

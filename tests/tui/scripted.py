@@ -63,6 +63,13 @@ class ScriptedClient:
     settled: list[tuple[int, str]] = field(default_factory=list)
     reachable: wire.ModelsReply = field(default_factory=lambda: wire.ModelsReply((), ()))
     passages: int = 1
+    known: dict[str, tuple[wire.Fact, ...]] = field(default_factory=dict)
+    strands: dict[str, tuple[wire.Strand, ...]] = field(default_factory=dict)
+    remembered: dict[str, str] = field(default_factory=dict)
+    forgotten: list[dict[str, object]] = field(default_factory=list)
+    decided: list[tuple[str, str, bool]] = field(default_factory=list)
+    questions: tuple[wire.Asked, ...] = ()
+    problems: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     tagged: dict[str, int] = field(default_factory=dict)
     listed: tuple[wire.ListedSource, ...] = ()
@@ -205,6 +212,51 @@ class ScriptedClient:
     def sources(self, query: str = "", limit: int = 100) -> wire.SourcesReply:
         found = [one for one in self.listed if query.casefold() in f"{one.uri} {one.title}".casefold()]
         return wire.SourcesReply(tuple(found[:limit]), len(found))
+
+    def unwatch(self, path: Path, forget: bool = False) -> wire.Forgotten:
+        kept = tuple(folder for folder in self.state.folders if folder.path != str(path))
+        self.state = replace(self.state, folders=kept)
+        return wire.Forgotten()
+
+    def facts(self, about: str) -> wire.FactsReply:
+        return wire.FactsReply(about, self.known.get(about, ()))
+
+    def history(self, about: str) -> wire.HistoryReply:
+        return wire.HistoryReply(about, self.strands.get(about, ()))
+
+    def remember(self, text: str, *, source: str = "") -> wire.Receipt:
+        if len(text) > 100_000:
+            raise DaemonError(wire.Failed("invalid", "That is too much.", "Add it as a file."))
+        self.remembered[source] = text
+        return wire.Receipt(1, (1,), added=1)
+
+    def forget(self, **chosen: object) -> wire.Forgotten:
+        self.forgotten.append(chosen)
+        self.remembered.pop(str(chosen.get("source")), None)
+        return wire.Forgotten(sources=1, episodes=4, facts=2, copies=(wire.Copy("/backup/memory.db", NOW),))
+
+    def names(self, one: str, other: str, same: bool) -> wire.Names:
+        self.decided.append((one, other, same))
+        return wire.Names(one, other, same, 1)
+
+    def remove_from_profile(self, key: str) -> wire.ProfileReply:
+        self.mine = replace(self.mine, entries=tuple(one for one in self.mine.entries if one.key != key))
+        return wire.ProfileReply(self.mine)
+
+    def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
+        return wire.TracesReply(self.questions[offset : offset + limit], len(self.questions))
+
+    def backup(self) -> wire.BackedUp:
+        return wire.BackedUp("/backup/memory-1.db", 18_400_000)
+
+    def check(self) -> wire.Check:
+        return wire.Check(self.problems, ("pages",))
+
+    def consolidate(self) -> wire.ConsolidationReport:
+        return wire.ConsolidationReport(joined=3)
+
+    def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
+        return wire.Enrichment("idle" if enabled else "off")
 
     def go_down(self, reason: str) -> None:
         """The daemon goes away."""

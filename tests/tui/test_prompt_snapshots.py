@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import pytest
 from textual.events import Paste
+from textual.widgets import Input
 
 from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, Chat
 from tests.tui.looks import Look, compare_looks
 from tests.tui.scripted import Script, ScriptedClient
+from tests.tui.test_memory_commands import LYON, TURIN, asked
 from tests.tui.test_prompt import FOG, GOAT, LONG
 from tui.inquiry import Limit
 from tui.widgets.chips import Chip
@@ -59,3 +61,26 @@ def test_questions_that_wait_on_parchment(snap_compare: Look) -> None:
         await chat.pilot.press("alt+q")
 
     assert compare_looks(snap_compare, noted(), doing)
+
+
+@SIZES
+def test_all_questions(snap_compare: Look, size: tuple[int, int]) -> None:
+    questions = asked("Who has the belt for the compressor?", "Where is Atlantis?", "When was the fog signal sounded?")
+
+    async def doing(chat: Chat) -> None:
+        await chat.pilot.press("ctrl+r")
+        await chat.until(lambda: "Atlantis" in chat.text())
+        chat.app.screen.query_one(Input).cursor_blink = False
+        await chat.pilot.press("down")
+
+    assert compare_looks(snap_compare, world.client(questions=questions), doing, size)
+
+
+def test_facts_in_the_conversation(snap_compare: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        await chat.send("/facts Ana")
+        await chat.until(lambda: "Known of Ana" in chat.text())
+        await chat.send("/forget name Ana")
+        await chat.until(lambda: "cannot be undone" in chat.text())
+
+    assert compare_looks(snap_compare, world.client(known={"Ana": (TURIN, LYON)}), doing)

@@ -16,6 +16,7 @@ from tui.actions.answers import ANSWERS
 from tui.actions.chat import CHAT
 from tui.actions.everywhere import EVERYWHERE
 from tui.actions.graph import GRAPH
+from tui.actions.memory import MEMORY
 from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
 from tui.matching import rank
@@ -33,7 +34,7 @@ PLACES: dict[Where, str] = {
     "graph": "In a drawing",
 }
 
-ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *SESSIONS, *REVIEW, *GRAPH)
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *MEMORY, *SESSIONS, *REVIEW, *GRAPH)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

@@ -44,6 +44,12 @@ class LimitingCommands(Part):
         self.show_chips()
         return text
 
+    def attach(self, text: str) -> None:
+        """Lets a text go with the next question."""
+        if text:
+            self._pasted.append(text)
+            self.show_chips()
+
     def show_chips(self) -> None:
         chips = [(limit.label, limit.kind) for limit in self.limits]
         self.query_one(Chips).show(chips + [(pasted_label(text), "pasted") for text in self._pasted])
@@ -70,8 +76,7 @@ class LimitingCommands(Part):
     def _attached(self, message: Prompt.Attached) -> None:
         if not self._pasted:
             self.notify("It goes with your question; /remember keeps it.", markup=False)
-        self._pasted.append(message.text)
-        self.show_chips()
+        self.attach(message.text)
 
     @on(Prompt.Taken)
     def _suggestion_taken(self, message: Prompt.Taken) -> None:

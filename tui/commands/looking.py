@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from textual import work
 
-from tui.commands.part import Part
+from daemon import wire
+from daemon.client import Client
+from tui.commands.undoing import UndoCommands
 
 
-class LookingCommands(Part):
+class LookingCommands(UndoCommands):
     """/why, /whynot, /secrets, /good, /bad, /unsay"""
 
     @work
@@ -28,4 +30,12 @@ class LookingCommands(Part):
     @work
     async def action_judge(self, verdict: str) -> None:
         with self.tell_failures():
-            await self.conversation.judge(verdict)
+            said = await self.conversation.judge(verdict)
+            if said is not None and said.asked.verdict != said.before:
+                id, before = said.asked.id, said.before
+
+                def take_back(client: Client) -> wire.Judged:
+                    return client.judge(id, before or "none")
+
+                now = f"called {before} again" if before else "not judged any more"
+                self.note_done(take_back, f"The answer is {now}.", lambda: self.conversation.mark(id, before))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from textual import work
 
 from daemon import wire
+from daemon.client import Client
 from daemon.terminal import display_safe
-from tui.commands.part import Part
+from tui.commands.undoing import UndoCommands
 from tui.messages import StreamEvent
 from tui.reports import added_report, failure, profile_report, status_report
 from tui.shared import Shared
@@ -14,7 +15,7 @@ from tui.widgets.note import Level, Note
 from tui.wording import short_path, typed_path
 
 
-class ReadingCommands(Part):
+class ReadingCommands(UndoCommands):
     """/add, /watch, /me, /status"""
 
     def __init__(self, shared: Shared) -> None:
@@ -54,6 +55,8 @@ class ReadingCommands(Part):
         with self.tell_failures():
             folder = await self.link.call(lambda client: client.watch(path))
             text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
+            said = f"{short_path(folder.path)} is not watched any more. What was read of it stays."
+            self.note_done(lambda client: client.unwatch(path), said)
             await self.conversation.say(text)
             self.link.refresh_status()
 
@@ -61,11 +64,29 @@ class ReadingCommands(Part):
     async def action_show_me(self, said: str = "") -> None:
         key, _, value = said.partition(" ")
         with self.tell_failures():
+            before = reply = await self.link.call(lambda client: client.profile())
             if value.strip():
                 reply = await self.link.call(lambda client: client.set_profile(key, value.strip()))
-            else:
-                reply = await self.link.call(lambda client: client.profile())
+                self._note_said(key, before, reply)
             await self.conversation.say(profile_report(reply, key))
+
+    def _note_said(self, key: str, before: wire.ProfileReply, reply: wire.ProfileReply) -> None:
+        """What was said of the owner by hand can be taken back: what was said before is said again."""
+        uri = f"note:me/{key.casefold()}"
+        facts = [fact for entry in before.profile.entries for fact in entry.facts if fact.uri == uri]
+        former = facts[0].objects[-1] if facts else ""
+        replaced = [one.id for one in reply.revisions]
+
+        def take_back(client: Client) -> None:
+            for id in replaced:
+                client.settle(id, "undo")
+            if former:
+                client.set_profile(key, former)
+            else:
+                client.remove_from_profile(key)
+
+        said = f"{key} is {former} again." if former else f"What you said of {key} is taken back."
+        self.note_done(take_back, said)
 
     @work
     async def action_show_status(self) -> None:

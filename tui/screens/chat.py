@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
@@ -11,10 +11,11 @@ from tui.commands.answering import AnsweringCommands
 from tui.commands.answers import AnswerCommands
 from tui.commands.asking import AskingCommands, prompt_sign
 from tui.commands.completing import CompletingCommands
-from tui.commands.limiting import LimitingCommands
+from tui.commands.knowing import KnowingCommands
 from tui.commands.looking import LookingCommands
 from tui.commands.noticing import NoticingCommands
 from tui.commands.reading import ReadingCommands
+from tui.commands.upkeep import UpkeepCommands
 from tui.messages import Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.shared import Shared
 from tui.widgets.chips import Chips
@@ -34,10 +35,11 @@ class ChatScreen(
     AnsweringCommands,
     AskingCommands,
     CompletingCommands,
-    LimitingCommands,
+    KnowingCommands,
     LookingCommands,
     NoticingCommands,
     ReadingCommands,
+    UpkeepCommands,
 ):
     """What the daemon says and what a person does come together here; the widgets show it."""
 
@@ -131,6 +133,15 @@ class ChatScreen(
     def _taken_from_waiting(self, message: Waiting.Taken) -> None:
         self.conversation.take_waiting(message.index, message.edit)
         if message.edit:
+            self.prompt.focus()
+
+    @work
+    async def action_search_asked(self) -> None:
+        from tui.screens.asked import AskedScreen  # not before it is wanted
+
+        question = await self.app.push_screen_wait(AskedScreen(self.link, self.shared.now()))
+        if question is not None:
+            self.prompt.fill(question)
             self.prompt.focus()
 
     def action_focus_waiting(self) -> None:

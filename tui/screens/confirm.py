@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.widgets import Button
 
 from tui.screens.dialog import Dialog
@@ -22,8 +23,9 @@ class ConfirmScreen(Dialog[bool]):
     ]
     AUTO_FOCUS = "#no"
 
-    def __init__(self, question: str, comfort: str = "") -> None:
+    def __init__(self, question: str, comfort: str = "", yes: str = "Yes, delete") -> None:
         super().__init__()
+        self._yes = yes
         self._question = question
         self._comfort = comfort
 
@@ -33,7 +35,9 @@ class ConfirmScreen(Dialog[bool]):
             yield Plain(self._comfort, classes="dialog-hint")
             with Horizontal(classes="buttons"):
                 yield Button("No", id="no", compact=True)
-                yield Button("Yes, delete", id="yes", variant="error", compact=True)
+                yes = Button(id="yes", variant="error", compact=True)
+                yes.label = Content(self._yes)
+                yield yes
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "yes")

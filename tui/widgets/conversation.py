@@ -249,14 +249,23 @@ class Conversation(Vertical):
             return
         await self.say(secrets_report(placeholders, await self._link.call(lambda client: client.secrets(placeholders))))
 
-    async def judge(self, verdict: str) -> None:
-        """Notes what a person says of the selected answer: good | bad | none. Raises what the client raises."""
+    async def judge(self, verdict: str) -> wire.Judged | None:
+        """Notes what a person says of the selected answer: good | bad | none. None, after saying so, if there is no
+        such answer. Raises what the client raises."""
         answer, id = self.transcript.selected, await self._traced()
         if answer is not None and id is not None:
             said = await self._link.call(lambda client: client.judge(id, verdict))
-            answer.trace.judge(said.asked.verdict)
-            self.session.judge(id, said.asked.verdict)
+            self.mark(id, said.asked.verdict)
             await self.say(verdict_report(said))
+            return said
+        return None
+
+    def mark(self, trace_id: int, verdict: Literal["good", "bad"] | None) -> None:
+        """Shows what a person said of an answer."""
+        for answer in self.transcript.answers:
+            if answer.trace_id == trace_id:
+                answer.trace.judge(verdict)
+        self.session.judge(trace_id, verdict)
 
     async def _traced(self) -> int | None:
         """The trace of the selected answer; without one it says why."""

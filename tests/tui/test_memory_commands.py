@@ -1,0 +1,237 @@
+"""Commands that look up, keep, forget and take back, and the search over all questions that were asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual.events import Paste
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import Chat, chatting
+from tests.tui.scripted import HOME, NOW
+from tests.tui.test_prompt import LONG, chips
+from tui.screens.asked import PAGE, AskedScreen
+from tui.screens.chat import ChatScreen
+from tui.screens.confirm import ConfirmScreen
+from tui.widgets.note import Note
+
+LYON = wire.Fact(
+    3, "relation", "Ana lives in Lyon", ("Ana", "Lyon"), NOW, NOW, NOW, None, 4, 31, f"{HOME}/ana.md", 3,
+    predicate="lives in", since="2021", until="2026-03",
+)  # fmt: skip
+TURIN = replace(LYON, id=4, text="Ana lives in Turin", objects=("Ana", "Turin"), line=9, since="2026-03", until="")
+MOVED = wire.Revision(8, "supersedes", LYON, TURIN, "The newer note says so.", "rule", 0.9, "open", NOW)
+
+
+def notes(chat: Chat) -> list[str]:
+    return [note.text for note in chat.screen.query(Note)]
+
+
+async def until_said(chat: Chat, said: str) -> None:
+    await chat.until(lambda: any(said in note for note in notes(chat)))
+
+
+async def confirm(chat: Chat, key: str) -> None:
+    await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
+    await chat.pilot.press(key)
+    await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+
+
+async def test_facts_and_history_say_where_each_comes_from() -> None:
+    strand = wire.Strand("Ana", "lives in", (wire.HeldValue(TURIN), wire.HeldValue(LYON, MOVED)))
+    client = world.client(known={"Ana": (TURIN,)}, strands={"Ana": (strand,)}, objects=("Ana", "Ana Lima"))
+    async with chatting(client) as chat:
+        chat.screen.prompt.insert("/facts an")
+        await chat.until(lambda: "Ana Lima" in chat.said("#suggestions"))
+        await chat.pilot.press("tab", "enter")
+        await until_said(chat, "Known of Ana:")
+        assert notes(chat)[0].splitlines()[1:] == [
+            "  Ana lives in Turin",
+            "      since 2026-03, notes/ana.md:9, fact 4",
+        ]
+        await chat.send("/hsitory Ana")
+        await until_said(chat, "Ana, lives in:")
+        assert "  Lyon\n      2021 to 2026-03, notes/ana.md:3, fact 3" in notes(chat)[1]
+        assert "      replaced by a rule: The newer note says so." in notes(chat)[1]
+        await chat.send("/facts Nobody")
+        await until_said(chat, "Nothing is known of Nobody but its name.")
+        await chat.send("/history Nobody")
+        await until_said(chat, "No fact of Nobody was ever replaced")
+
+
+async def test_a_note_is_remembered_and_undo_forgets_it() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send("/remember The key is under the pot.")
+        await until_said(chat, "Remembered as a note, 1 passage. /undo takes it back.")
+        assert list(chat.client.remembered.values()) == ["The key is under the pot."]
+        await chat.send("/undo")
+        await until_said(chat, "Not remembered any more: “The key is under the pot.”")
+        assert chat.client.remembered == {}
+        await chat.send("/remember")
+        await until_said(chat, "There is nothing to remember.")
+
+
+async def test_what_was_pasted_is_remembered_and_asked_within() -> None:
+    async with chatting(world.client(answers=[world.short_answer()])) as chat:
+        chat.app.post_message(Paste(LONG))
+        await chat.until(lambda: chips(chat) == ["[pasted, 42 lines]"])
+        await chat.send("/remember")
+        await chat.until(lambda: chips(chat) == ["@line 1"])
+        [(uri, text)] = chat.client.remembered.items()
+        assert text == LONG
+        await chat.ask("What is on line 17?")
+        asked, how = chat.client.asked[0]
+        assert asked == "What is on line 17?" and how["within"] == wire.Scope(sources=(uri,), folders=(f"{uri}#",))
+
+
+async def test_what_cannot_be_remembered_stays_attached() -> None:
+    async with chatting(world.client()) as chat:
+        chat.app.post_message(Paste("x" * 100_001))
+        await chat.until(lambda: chips(chat) == ["[pasted, 1 line]"])
+        await chat.send("/remember")
+        await chat.until(lambda: "That is too much. Add it as a file." in chat.words())
+        assert chips(chat) == ["[pasted, 1 line]"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "chosen"),
+    [
+        (f"{HOME}/goat.md", {"source": f"{HOME}/goat.md"}),
+        ("note:goat", {"source": "note:goat"}),
+        ("name Ana Lima", {"object": "Ana Lima"}),
+        ("fact 12", {"fact": 12}),
+    ],
+)
+async def test_forgetting_asks_first_and_says_that_it_cannot_be_undone(typed: str, chosen: dict[str, object]) -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send(f"/forget {typed}")
+        await chat.until(lambda: "This cannot be undone" in chat.words())
+        await confirm(chat, "n")
+        await until_said(chat, "Nothing was forgotten.")
+        assert chat.client.forgotten == []
+        await chat.send(f"/forget {typed}")
+        await confirm(chat, "y")
+        await until_said(chat, "Forgotten for good: 1 note, 4 passages, 2 facts.")
+        assert chat.client.forgotten == [chosen] and "/backup/memory.db, 24 Apr 2026" in notes(chat)[-1]
+
+
+async def test_a_fact_is_forgotten_by_its_number() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send("/forget fact Ana")
+        await until_said(chat, "A fact is named by its number")
+
+
+async def test_undo_takes_back_one_after_the_other_what_was_done_here() -> None:
+    async with chatting(world.client(answers=[world.answer()], state=world.EMPTY)) as chat:
+        answer = await chat.ask("Who?")
+        plain = answer.trace.text
+        await chat.send("/good")
+        await chat.until(lambda: answer.trace.text == f"{plain} · good")
+        await chat.send('/same Ana, "Ana Lima"')
+        await until_said(chat, "Ana and Ana Lima are one now. Replaced by it: 1 fact; /review shows them.")
+        await chat.send("/watch /notes")
+        await until_said(chat, "Watching /notes.")
+        await chat.send("/me phone 0161")
+        await until_said(chat, "phone: 0161")
+        for said in (
+            "What you said of phone is taken back.",
+            "/notes is not watched any more. What was read of it stays.",
+            "Ana and Ana Lima are two again.",
+            "The answer is not judged any more.",
+        ):
+            await chat.send("/undo")
+            await until_said(chat, said)
+        assert chat.client.mine.entries == () and chat.client.state.folders == ()
+        assert chat.client.decided == [("Ana", "Ana Lima", True), ("Ana", "Ana Lima", False)]
+        assert answer.trace.text == plain and chat.client.verdicts == {9: None}
+        await chat.send("/undo")
+        await until_said(chat, "There is nothing to undo")
+
+
+async def test_undo_offers_the_last_change_of_a_fact() -> None:
+    async with chatting(world.client(changed={8: MOVED})) as chat:
+        await chat.send("/undo")
+        await chat.until(lambda: "gave way to “Ana lives in Turin”" in chat.words() and "Yes, undo" in chat.words())
+        await confirm(chat, "y")
+        await until_said(chat, "undone; both facts are as they were before.")
+        assert chat.client.settled == [(8, "undo")]
+
+
+async def test_an_undo_that_fails_can_be_tried_again() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send("/same Ana = Anna")
+        await until_said(chat, "Ana and Anna are one now.")
+        chat.client.down = "The memory daemon is not running."
+        await chat.send("/undo")
+        await chat.until(lambda: "The memory daemon is not running." in chat.words())
+        chat.client.down = ""
+        await chat.send("/undo")
+        await until_said(chat, "Ana and Anna are two again.")
+
+
+async def test_names_are_written_with_a_comma() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send("/apart Ana")
+        await until_said(chat, "Write both names, with a comma between them: /apart Ana, Ana Lima")
+        await chat.send("/apart Ana Lima, Ana Reis")
+        await until_said(chat, "Ana Lima and Ana Reis are two now.")
+
+
+async def test_the_memory_is_looked_after() -> None:
+    async with chatting(world.client()) as chat:
+        for command, said in [
+            ("/backup", "Copied to /backup/memory-1.db, 18.4 MB. It comes back with: pal restore /backup/memory-1.db"),
+            ("/check", "The memory file is whole."),
+            ("/doctor", "All is well: the file, the disk, the backups and the folders."),
+            ("/tidy", "3 facts that were told twice are one now."),
+            ("/pause", "No model reads in the background. /resume goes on."),
+            ("/resume", "Models read in the background. /pause stops it."),
+        ]:
+            await chat.send(command)
+            await until_said(chat, said)
+        chat.client.problems = ("page 7 is torn.",)
+        gone = wire.Folder("/gone", "missing", detail="the disk is not there")
+        chat.client.state = replace(chat.client.state, safe_mode="It reads nothing.", folders=(gone,))
+        await chat.send("/doctor")
+        await until_said(chat, "The file: page 7 is torn.\nIt reads nothing.\n/gone: the disk is not there.")
+        await chat.send("/check")
+        await until_said(chat, "The memory file is damaged:\npage 7 is torn.")
+
+
+def asked(*questions: str) -> tuple[wire.Asked, ...]:
+    return tuple(wire.Asked(id, NOW, question, no_answer=id == 1) for id, question in enumerate(questions))
+
+
+async def test_all_questions_ever_asked_are_searched_as_one_types() -> None:
+    older = tuple(f"Old question {number}?" for number in range(PAGE + 20))
+    questions = asked("Who has the belt?", "Where is Atlantis?", "Who has the belt?", *older)
+    async with chatting(world.client(questions=questions)) as chat:
+        chat.screen.prompt.insert("draft")
+        await chat.pilot.press("ctrl+r")
+        await chat.until(lambda: isinstance(chat.app.screen, AskedScreen) and "Who has the belt?" in chat.text())
+        assert (
+            chat.text().count("Who has the belt?") == 1 and "Where is Atlantis?  today 15:30 · no answer" in chat.text()
+        )
+        await chat.pilot.press(*"519 old")
+        await chat.until(lambda: "Old question 519?" in chat.text() and "Atlantis" not in chat.text())
+        await chat.pilot.press("enter")
+        await chat.until(lambda: chat.screen.prompt.text == "Old question 519?")
+        chat.screen.prompt.clear()
+        await chat.send("/asked")
+        await chat.until(lambda: isinstance(chat.app.screen, AskedScreen))
+        await chat.pilot.press("ctrl+r", "enter")
+        await chat.until(lambda: chat.screen.prompt.text == "Where is Atlantis?")
+
+
+async def test_a_search_that_finds_nothing_says_so_and_leaves_the_prompt() -> None:
+    async with chatting(world.client(questions=asked("Who?"))) as chat:
+        chat.screen.prompt.insert("draft")
+        await chat.pilot.press("ctrl+r")
+        await chat.until(lambda: isinstance(chat.app.screen, AskedScreen))
+        await chat.pilot.press(*"zzz", "enter")
+        await chat.until(lambda: "No question has these words." in chat.text())
+        await chat.pilot.press("escape")
+        await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
+        assert chat.screen.prompt.text == "draft" and chat.client.asked == []

@@ -1,0 +1,110 @@
+"""What is known, kept and forgotten."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from textual import work
+
+from daemon.terminal import count, title_of
+from tui.commands.limiting import LimitingCommands
+from tui.commands.undoing import UndoCommands
+from tui.fact_reports import facts_report, forgotten_report, history_report
+from tui.inquiry import Limit
+from tui.screens.confirm import ConfirmScreen
+from tui.wording import short_path, typed_path
+
+FOR_GOOD = "This cannot be undone: its text, its facts and what questions found of it are erased."
+FILE_STAYS = "The file stays on the disk, and is not read again."
+
+_FORGET = re.compile(r"(?P<noun>fact|name) (?P<value>.+)")
+_PAIR = re.compile(r'\s*(?:"([^"]+)"|([^,=]+?))\s*(?:[,=]|\s)\s*(?:"([^"]+)"|([^,=]+?))\s*')
+
+
+class KnowingCommands(LimitingCommands, UndoCommands):
+    """/facts, /history, /remember, /forget, /same, /apart"""
+
+    @work
+    async def action_show_facts(self, name: str) -> None:
+        with self.tell_failures():
+            reply = await self.link.call(lambda client: client.facts(name))
+            await self.conversation.say(facts_report(reply, self.folders))
+
+    @work
+    async def action_show_history(self, name: str) -> None:
+        with self.tell_failures():
+            reply = await self.link.call(lambda client: client.history(name))
+            await self.conversation.say(history_report(reply, self.folders))
+
+    @work
+    async def action_remember(self, words: str = "") -> None:
+        pasted = self.take_pasted()
+        text = "\n\n".join(filter(None, (words, pasted)))
+        if not text:
+            await self.conversation.say("There is nothing to remember. Write it: /remember TEXT", "warning")
+            return
+        uri = f"note:chat-{self.shared.now():%Y%m%d-%H%M%S-%f}"
+        with self.tell_failures():
+            try:
+                kept = await self.link.call(lambda client: client.remember(text, source=uri))
+            except Exception:
+                self.attach(pasted)
+                raise
+            title = title_of(text)
+            self.note_done(lambda client: client.forget(source=uri), f"Not remembered any more: “{title}”")
+            said = f"Remembered as a note, {count(kept.added + kept.kept, 'passage')}. /undo takes it back."
+            if pasted:
+                self.limit(Limit("note", uri, title))
+                said += " Questions go to it alone until you remove it above the prompt."
+            await self.conversation.say(said)
+
+    @work
+    async def action_forget(self, typed: str) -> None:
+        found = _FORGET.fullmatch(typed)
+        if found is None:
+            is_file = typed_path(typed).is_file()
+            source = str(typed_path(typed)) if is_file else typed
+            question, comfort = f"Forget all that was read from {short_path(source, self.folders)}?", FOR_GOOD
+            if is_file or Path(source).is_absolute():
+                comfort += f" {FILE_STAYS}"
+            chosen: dict[str, str | int] = {"source": source}
+        elif found["noun"] == "name":
+            question, comfort = f"Forget {found['value']}, with every fact that has the name?", FOR_GOOD
+            chosen = {"object": found["value"]}
+        elif found["value"].isdecimal():
+            question, comfort = f"Forget fact {found['value']}?", FOR_GOOD
+            chosen = {"fact": int(found["value"])}
+        else:
+            await self.conversation.say("A fact is named by its number, which /facts shows: /forget fact 12", "warning")
+            return
+        if await self.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, forget")):
+            with self.tell_failures():
+                gone = await self.link.call(lambda client: client.forget(**chosen))  # type: ignore[arg-type]
+                await self.conversation.say(forgotten_report(gone))
+                self.link.refresh_status()
+        else:
+            await self.conversation.say("Nothing was forgotten.")
+
+    @work
+    async def action_join_names(self, typed: str) -> None:
+        await self._decide_names(typed, same=True)
+
+    @work
+    async def action_part_names(self, typed: str) -> None:
+        await self._decide_names(typed, same=False)
+
+    async def _decide_names(self, typed: str, same: bool) -> None:
+        found = _PAIR.fullmatch(typed)
+        if found is None:
+            how = "/same Ana, Ana Lima" if same else "/apart Ana, Ana Lima"
+            await self.conversation.say(f"Write both names, with a comma between them: {how}", "warning")
+            return
+        one, other = found[1] or found[2], found[3] or found[4]
+        with self.tell_failures():
+            reply = await self.link.call(lambda client: client.names(one, other, same))
+            now, before = ("one", "two") if same else ("two", "one")
+            self.note_done(lambda client: client.names(one, other, not same), f"{one} and {other} are {before} again.")
+            facts = count(reply.replaced, "fact")
+            effect = f"Replaced by it: {facts}; /review shows them." if same else f"Taken back: {facts} replaced."
+            await self.conversation.say(f"{one} and {other} are {now} now. {effect} /undo takes it back.")
