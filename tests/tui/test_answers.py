@@ -64,6 +64,15 @@ async def test_lines_of_one_source_share_a_line_and_folded_ones_wait() -> None:
         assert answer.query_one(Sources).text == "[1] [2] notes/museum/fog-signal.md:14, 20, 9 Mar 2026"
 
 
+async def test_of_a_long_path_the_end_and_the_day_are_shown() -> None:
+    far = replace(world.PRISM, uri=f"/mnt/{'far/' * 30}fog.md", earlier=True)
+    async with chatting(world.client(answers=[Script(wire.Answered("- It was. [1]", (far,)))]), NARROW) as chat:
+        answer = await chat.ask("When?")
+        sources = answer.query_one(Sources)
+        await chat.until(lambda: sources.text.startswith("[1] …/"))
+        assert sources.text.endswith("/far/fog.md:14, 9 Mar 2026 (earlier)") and len(sources.text) <= sources.size.width
+
+
 async def test_a_link_between_notes_is_shown_by_its_name() -> None:
     answered = wire.Answered("Ask [[people/Nuria Solano|Nuria]] or [[Bosun]], [[not]this]].")
     async with chatting(world.client(answers=[Script(answered)])) as chat:

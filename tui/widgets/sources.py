@@ -13,9 +13,10 @@ from textual.message import Message
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.widgets.plain import Plain
-from tui.wording import cited_label, source_label
+from tui.wording import cited_label, cut_left, source_label
 
-_LINES = 4  # of one source, with a number each; of a longer list the first and the last
+LONGEST = 200  # columns, before the width is known
+_MANY = 4  # citations of one source with a number each; of more the first and the last
 
 
 class Sources(Plain):
@@ -29,25 +30,32 @@ class Sources(Plain):
         n: int
 
     def __init__(self, citations: Sequence[wire.Citation], folders: Iterable[str]) -> None:
-        groups = [list(group) for _, group in groupby(citations, lambda one: (one.uri, one.at, one.earlier))]
-        self._firsts = [group[0].n for group in groups]
-        super().__init__(Content("\n").join(_line(group, folders) for group in groups))
+        super().__init__()
+        self._folders = tuple(folders)
+        self._groups = [list(group) for _, group in groupby(citations, lambda one: (one.uri, one.at, one.earlier))]
+        self._show(LONGEST)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._show(event.size.width)
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        if offset is not None and offset.y < len(self._firsts):
+        if offset is not None and offset.y < len(self._groups):
             event.stop()
-            self.post_message(self.Chosen(self._firsts[offset.y]))
+            self.post_message(self.Chosen(self._groups[offset.y][0].n))
+
+    def _show(self, width: int) -> None:
+        self.update(Content("\n").join(_line(group, self._folders, width) for group in self._groups))
 
 
-def _line(group: Sequence[wire.Citation], folders: Iterable[str]) -> Content:
+def _line(group: Sequence[wire.Citation], folders: Iterable[str], width: int) -> Content:
+    """In so many columns: of a long path the beginning is left out, never the day."""
     first, last = group[0], group[-1]
     each = " ".join(f"[{one.n}]" for one in group)
-    numbers = each if len(group) <= _LINES else f"[{first.n}] to [{last.n}]"
-    label = source_label(first, folders)
+    numbers = each if len(group) <= _MANY else f"[{first.n}] to [{last.n}]"
+    place = display_safe(cited_label(first, folders), line=True)
+    rest = display_safe(source_label(first, folders), line=True).removeprefix(place)
     if first.line is not None and len(lines := list(dict.fromkeys(one.line for one in group))) > 1:
-        place = cited_label(first, folders)
-        more = f", {', '.join(map(str, lines[1:]))}" if len(lines) <= _LINES else f" to {lines[-1]}"
-        label = f"{place}{more}{label.removeprefix(place)}"
-    earlier = " (earlier)" if first.earlier else ""
-    return Content.assemble((numbers, "bold"), f" {display_safe(label, line=True)}{earlier}")
+        rest = (f", {', '.join(map(str, lines[1:]))}" if len(lines) <= _MANY else f" to {lines[-1]}") + rest
+    rest += " (earlier)" * first.earlier
+    return Content.assemble((numbers, "bold"), f" {cut_left(place, width - len(numbers) - 1 - len(rest))}{rest}")
