@@ -25,7 +25,7 @@ def set_value(memory: Memory, key: str, value: str) -> wire.ProfileReply:
     uri, now = BY_HAND + key, datetime.now().astimezone()
     memory.remember_many([Document(uri, f"{key}: {value}", title=TITLE, at=now, properties={key: value})])
     made = [one for one in memory.revisions("all", NEWEST) if one.new.uri == uri and one.state == "open"]
-    held = [one for one in made if one.new.objects[-1] == value]
+    held = [one for one in made if one.new.objects[-1:] == (value,)]  # a sentence of the note has none
     return wire.ProfileReply(memory.knowledge.profile(), tuple(held))
 
 

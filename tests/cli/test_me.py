@@ -44,3 +44,11 @@ def test_what_was_said_by_hand_is_taken_back(shell: Shell) -> None:
     gone = shell.pal("me", "rm", "blood type")
     assert gone.code == 4 and "You have said nothing of your blood type here." in gone.err
     assert "is no name of a thing" in shell.pal("me", "set", "a:b", "x").err
+
+
+def test_what_is_said_twice_by_hand_takes_the_place_of_what_was_said_first(shell: Shell) -> None:
+    shell.pal("me", "set", "phone", "0161 1")
+    said = shell.pal("me", "set", "phone", "0161 2")
+    assert said.code == 0 and "Your phone is 0161 2." in said.err
+    told = shell.pal("me").out
+    assert "phone: 0161 2" in told and "before: 0161 1" in told

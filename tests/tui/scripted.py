@@ -175,7 +175,8 @@ class ScriptedClient:
             7, "relation", f"{key}: {value}", ("you", value), NOW, None, NOW, None, None, 3, f"note:me/{key}", 1,
             predicate=key, since=f"{NOW.date()}",
         )  # fmt: skip
-        self.mine = replace(self.mine, entries=(*self.mine.entries, wire.ProfileEntry(key, (fact,))))
+        others = tuple(entry for entry in self.mine.entries if entry.key != key)
+        self.mine = replace(self.mine, entries=(*others, wire.ProfileEntry(key, (fact,))))
         return wire.ProfileReply(self.mine)
 
     def revisions(self, state: str = "open", about: str | None = None, limit: int = 50) -> wire.RevisionsReply:

@@ -235,3 +235,12 @@ async def test_a_search_that_finds_nothing_says_so_and_leaves_the_prompt() -> No
         await chat.pilot.press("escape")
         await chat.until(lambda: isinstance(chat.app.screen, ChatScreen))
         assert chat.screen.prompt.text == "draft" and chat.client.asked == []
+
+
+async def test_undo_says_again_what_was_said_of_the_owner_before() -> None:
+    async with chatting(world.client()) as chat:
+        for value in ("0161 4", "0161 5"):
+            await chat.send(f"/me phone {value}")
+            await until_said(chat, f"phone: {value}")
+        await chat.send("/undo")
+        await until_said(chat, "phone is 0161 4 again.")

@@ -78,12 +78,12 @@ class ReadingCommands(UndoCommands):
         replaced = [one.id for one in reply.revisions]
 
         def take_back(client: Client) -> None:
-            for id in replaced:
-                client.settle(id, "undo")
             if former:
                 client.set_profile(key, former)
-            else:
-                client.remove_from_profile(key)
+                return
+            for id in replaced:
+                client.settle(id, "undo")
+            client.remove_from_profile(key)
 
         said = f"{key} is {former} again." if former else f"What you said of {key} is taken back."
         self.note_done(take_back, said)
