@@ -127,3 +127,9 @@ def private_folder(folder: Path) -> Path:
         if stat.st_mode & 0o077:
             folder.chmod(0o700)
     return folder
+
+
+def find_examples() -> Path | None:
+    """The example notes: beside this package where it is installed, else in the source; None where there are none."""
+    here = Path(__file__).parent
+    return next((one for one in (here / "examples", here.parent / "examples" / "notes") if one.is_dir()), None)

@@ -73,6 +73,11 @@ class ScriptedClient:
     objects: tuple[str, ...] = ()
     tagged: dict[str, int] = field(default_factory=dict)
     listed: tuple[wire.ListedSource, ...] = ()
+    found: wire.Home = field(default_factory=wire.Home)
+    suggested: tuple[str, ...] = ()
+    added: list[Path] = field(default_factory=list)  # what was read once
+    counted: wire.Counted = field(default_factory=lambda: wire.Counted(86, 1_204_000, complete=True))
+    since: datetime | None = None  # what Home was asked for
     down: str = ""
     asked: list[tuple[str, dict[str, object]]] = field(default_factory=list)  # questions, and how each was asked
     live: Script = field(default_factory=lambda: Script(ends=False))
@@ -86,12 +91,26 @@ class ScriptedClient:
     def status(self) -> wire.Status:
         return self.state
 
+    def home(self, since: datetime | None = None) -> wire.Home:
+        self.since = since
+        return replace(self.found, since=since)
+
+    def suggestions(self) -> tuple[str, ...]:
+        return self.suggested
+
     def ask(self, question: str, **how: object) -> Script:
         self.asked.append((question, how))
         return self.answers.pop(0)
 
     def add(self, paths: list[Path]) -> Script:
+        self.added += paths
         return self.additions.pop(0)
+
+    def count(self, *paths: Path) -> wire.Counted:
+        return self.counted
+
+    def models(self, elsewhere: bool = False) -> wire.ModelsReply:
+        return self.reachable
 
     def watch(self, path: Path) -> wire.Folder:
         folder = wire.Folder(str(path), "scanning")
@@ -115,9 +134,6 @@ class ScriptedClient:
         kept = self.conversation(id)
         self.kept[id] = replace(kept, conversation=replace(kept.conversation, title=title))
         return self.kept[id].conversation
-
-    def models(self) -> wire.ModelsReply:
-        return self.reachable
 
     def use_models(self, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
         used = next((name for name in names if name in [row.name for row in self.reachable.models]), "")

@@ -20,6 +20,7 @@ from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
 from tui.widgets.citation_list import CitationList
 from tui.widgets.graph import GraphView
+from tui.widgets.home import HomeList
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.revision_list import RevisionList
@@ -30,6 +31,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "app": PalimpsestApp,
     "chat": ChatScreen,
     "prompt": Prompt,
+    "home": HomeList,
     "transcript": Transcript,
     "evidence": CitationList,
     "queue": Waiting,

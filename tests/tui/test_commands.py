@@ -24,9 +24,10 @@ def notes(chat: Chat) -> list[str]:
 
 
 async def test_add_shows_its_progress_and_its_end(tmp_path: Path) -> None:
+    tmp_path /= "letters.zip"
     script = Script(wire.Progress(1, 3, "/x/a.md"), ends=False)
     async with chatting(world.client(state=world.EMPTY, additions=[script])) as chat:
-        assert "Your memory is empty." in chat.text() and "/add FILE" in chat.text()
+        assert "Your memory is empty." in chat.text() and "Choose a folder" in chat.text()
         await chat.send(f"/add '{tmp_path}'")
         await chat.until(lambda: notes(chat) == [f"{tmp_path}: read 1 of 3 · /x/a.md"])
         script.give(wire.Skipped("/x/b.bin", "it is no text"))
@@ -37,6 +38,7 @@ async def test_add_shows_its_progress_and_its_end(tmp_path: Path) -> None:
 
 
 async def test_adding_does_not_keep_a_question_waiting(tmp_path: Path) -> None:
+    tmp_path /= "letters.zip"
     client = world.client(additions=[Script(ends=False)], answers=[world.short_answer("Already.")])
     async with chatting(client) as chat:
         await chat.send(f"/add {tmp_path}")
@@ -44,6 +46,7 @@ async def test_adding_does_not_keep_a_question_waiting(tmp_path: Path) -> None:
 
 
 async def test_an_addition_that_fails_says_why(tmp_path: Path) -> None:
+    tmp_path /= "letters.zip"
     failed = wire.Failed("store", "The disk is full.", "Make room and add it again.")
     async with chatting(world.client(additions=[Script(failed)]), NARROW) as chat:
         await chat.send(f"/add {tmp_path}")

@@ -39,6 +39,27 @@ def test_a_new_session(looks_as_before: Look) -> None:
     assert looks_as_before(world.client(kept=world.sessions()))
 
 
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_home(looks_as_before: Look, size: tuple[int, int]) -> None:
+    async def doing(chat: Chat) -> None:
+        await chat.until(lambda: "Worth asking" in chat.text() and chat.client.since is None)
+
+    assert looks_as_before(world.at_home(), doing, size)
+
+
+def test_home_with_the_keys_in_it_on_parchment(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        chat.app.theme = "parchment"
+        await chat.until(lambda: "Worth asking" in chat.text())
+        await chat.pilot.press("up", "up", "up", "up")
+
+    assert looks_as_before(world.at_home(), doing)
+
+
+def test_a_memory_that_is_read_in(looks_as_before: Look) -> None:
+    assert looks_as_before(world.client(state=world.READING))
+
+
 def test_an_answer(looks_as_before: Look) -> None:
     assert looks_as_before(world.client(answers=[world.answer()]), ask)
 

@@ -131,7 +131,7 @@ def test_the_session_is_kept_and_resumed(daemon: RunningDaemon) -> None:
                 terminal.send("What is the keel of Second Opinion made of?\r")
                 terminal.until(" ms")
             else:
-                terminal.until("Last session: What is the keel of Second Opinion made of?")
+                terminal.until("What is the keel of Second Opinion made of?")
                 terminal.send("\x0c")
                 terminal.until("[1]")
             terminal.send("\x03")

@@ -25,6 +25,9 @@ STATUS = wire.Status(
     busy="",
     folders=(wire.Folder(HOME, "watching", 86),),
 )
+READING = replace(
+    STATUS, sources=0, episodes=0, theses=0, objects=0, edges=0, queue=31, folders=(wire.Folder(HOME, "scanning"),)
+)
 EMPTY = replace(STATUS, sources=0, episodes=0, theses=0, objects=0, edges=0, bytes=90_112, folders=())
 
 QUESTION = "When was the fog signal last sounded?"
@@ -178,3 +181,38 @@ def reviewed(**fields: object) -> ScriptedClient:
 
 def client(**fields: object) -> ScriptedClient:
     return ScriptedClient(**({"state": STATUS} | fields))  # type: ignore[arg-type]
+
+
+def home() -> wire.Home:
+    """What somebody finds who was here on the day before."""
+
+    def planned(day: str, time: str, text: str, due: bool = False) -> wire.PlannedEntry:
+        return wire.PlannedEntry(day, time, text, due, f"{HOME}/museum/calendar.ics", "calendar", 7, 40)
+
+    names = "Fog signal", "Opening times", "Paint"
+    known = changes()
+    return wire.Home(
+        changed=(known[4], known[1]),
+        changed_total=2,
+        read=tuple(wire.ListedSource(f"{HOME}/museum/{name}.md", "file", name, 2) for name in names),
+        read_total=12,
+        review=known[4],
+        review_total=3,
+        planned=(
+            planned("2026-04-20", "", "Order a belt for the compressor", True),
+            planned("2026-04-24", "18:00", "Foghorn committee, the gallery"),
+            planned("2026-04-25", "", "Reprint the leaflets", True),
+            planned("2026-04-29", "10:00 to 12:00", "Visit of the school of Port Skerrow"),
+        ),
+        planned_total=4,
+    )
+
+
+SUGGESTED = ("Who is the mayor?", "What is still open?", "What do you know about Second Opinion?")
+
+
+def at_home(**fields: object) -> ScriptedClient:
+    """A memory to which somebody comes back."""
+    state = replace(STATUS, review=3)
+    known = {"state": state, "kept": sessions(), "found": home(), "suggested": SUGGESTED, "changed": changes()}
+    return client(**(known | {"episodes": dict(EPISODES)} | fields))

@@ -16,6 +16,7 @@ from tui.actions.answers import ANSWERS
 from tui.actions.chat import CHAT
 from tui.actions.everywhere import EVERYWHERE
 from tui.actions.graph import GRAPH
+from tui.actions.home import HOME
 from tui.actions.memory import MEMORY
 from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
@@ -25,6 +26,7 @@ PLACES: dict[Where, str] = {
     "chat": "In the chat",
     "app": "Everywhere",
     "prompt": "While typing",
+    "home": "In the lists of Home",
     "transcript": "In the conversation",
     "evidence": "In the evidence",
     "queue": "In the questions that wait",
@@ -34,7 +36,7 @@ PLACES: dict[Where, str] = {
     "graph": "In a drawing",
 }
 
-ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *MEMORY, *SESSIONS, *REVIEW, *GRAPH)
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *HOME, *MEMORY, *SESSIONS, *REVIEW, *GRAPH)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Where = Literal["app", "chat", "prompt", "transcript", "evidence", "queue", "sessions", "review", "changes", "graph"]
+Where = Literal[
+    "app", "chat", "prompt", "home", "transcript", "evidence", "queue", "sessions", "review", "changes", "graph"
+]
 Completes = Literal["", "path", "name", "note", "effort", "strategy", "theme"]
 
 

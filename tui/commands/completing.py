@@ -81,7 +81,7 @@ class CompletingCommands(Part):
     async def action_complete(self) -> None:
         typing = self.prompt.typing
         if typing is None:
-            await self.run_action("focus_evidence")
+            await self.run_action("leave_prompt")
             return
         if typing.kind == "path" and not self.suggestions.is_moved:
             completed = complete_path(typing.query)

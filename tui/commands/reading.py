@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 from textual import work
 
 from daemon import wire
@@ -10,6 +13,7 @@ from daemon.terminal import display_safe
 from tui.commands.undoing import UndoCommands
 from tui.messages import StreamEvent
 from tui.reports import added_report, failure, profile_report, status_report
+from tui.screens.keep import KeepScreen
 from tui.shared import Shared
 from tui.widgets.note import Level, Note
 from tui.wording import short_path, typed_path
@@ -23,8 +27,25 @@ class ReadingCommands(UndoCommands):
         # Each file or folder that is being read: its path, the note that says how far, and what was skipped.
         self._adding: dict[int, tuple[str, Note, list[wire.Skipped]]] = {}
 
+    @work
     async def action_add_path(self, typed: str) -> None:
-        path = typed_path(typed)
+        await self.take_in(typed_path(typed))
+
+    async def take_in(self, path: Path) -> None:
+        """Reads a file; of a folder it asks first whether to keep up with it. The one door for both."""
+        is_new = str(path) not in self.folders
+        if not (is_new and await asyncio.to_thread(path.is_dir)):
+            await self.read_once(path)
+            return
+        with self.tell_failures():
+            counted = await self.link.call(lambda client: client.count(path))
+            match await self.app.push_screen_wait(KeepScreen(path, counted)):
+                case "watch":
+                    await self._watch(path)
+                case "once":
+                    await self.read_once(path)
+
+    async def read_once(self, path: Path) -> None:
         shown = short_path(str(path))
         note = await self.conversation.say(f"{shown}: looking for what can be read")
         self._adding[self.link.add(path)] = shown, note, []
@@ -51,14 +72,16 @@ class ReadingCommands(UndoCommands):
 
     @work
     async def action_watch_path(self, typed: str) -> None:
-        path = typed_path(typed)
         with self.tell_failures():
-            folder = await self.link.call(lambda client: client.watch(path))
-            text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
-            said = f"{short_path(folder.path)} is not watched any more. What was read of it stays."
-            self.note_done(lambda client: client.unwatch(path), said)
-            await self.conversation.say(text)
-            self.link.refresh_status()
+            await self._watch(typed_path(typed))
+
+    async def _watch(self, path: Path) -> None:
+        folder = await self.link.call(lambda client: client.watch(path))
+        text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
+        said = f"{short_path(folder.path)} is not watched any more. What was read of it stays."
+        self.note_done(lambda client: client.unwatch(path), said)
+        await self.conversation.say(text)
+        self.link.refresh_status()
 
     @work
     async def action_show_me(self, said: str = "") -> None:

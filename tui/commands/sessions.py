@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import work
 
 from daemon import wire
@@ -10,7 +12,6 @@ from tui.exports import EXPORT_HINT, ExportError, export, suggest_path
 from tui.screens.line import LineScreen
 from tui.screens.sessions import NEW, SessionsScreen
 from tui.shared import Shared
-from tui.widgets.welcome import Welcome
 from tui.wording import short_path
 
 
@@ -21,11 +22,9 @@ class SessionCommands(Part):
         super().__init__(shared)
         self._last: wire.Conversation | None = None  # the session before this one
 
-    @work
-    async def _offer_last(self) -> None:
-        with self.tell_failures():
-            self._last = next(iter(await self.link.sessions()), None)
-            self._welcome()
+    def offer_last(self, sessions: Sequence[wire.Conversation]) -> None:
+        """What /last goes on with."""
+        self._last = next(iter(sessions), None)
 
     @work
     async def action_show_sessions(self, words: str = "") -> None:
@@ -43,6 +42,10 @@ class SessionCommands(Part):
                     await self.action_new_session()
                 else:
                     self.conversation.rename(found)
+
+    def action_resume_last(self) -> None:
+        if self._last is not None:
+            self.resume_session(self._last.id)
 
     @work
     async def action_rename_session(self, title: str = "") -> None:
@@ -74,10 +77,10 @@ class SessionCommands(Part):
         return await self.app.push_screen_wait(screen)
 
     @work
-    async def action_resume_last(self) -> None:
+    async def resume_session(self, id: int) -> None:
+        """Goes on with a session."""
         with self.tell_failures():
-            if self._last is not None:
-                await self._resume(self._last.id)
+            await self._resume(id)
 
     async def _resume(self, id: int) -> None:
         kept = await self.link.call(lambda client: client.conversation(id))
@@ -90,9 +93,3 @@ class SessionCommands(Part):
         await self.conversation.begin()
         self.evidence.clear()
         self.add_class("-fresh")
-        self._offer_last()
-
-    def _welcome(self) -> None:
-        if self.shared.status is not None:
-            for welcome in self.query(Welcome):
-                welcome.show(self.shared.status, self._last, self.shared.now())

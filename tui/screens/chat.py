@@ -7,14 +7,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
 from tui.actions import bindings_of, find_command, parse_command
-from tui.commands.answering import AnsweringCommands
 from tui.commands.answers import AnswerCommands
 from tui.commands.asking import AskingCommands, prompt_sign
 from tui.commands.completing import CompletingCommands
+from tui.commands.home import HomeCommands
 from tui.commands.knowing import KnowingCommands
 from tui.commands.looking import LookingCommands
 from tui.commands.noticing import NoticingCommands
-from tui.commands.reading import ReadingCommands
 from tui.commands.upkeep import UpkeepCommands
 from tui.messages import Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.shared import Shared
@@ -22,23 +21,22 @@ from tui.widgets.chips import Chips
 from tui.widgets.citation_list import CitationList
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
+from tui.widgets.home import Home
 from tui.widgets.news import News
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.suggestions import Suggestions
 from tui.widgets.waiting import Waiting
-from tui.widgets.welcome import Welcome
 
 
 class ChatScreen(
+    HomeCommands,
     AnswerCommands,
-    AnsweringCommands,
     AskingCommands,
     CompletingCommands,
     KnowingCommands,
     LookingCommands,
     NoticingCommands,
-    ReadingCommands,
     UpkeepCommands,
 ):
     """What the daemon says and what a person does come together here; the widgets show it."""
@@ -70,14 +68,15 @@ class ChatScreen(
 
     def status_changed(self, message: StatusChanged) -> None:
         super().status_changed(message)
-        self._welcome()
         if message.connected:
-            self._offer_last()
+            self.refill_home()
+        else:
+            self.show_home()
 
     def show_down(self, message: Disconnected) -> None:
         super().show_down(message)
-        for welcome in self.query(Welcome):
-            welcome.show_down(message.reason)
+        for home in self.query(Home):
+            home.show_down(message.reason)
 
     async def receive(self, message: StreamEvent | SessionStarted) -> None:
         """What the daemon says to a question, or while it reads what a person added."""
@@ -171,6 +170,10 @@ class ChatScreen(
             self.action_focus_evidence()
         self.shared.preferences.evidence = not self.has_class("-evidence-closed")
         self.shared.preferences.save()
+
+    def action_leave_prompt(self) -> None:
+        if not self.enter_home(last=False):
+            self.action_focus_evidence()
 
     def action_focus_evidence(self) -> None:
         self.remove_class("-evidence-closed", "-fresh")

@@ -21,11 +21,11 @@ from tui.reports import secrets_report, verdict_report, why_report, whynot_repor
 from tui.session import KEPT, Session
 from tui.shared import Shared
 from tui.widgets.answer import Answer
+from tui.widgets.home import Home
 from tui.widgets.note import Level, Note
 from tui.widgets.plain import Plain
 from tui.widgets.question import Question
 from tui.widgets.transcript import Transcript
-from tui.widgets.welcome import Welcome
 from tui.wording import count
 
 NEW_SESSION = "New session"
@@ -66,11 +66,19 @@ class Conversation(Vertical):
         yield Plain(id="behind").hide()
 
     async def on_mount(self) -> None:
-        await self.transcript.mount(Welcome())
+        await self._show_home()
 
     @property
     def transcript(self) -> Transcript:
         return self.query_one(Transcript)
+
+    async def _show_home(self) -> None:
+        self.add_class("-home")
+        await self.transcript.mount(Home())
+
+    async def _leave_home(self) -> None:
+        self.remove_class("-home")
+        await self.query(Home).remove()
 
     # Questions ----------------------------------------------------------------------------------
 
@@ -150,7 +158,7 @@ class Conversation(Vertical):
             self._starting = self._asking[0]
 
     async def _begin(self, inquiry: Inquiry, send: Callable[[], int]) -> None:
-        await self.query(Welcome).remove()
+        await self._leave_home()
         self._inquiry = inquiry
         answer = Answer(inquiry.text, folders=self._shared.folders)
         await self.transcript.mount(Question(inquiry), answer)
@@ -181,7 +189,7 @@ class Conversation(Vertical):
     async def begin(self) -> None:
         """An empty session. A running question is left to the daemon, which keeps its answer."""
         await self._leave(Session())
-        await self.transcript.mount(Welcome())
+        await self._show_home()
 
     async def resume(self, kept: wire.MessagesReply) -> None:
         """A session as the daemon kept it, its last messages in view."""
@@ -202,6 +210,7 @@ class Conversation(Vertical):
             self.post_message(self.GivenBack(inquiry))
         self._asking = self._starting = None
         self.session = session
+        self.remove_class("-home")
         await self.transcript.clear()
         self.post_message(self.Changed())
 
@@ -223,7 +232,7 @@ class Conversation(Vertical):
 
     async def say(self, text: str, level: Level = "info") -> Note:
         """Puts a note at the end; it is not kept in the session."""
-        await self.query(Welcome).remove()
+        await self._leave_home()
         note = Note(text, level)
         await self.transcript.mount(note)
         return note

@@ -51,6 +51,9 @@ class Prompt(TextArea):
     class BackedOut(Message):
         """A person pressed Backspace at the very beginning."""
 
+    class Above(Message):
+        """A person goes up from the empty prompt."""
+
     def __init__(self, suggestions: Suggestions) -> None:
         super().__init__(
             id="prompt",
@@ -119,6 +122,8 @@ class Prompt(TextArea):
                 self._draft = self.text
             self._back += 1
             self.fill(self.asked[-self._back])
+        elif not self.text:
+            self.post_message(self.Above())
         else:
             self.action_cursor_up()
 

@@ -1,0 +1,285 @@
+"""Home: what an empty session shows to somebody who comes back, and what its rows do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import NARROW, WIDE, Chat, chatting
+from tests.tui.scripted import NOW, Script, ScriptedClient
+from tests.tui.test_hostile import HOSTILE, safe
+from tui import home as rows
+from tui.preferences import Preferences
+from tui.screens.keep import KeepScreen
+from tui.screens.path import PathScreen
+from tui.screens.review import ReviewScreen
+from tui.widgets.home import Home, HomeList
+
+SEEN = Preferences(seen_at=NOW - timedelta(days=1))
+
+
+def at(chat: Chat) -> HomeList:
+    focused = chat.app.focused
+    assert isinstance(focused, HomeList)
+    return focused
+
+
+async def come_home(chat: Chat) -> None:
+    await chat.until(lambda: "Worth asking" in chat.text() and "Last sessions" in chat.text())
+
+
+async def choose(chat: Chat, id: str, text: str) -> None:
+    """Chooses the row that says this, by keys alone."""
+    await come_home(chat)
+    chat.screen.prompt.focus()
+    await chat.pilot.press("tab")
+    await chat.until(lambda: isinstance(chat.app.focused, HomeList))
+    for _ in range(30):
+        chosen = at(chat)
+        if chosen.id == id and text in str(chosen.options[chosen.highlighted or 0].prompt):
+            await chat.pilot.press("enter")
+            return
+        await chat.pilot.press("down")
+    raise AssertionError(f"{text} was not found")
+
+
+async def test_it_says_what_is_new_planned_and_worth_asking() -> None:
+    async with chatting(world.at_home(), preferences=SEEN) as chat:
+        await come_home(chat)
+        words = chat.words()
+        for said in (
+            "Since yesterday 15:30", "3 changes wait for your review", "The mayor is Nuria Solano.", "was Ada Prowse",
+            "12 notes read", "Fog signal, Opening times and others", "overdue: Order a belt", "today 18:00 Foghorn",
+            "tomorrow Reprint the leaflets", "Wednesday 10:00 Visit", "Who is the mayor?", "Opening times at Easter",
+        ):  # fmt: skip
+            assert said in words, said
+        assert words.count("belt of rubber") == 1, "what waits is not told twice"
+        assert chat.client.since == SEEN.seen_at
+
+
+async def test_the_arrows_walk_from_the_prompt_through_all_frames_and_back() -> None:
+    async with chatting(world.at_home(), preferences=SEEN) as chat:
+        await come_home(chat)
+        await chat.pilot.press("up")
+        await chat.until(lambda: isinstance(chat.app.focused, HomeList))
+        assert at(chat).id == Home.SESSIONS and at(chat).highlighted == 2
+        await chat.pilot.press("up", "up", "up")
+        assert at(chat).id == Home.PLANS and at(chat).highlighted == 3
+        await chat.pilot.press("left", "left")
+        assert at(chat).id == Home.NEWS
+        for _ in range(20):
+            await chat.pilot.press("down")
+        await chat.until(lambda: chat.app.focused is chat.screen.prompt)
+        await chat.pilot.press("tab")
+        assert at(chat).id == Home.NEWS and at(chat).highlighted == 0
+        await chat.pilot.press("escape")
+        assert chat.app.focused is chat.screen.prompt
+
+
+async def test_what_is_typed_in_home_goes_to_the_prompt() -> None:
+    async with chatting(world.at_home()) as chat:
+        await come_home(chat)
+        await chat.pilot.press("up", *"When")
+        await chat.until(lambda: chat.screen.prompt.text == "When")
+        assert chat.app.focused is chat.screen.prompt
+
+
+async def test_a_question_is_asked_and_home_makes_room() -> None:
+    async with chatting(world.at_home(answers=[world.answer()])) as chat:
+        await choose(chat, Home.QUESTIONS, "Who is the mayor?")
+        await chat.until(lambda: chat.answers and chat.answers[-1].ready.is_set())
+        assert chat.client.asked[0][0] == "Who is the mayor?"
+        assert not chat.screen.query(Home) and not chat.screen.conversation.has_class("-home")
+        await chat.pilot.press("ctrl+n")
+        await come_home(chat)
+
+
+async def test_a_click_asks_as_well() -> None:
+    async with chatting(world.at_home(answers=[world.answer()])) as chat:
+        await come_home(chat)
+        await chat.pilot.click(f"#{Home.QUESTIONS}", offset=(4, 2))
+        await chat.until(lambda: chat.client.asked)
+        assert chat.client.asked[0][0] == "What is still open?"
+
+
+async def test_a_session_goes_on() -> None:
+    async with chatting(world.at_home()) as chat:
+        await choose(chat, Home.SESSIONS, "Opening times")
+        await chat.until(lambda: "Answer 1." in chat.text() and "Opening times at Easter" in chat.title())
+
+
+async def test_changes_lead_to_the_review() -> None:
+    async with chatting(world.at_home()) as chat:
+        await choose(chat, Home.NEWS, "wait for your review")
+        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
+
+
+async def test_what_was_read_is_listed_with_its_places() -> None:
+    async with chatting(world.at_home()) as chat:
+        await choose(chat, Home.NEWS, "notes read")
+        await chat.until(lambda: "notes/museum/Paint.md" in chat.text())
+
+
+async def test_a_plan_is_opened_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[str, int | None]] = []
+    monkeypatch.setattr("tui.commands.home.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
+    async with chatting(world.at_home()) as chat:
+        await choose(chat, Home.PLANS, "Reprint")
+        assert [(Path(uri).name, line) for uri, line in opened] == [("calendar.ics", 7)]
+
+
+async def test_a_plan_that_cannot_be_opened_is_told() -> None:
+    async with chatting(world.at_home()) as chat:
+        await choose(chat, Home.PLANS, "Reprint")
+        await chat.until(lambda: chat.app.screen.query("Toast"))
+
+
+async def test_home_of_somebody_new_says_nothing_of_the_last_time() -> None:
+    async with chatting(world.client(suggested=world.SUGGESTED)) as chat:
+        await chat.until(lambda: "Worth asking" in chat.text())
+        assert [one.id for one in chat.screen.query_one(Home).lists] == [Home.QUESTIONS]
+        assert "Ask your memory." in chat.text() and "Since" not in chat.text()
+
+
+async def test_a_memory_that_is_read_in_says_so_and_fills_home_then() -> None:
+    client: ScriptedClient = world.client(state=world.READING)
+    async with chatting(client) as chat:
+        assert "Your memory is being read in." in chat.text()
+        client.state, client.suggested = world.STATUS, world.SUGGESTED
+        chat.app.shared.link.refresh_status()
+        await chat.until(lambda: "Who is the mayor?" in chat.text())
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+async def test_hostile_text_in_home_is_text(text: str, size: tuple[int, int]) -> None:
+    known = world.at_home(suggested=(f"{text}?",))
+    planned = tuple(world.replace(one, text=text, time=text, title=text, uri=f"/{text}") for one in known.found.planned)
+    read = tuple(world.replace(one, title=text, uri=text) for one in known.found.read)
+    bad = world.replace(world.changes()[4].new, text=text, quote=text, uri=text, title=text)
+    known.found = world.replace(
+        known.found, planned=planned, read=read, review=world.replace(world.changes()[4], new=bad)
+    )
+    async with chatting(known, size, SEEN) as chat:
+        chat.app._last_guard = []
+        await come_home(chat)
+        await chat.pilot.press("up", "up")
+        assert safe(chat)
+        await choose(chat, Home.NEWS, "notes read")
+        await chat.pilot.pause()
+        assert safe(chat)
+
+
+@pytest.mark.parametrize(
+    ("days", "name"), [(0, "today"), (1, "tomorrow"), (5, "Wednesday"), (-4, "20 Apr"), (7, "1 May")]
+)
+def test_days_are_named_as_people_do(days: int, name: str) -> None:
+    assert rows.day_name(NOW.date() + timedelta(days=days), NOW.date()) == name
+
+
+async def begin(chat: Chat, what: str) -> None:
+    """Chooses how to begin."""
+    await chat.until(lambda: "How to begin" in chat.text())
+    await chat.pilot.press("tab")
+    for _ in range(4):
+        if what in str(at(chat).options[at(chat).highlighted or 0].prompt):
+            break
+        await chat.pilot.press("down")
+    await chat.pilot.press("enter")
+
+
+async def test_an_empty_memory_begins_with_a_folder_that_is_watched(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        await begin(chat, "Choose a folder")
+        await chat.until(lambda: isinstance(chat.app.screen, PathScreen))
+        chat.app.screen.query_one(Input).value = str(tmp_path / "notes")
+        await chat.until(lambda: "86 files would be read, 1.2 MB." in chat.words())
+        await chat.pilot.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, KeepScreen))
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "Watching" in chat.text())
+        assert [folder.path for folder in chat.client.state.folders] == [str(tmp_path / "notes")]
+
+
+async def test_the_tree_fills_in_the_path(tmp_path: Path) -> None:
+    (tmp_path / "notes [bold]").mkdir()
+    (tmp_path / "letter.md").write_text("Hello.")
+    (tmp_path / ".hidden").mkdir()
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        chat.app.push_screen(PathScreen(chat.app.shared.link, start=tmp_path))
+        await chat.until(lambda: "notes [bold]/" in chat.text())
+        assert "letter.md" not in chat.text() and ".hidden" not in chat.text()
+        await chat.pilot.press("down", "down", "enter")
+        field = chat.app.screen.query_one(Input)
+        await chat.until(lambda: field.value.endswith("notes [bold]"))
+        assert safe(chat)
+
+
+async def test_a_path_that_is_not_there_is_told_and_asked_for_again(tmp_path: Path) -> None:
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        await begin(chat, "Choose a folder")
+        await chat.until(lambda: isinstance(chat.app.screen, PathScreen))
+        chat.app.screen.query_one(Input).value = str(tmp_path / "nowhere")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "There is no folder" in chat.words())
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.app.focused is chat.screen.prompt)
+
+
+async def test_chats_are_imported_from_a_file(tmp_path: Path) -> None:
+    (export := tmp_path / "WhatsApp.txt").write_text("12/04/2026, 18:03 - Anna: Hello.")
+    client = world.client(state=world.EMPTY, additions=[Script(wire.Added(1, 1, 0, 0))])
+    async with chatting(client) as chat:
+        await begin(chat, "Import chats")
+        await chat.until(lambda: "as WhatsApp and others" in chat.words())
+        chat.app.screen.query_one(Input).value = str(export)
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "1 note read, 1 passage." in chat.words())
+
+
+async def test_the_examples_are_read() -> None:
+    client = world.client(state=world.EMPTY, additions=[Script(wire.Added(20, 23, 0, 0))])
+    async with chatting(client) as chat:
+        await begin(chat, "Try the examples")
+        await chat.until(lambda: "20 notes read, 23 passages." in chat.words())
+        (read,) = chat.client.added
+        assert read.is_dir() and list(read.rglob("fog-signal.*")), "they come with the program"
+
+
+@pytest.mark.parametrize("found", [False, True])
+async def test_it_says_which_models_there_are(found: bool) -> None:
+    model = wire.ModelRow("qwen3:8b", is_local=True)
+    reachable = wire.ModelsReply((model,) if found else (), (), hints=("To get one: ollama pull qwen3:8b",))
+    async with chatting(world.client(state=world.EMPTY, reachable=reachable)) as chat:
+        await begin(chat, "Connect a model")
+        await chat.until(lambda: ("qwen3:8b: on this machine" if found else "None is needed") in chat.words())
+        assert "ollama pull" in chat.words() and "only you can read" in chat.words()
+
+
+@pytest.mark.parametrize(("key", "kept"), [("y", "watch"), ("n", "once"), ("escape", "")])
+async def test_adding_a_folder_asks_once_whether_to_keep_watching_it(tmp_path: Path, key: str, kept: str) -> None:
+    client = world.client(additions=[Script(wire.Added(2, 3, 0, 0))])
+    async with chatting(client) as chat:
+        await chat.send(f"/add {tmp_path}")
+        await chat.until(lambda: isinstance(chat.app.screen, KeepScreen))
+        assert "86 files would be read" in chat.words()
+        await chat.pilot.press(key)
+        if kept:
+            await chat.until(lambda: ("Watching" if kept == "watch" else "2 notes read") in chat.words())
+        await chat.until(lambda: not isinstance(chat.app.screen, KeepScreen))
+        assert (str(tmp_path) in chat.app.shared.folders or str(tmp_path) in str(client.state.folders)) == (
+            kept == "watch"
+        )
+        assert bool(client.added) == (kept == "once")
+
+
+async def test_watching_a_folder_does_not_ask(tmp_path: Path) -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send(f"/watch {tmp_path}")
+        await chat.until(lambda: "Watching" in chat.text())

@@ -1,0 +1,148 @@
+"""Home, which an empty session shows: it is filled, and what a person chooses there is done."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from textual import on, work
+
+from daemon import wire
+from daemon.client import DaemonDownError, DaemonError
+from daemon.paths import find_examples
+from daemon.terminal import display_safe
+from tui.commands.answering import AnsweringCommands
+from tui.commands.reading import ReadingCommands
+from tui.commands.sessions import SessionCommands
+from tui.editor import CannotOpenError, open_in_editor
+from tui.inquiry import Inquiry
+from tui.reports import models_report
+from tui.shared import Shared
+from tui.widgets.home import Home, HomeList, Known
+from tui.widgets.prompt import Prompt
+from tui.wording import short_path
+
+
+class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
+    """Fills Home, and does what is chosen there."""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self._known = Known()
+        self._shown: tuple[int, ...] = ()  # how the memory stood when Home was filled
+
+    def show_home(self) -> None:
+        """Shows what is known, and asks for what is not."""
+        status = self.shared.status
+        if status is None or not self.query(Home):
+            return
+        self._known.status = status
+        self._draw_home()
+        stands = status.sources, status.episodes, status.review
+        if stands != self._shown:
+            self._shown = stands
+            self._fill_home()
+
+    def refill_home(self) -> None:
+        """Asks for everything anew: the daemon has just answered again, or a session has ended."""
+        self._shown = ()
+        self.show_home()
+
+    @on(Home.Opened)
+    def _home_opened(self) -> None:
+        self.refill_home()
+
+    @work(exclusive=True, group="home")
+    async def _fill_home(self) -> None:
+        since = self.shared.preferences.seen_at
+        with self.tell_failures():
+            self._known.sessions = await self.link.sessions()
+            self.offer_last(self._known.sessions)
+            self._draw_home()
+        if not (self._known.status and self._known.status.sources):
+            return
+        with suppress(DaemonError, DaemonDownError):  # Home without them is whole, too
+            self._known.home = await self.link.call(lambda client: client.home(since))
+            self._draw_home()
+            self._known.questions = await self.link.call(lambda client: client.suggestions())
+            self._draw_home()
+
+    def _draw_home(self) -> None:
+        for home in self.query(Home):
+            home.show(self._known, self.folders, self.shared.now())
+
+    def enter_home(self, last: bool = True) -> bool:
+        """Goes from the prompt into Home's lists; whether there are any."""
+        return any(home.focus_list(last) for home in self.query(Home))
+
+    @on(Prompt.Above)
+    def _above_prompt(self) -> None:
+        self.enter_home()
+
+    @on(HomeList.Left)
+    def _left_home(self) -> None:
+        self.prompt.focus()
+
+    @on(HomeList.Typed)
+    def _typed_in_home(self, message: HomeList.Typed) -> None:
+        self.prompt.focus()
+        self.prompt.insert(message.text)
+
+    @on(HomeList.Chosen)
+    async def _chosen(self, message: HomeList.Chosen) -> None:
+        match message.row.deed, message.row.value:
+            case "ask", str(question):
+                self.prompt.focus()
+                await self.conversation.ask(Inquiry(question))
+            case "resume", int(id):
+                self.resume_session(id)
+            case "review", _:
+                await self.run_action("app.open_page('review')")
+            case "open", wire.PlannedEntry() as planned:
+                self._open_planned(planned)
+            case "read", tuple() as read:
+                await self.conversation.say(_read_report(read))
+                self.prompt.focus()
+            case "folder" | "import" as what, _:
+                self._choose_path(files=what == "import")
+            case "examples", _:
+                self._read_examples()
+            case "model", _:
+                self._show_models()
+
+    @work
+    async def _choose_path(self, files: bool) -> None:
+        from tui.screens.path import PathScreen  # a tree of files, which few need
+
+        path = await self.app.push_screen_wait(PathScreen(self.link, files=files))
+        self.prompt.focus()
+        if path is not None:
+            await self.take_in(path)
+
+    @work
+    async def _read_examples(self) -> None:
+        folder = find_examples()
+        if folder is None:
+            await self.conversation.say("The examples are not installed with this copy of Palimpsest.", "warning")
+            return
+        await self.read_once(folder)
+        self.prompt.focus()
+
+    @work
+    async def _show_models(self) -> None:
+        with self.tell_failures():
+            reply = await self.link.call(lambda client: client.models())
+            await self.conversation.say(models_report(reply))
+            self.prompt.focus()
+            if reply.models:
+                self.action_choose_model()
+
+    def _open_planned(self, planned: wire.PlannedEntry) -> None:
+        try:
+            open_in_editor(self.app, planned.uri, planned.line)
+        except CannotOpenError as error:
+            self.notify(display_safe(str(error)), severity="warning", markup=False)
+
+
+def _read_report(read: tuple[wire.ListedSource, ...]) -> str:
+    lines = [f"  {one.title} · {short_path(one.uri)}" for one in read]
+    return "\n".join(["Read last:", *lines])

@@ -1,0 +1,120 @@
+"""What Home says: rows of what is new, what could be asked, what is planned and what was talked of, each with what it
+does when it is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+from textual.content import Content
+
+from daemon import wire
+from daemon.terminal import display_safe, statement
+from tui.changes import describe_before, news
+from tui.wording import count, when
+
+Deed = Literal["ask", "resume", "review", "open", "read", "folder", "examples", "model", "import"]
+
+MUTED = "$foreground-muted"
+DAY_WIDTH = 9
+CONVERSATIONS, CHANGES, PLANS = 4, 3, 6  # rows of each
+
+EMPTY = (
+    ("folder", "Choose a folder", "Your notes, documents and mails: read, and kept up with."),
+    ("examples", "Try the examples", "The notes of somebody who keeps a lighthouse museum."),
+    ("model", "Connect a model", "Ollama on this machine, or a key. It works without, too."),
+    ("import", "Import chats", "What you said elsewhere: WhatsApp, Telegram, ChatGPT, Claude."),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line to choose, or two; `deed` is done with `value`."""
+
+    text: Content
+    deed: Deed
+    value: object = None
+
+
+def begin_rows() -> list[Row]:
+    """How to begin with an empty memory."""
+    return [
+        Row(Content.assemble((title, "bold $accent"), "\n", (sentence, MUTED)), deed)  # type: ignore[arg-type]
+        for deed, title, sentence in EMPTY
+    ]
+
+
+def question_rows(questions: Iterable[str]) -> list[Row]:
+    return [Row(_line(question), "ask", question) for question in questions]
+
+
+def conversation_rows(sessions: Iterable[wire.Conversation], now: datetime) -> list[Row]:
+    """The sessions that were used last."""
+    return [
+        Row(Content.assemble(_line(one.title or "Untitled"), (f"  {when(one.updated, now)}", MUTED)), "resume", one.id)
+        for one in list(sessions)[:CONVERSATIONS]
+    ]
+
+
+def news_rows(home: wire.Home, folders: Iterable[str], now: datetime) -> list[Row]:
+    """What waits for review, what changed, and what was read, since the person was here last."""
+    rows = []
+    if home.review is not None:
+        verb = "waits" if home.review_total == 1 else "wait"
+        waits = f"{count(home.review_total, 'change')} {verb} for your review"
+        rows.append(
+            Row(Content.assemble((waits, "$text-warning"), "\n", (_clean(news(home.review, folders)), MUTED)), "review")
+        )
+    for one in home.changed[:CHANGES]:
+        if home.review is None or one.id != home.review.id:
+            rows.append(Row(_changed(one, now), "review"))
+    if more := home.changed_total - len(home.changed[:CHANGES]):
+        rows.append(Row(Content.styled(f"and {count(more, 'more change')}", MUTED), "review"))
+    if home.read:
+        names = ", ".join(one.title for one in home.read[:2])
+        others = "" if home.read_total <= 2 else " and others"
+        text = Content.assemble(f"{count(home.read_total, 'note')} read", "\n", (_clean(f"{names}{others}"), MUTED))
+        rows.append(Row(text, "read", home.read))
+    return rows
+
+
+def _changed(one: wire.Revision, now: datetime) -> Content:
+    said = "no longer so" if one.relation == "negates" else f"was {describe_before(one)}"
+    fact = one.old if one.relation == "negates" else one.new
+    return Content.assemble(_line(statement(fact)), "\n", (_clean(f"{said} · {when(one.at, now)}"), MUTED))
+
+
+def news_title(home: wire.Home, now: datetime) -> str:
+    return f"Since {when(home.since, now)}" if home.since else "New"
+
+
+def planned_rows(home: wire.Home, now: datetime) -> Iterator[Row]:
+    """What is due or planned, the days in a column."""
+    for one in home.planned[:PLANS]:
+        day = date.fromisoformat(one.day)
+        label = Content.styled(
+            day_name(day, now.date()).ljust(DAY_WIDTH), "$text-warning" if day < now.date() else MUTED
+        )
+        overdue = "overdue: " if day < now.date() else ""
+        text = " ".join(filter(None, (one.time.partition(" to ")[0], f"{overdue}{one.text}")))
+        yield Row(Content.assemble(label, " ", _line(text)), "open", one)
+    if more := home.planned_total - len(home.planned[:PLANS]):
+        yield Row(Content.styled(f"{'':{DAY_WIDTH}} and {more:,} more", MUTED), "ask", "What is planned this week?")
+
+
+def day_name(day: date, today: date) -> str:
+    """`today`, `tomorrow`, `Wednesday`, `20 Nov`."""
+    days = (day - today).days
+    if 0 <= days < 7:
+        return ("today", "tomorrow")[days] if days < 2 else f"{day:%A}"
+    return f"{day.day} {day:%b}"
+
+
+def _clean(text: str) -> str:
+    return display_safe(text, line=True)
+
+
+def _line(text: str) -> Content:
+    return Content(_clean(text))

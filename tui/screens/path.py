@@ -1,0 +1,124 @@
+"""A folder or a file, chosen in a tree or typed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import DirectoryTree, Input
+from textual.widgets._directory_tree import DirEntry
+from textual.widgets.tree import TreeNode
+
+from daemon.client import DaemonDownError, DaemonError
+from daemon.terminal import display_safe
+from tui.link import Link
+from tui.screens.dialog import Dialog
+from tui.screens.keep import describe_count
+from tui.widgets.plain import Plain
+from tui.wording import short_path
+
+PAUSE_SECONDS = 0.3  # before it is counted what a path holds: a person may be typing on
+READ = (
+    "Chats are read as text with a line for each message, as WhatsApp and others export them, and as JSON:\n"
+    'a title and its messages, each with "role", "content" and "time". What else is in a file is told and skipped.'
+)
+
+
+class Tree(DirectoryTree):
+    """What is on the disk, without what is hidden; names are text."""
+
+    ICON_NODE = ICON_NODE_EXPANDED = ""
+    ICON_FILE = ""
+
+    def __init__(self, path: Path, files: bool) -> None:
+        self._files = files
+        super().__init__(path)
+        self.guide_depth = 2
+
+    def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
+        return [path for path in paths if not path.name.startswith(".") and (self._files or _is_folder(path))]
+
+    def render_label(self, node: TreeNode[DirEntry], base_style: Style, style: Style) -> Text:
+        label = Text(display_safe(str(node.label), line=True), style)
+        return label.append("/") if node.allow_expand else label
+
+
+class PathScreen(Dialog[Path | None]):
+    """Choose a folder, or with `files` a file as well; None if the person thought better of it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
+    AUTO_FOCUS = "Input"
+
+    def __init__(self, link: Link, *, files: bool = False, start: Path | None = None) -> None:
+        super().__init__()
+        self._link = link
+        self._files = files
+        self._start = start or Path.home()
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Plain("Import chats" if self._files else "Choose a folder", classes="dialog-title")
+            yield Plain(READ if self._files else "What is in it is counted before anything is read.")
+            yield Input(f"{short_path(str(self._start))}/", compact=True, id="path", select_on_focus=False)
+            yield Tree(self._start, self._files)
+            yield Plain(" ", id="counted")
+            yield Plain("Enter takes the path · ↓ goes into the tree · Esc closes", classes="dialog-hint")
+
+    @property
+    def path(self) -> Path:
+        """What is typed, as a path."""
+        typed = self.query_one(Input).value.strip().strip("'\"")
+        return Path(typed).expanduser() if typed else self._start
+
+    def on_key(self, event: object) -> None:
+        if getattr(event, "key", "") == "down" and self.query_one(Input).has_focus:
+            self.query_one(Tree).focus()
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self._count(self.path)
+
+    @on(DirectoryTree.DirectorySelected)
+    @on(DirectoryTree.FileSelected)
+    def _selected(self, event: DirectoryTree.DirectorySelected | DirectoryTree.FileSelected) -> None:
+        field = self.query_one(Input)
+        if self.path == event.path:
+            self._take()
+        else:
+            field.value = short_path(str(event.path))
+
+    @on(Input.Submitted)
+    def _take(self) -> None:
+        path = self.path
+        if path.is_dir() or (self._files and path.is_file()):
+            self.dismiss(path.absolute())
+        else:
+            self.query_one("#counted", Plain).update(f"There is no {'file or ' if self._files else ''}folder {path}.")
+
+    @work(exclusive=True)
+    async def _count(self, path: Path) -> None:
+        await asyncio.sleep(PAUSE_SECONDS)
+        line = self.query_one("#counted", Plain)
+        if path == self._start or not await asyncio.to_thread(path.exists):
+            line.update(" ")
+            return
+        line.update("counting…")
+        try:
+            line.update(describe_count(await self._link.call(lambda client: client.count(path))))
+        except (DaemonError, DaemonDownError) as error:
+            line.update(str(error))
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False

@@ -1,0 +1,187 @@
+"""Home: what an empty session shows. What is new, what could be asked, what is planned, what was talked of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from daemon import wire
+from daemon.terminal import display_safe
+from tui import home as rows
+from tui.actions import Where, bindings_of
+from tui.home import Row
+from tui.widgets.plain import Plain
+from tui.wording import count, short_path
+
+
+@dataclass
+class Known:
+    """What Home shows, as far as it is known: it comes in pieces, the quick ones first."""
+
+    status: wire.Status | None = None
+    home: wire.Home | None = None
+    sessions: tuple[wire.Conversation, ...] = ()
+    questions: tuple[str, ...] = ()
+
+
+class HomeList(OptionList):
+    """One frame of Home. The arrows go on into the next one at its ends; what is typed goes to the prompt."""
+
+    PLACE: ClassVar[Where] = "home"
+    BINDINGS = bindings_of(PLACE)
+
+    @dataclass
+    class Chosen(Message):
+        """A person chose a row."""
+
+        row: Row
+
+    @dataclass
+    class Left(Message):
+        """A person goes on from a list: -1 to the one before, 1 to the next, 0 to the prompt."""
+
+        home_list: HomeList
+        step: int
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id, classes="pane", markup=False, compact=True)
+        self.rows: Sequence[Row] = ()
+        self.display = False
+
+    def show(self, title: str, rows: Sequence[Row]) -> None:
+        """Lists the rows; a list without any is not there."""
+        self.border_title = Content(display_safe(title, line=True))
+        self.display = bool(rows)
+        if [row.text for row in rows] != [row.text for row in self.rows]:
+            highlighted = self.highlighted
+            self.set_options(Option(row.text) for row in rows)
+            self.highlighted = min(highlighted or 0, len(rows) - 1) if rows and self.has_focus else None
+        self.rows = rows
+
+    def on_focus(self) -> None:
+        if self.highlighted is None and self.rows:
+            self.highlighted = 0
+
+    def on_blur(self) -> None:
+        self.highlighted = None
+
+    def action_go(self, step: int) -> None:
+        target = (self.highlighted or 0) + step
+        if 0 <= target < len(self.rows):
+            self.highlighted = target
+        else:
+            self.post_message(self.Left(self, step))
+
+    def action_go_list(self, step: int) -> None:
+        self.post_message(self.Left(self, step))
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, message: OptionList.OptionSelected) -> None:
+        message.stop()
+        self.post_message(self.Chosen(self.rows[message.option_index]))
+
+    class Typed(Message):
+        """A person began to type: the text is for the prompt."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.is_printable and event.character and event.character != " ":
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Typed(event.character))
+
+
+class Home(Container):
+    """The frames of Home, in two columns where there is room."""
+
+    NEWS, QUESTIONS, PLANS, SESSIONS, BEGIN = "home-news", "home-questions", "home-plans", "home-sessions", "home-begin"
+
+    def __init__(self) -> None:
+        super().__init__(id="home")
+        self._line = Plain("Opening your memory…", id="home-line")
+        self._lists = {id: HomeList(id) for id in (self.BEGIN, self.NEWS, self.QUESTIONS, self.PLANS, self.SESSIONS)}
+
+    class Opened(Message):
+        """It is there, and wants to be filled."""
+
+    def on_mount(self) -> None:
+        self.post_message(self.Opened())
+
+    def compose(self) -> ComposeResult:
+        yield self._line
+        yield from self._lists.values()
+
+    @property
+    def lists(self) -> list[HomeList]:
+        """Those that are there, in order."""
+        return [one for one in self._lists.values() if one.display]
+
+    def show(self, known: Known, folders: Sequence[str], now: datetime) -> None:
+        """Says what is known by now."""
+        status = known.status
+        if status is None:
+            return
+        self._line.update(_headline(status))
+        begins = not status.sources and not status.folders and not status.queue
+        self._list(self.BEGIN, "How to begin", rows.begin_rows() if begins else [])
+        home = known.home or wire.Home()
+        self._list(self.NEWS, rows.news_title(home, now), rows.news_rows(home, folders, now))
+        self._list(self.QUESTIONS, "Worth asking", rows.question_rows(known.questions))
+        self._list(self.PLANS, "Next days", list(rows.planned_rows(home, now)))
+        self._list(self.SESSIONS, "Last sessions", rows.conversation_rows(known.sessions, now))
+
+    def show_down(self, reason: str) -> None:
+        """Says that there is no daemon."""
+        self._line.update(reason)
+
+    def focus_list(self, last: bool = True) -> bool:
+        """Goes into the last list, which is next to the prompt, or into the first one; whether there is one."""
+        lists = self.lists
+        if lists:
+            chosen = lists[-1 if last else 0]
+            chosen.focus()
+            chosen.highlighted = len(chosen.rows) - 1 if last else 0
+        return bool(lists)
+
+    @on(HomeList.Left)
+    def _go_on(self, message: HomeList.Left) -> None:
+        lists = self.lists
+        place = lists.index(message.home_list) + message.step if message.home_list in lists else -1
+        if message.step and 0 <= place < len(lists):
+            message.stop()
+            lists[place].focus()
+            lists[place].highlighted = 0 if message.step > 0 else len(lists[place].rows) - 1
+        elif message.step < 0:
+            message.stop()
+
+    def _list(self, id: str, title: str, rows: Sequence[Row]) -> None:
+        self._lists[id].show(title, rows)
+
+
+def _headline(status: wire.Status) -> Content:
+    if status.sources:
+        watched = ", ".join(short_path(folder.path) for folder in status.folders)
+        holds = f"It holds {count(status.sources, 'note')} and {count(status.episodes, 'passage')}"
+        more = f"{holds}{', and watches ' + display_safe(watched, line=True) if watched else ''}."
+        return Content.assemble(("Ask your memory.", "bold"), (f" {more}", rows.MUTED))
+    if status.folders or status.queue:
+        return Content.assemble(
+            ("Your memory is being read in.", "bold"),
+            (" You can ask already; answers get better as it grows.", rows.MUTED),
+        )
+    return Content.assemble(
+        ("Your memory is empty.", "bold"), (" Nothing leaves this machine unless you say so.", rows.MUTED)
+    )
