@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.cli.terminal import at_terminal
 from tests.cli.test_pal import HEAVY
 from tests.cli.vault import Shell
@@ -93,4 +95,11 @@ def test_at_a_terminal_it_asks_until_one_leaves(vault: Shell) -> None:
     assert said.code == 0
     assert "Ask a question, or type /help.\n" in said.out
     assert "Memory: The fog signal was last sounded on 4 October 1987. [1]\n" in said.out
+    assert "\x1b" not in said.out
+
+
+def test_a_terminal_that_moves_no_cursor_gets_it_without_asking(vault: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    said = at_terminal(vault, keys=[("You: ", "/help\n"), ("leave; Ctrl+D does it, too\r\nYou: ", "/quit\n")])
+    assert said.code == 0 and "/search WORDS: find the sessions in which that was said\n" in said.out
     assert "\x1b" not in said.out
