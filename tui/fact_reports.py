@@ -14,7 +14,11 @@ AUTHORS = {"rule": "a rule", "model": "a model", "user": "you"}
 
 def facts_report(reply: wire.FactsReply, folders: Sequence[str] = ()) -> str:
     """What is known of something, each with since when and from where."""
-    lines = [f"Known of {reply.about}:"] if reply.facts else [f"Nothing is known of {reply.about} but its name."]
+    lines = (
+        [f"Known of {reply.about}:"]
+        if reply.facts
+        else [f"Nothing is known of {reply.about} but its name. Ask for it."]
+    )
     for fact in reply.facts[:MAX_FACTS]:
         lines += [f"  {statement(fact)}", f"      {_where(fact, folders)}"]
     if len(reply.facts) > MAX_FACTS:

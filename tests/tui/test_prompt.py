@@ -158,6 +158,16 @@ async def test_a_short_paste_is_text_and_a_long_one_is_removed_as_a_unit() -> No
         await chat.until(lambda: chips(chat) == [])
 
 
+async def test_a_paste_goes_to_the_prompt_once_wherever_the_keys_go() -> None:
+    async with chatting(world.client()) as chat:
+        chat.screen.conversation.transcript.focus()
+        await chat.pilot.pause()
+        await paste(chat, "one")
+        await chat.until(lambda: chat.screen.prompt.has_focus and chat.screen.prompt.text == "one")
+        await paste(chat, "two")
+        await chat.until(lambda: chat.screen.prompt.text == "onetwo")
+
+
 async def test_what_was_pasted_comes_back_with_a_question_that_failed() -> None:
     failed = wire.Failed("invalid", "The question has 9,000 characters; at most 4,000 are read.", "Ask a shorter one.")
     async with chatting(world.client(answers=[Script(failed)])) as chat:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import on
+from textual import events, on
 
 from tui.commands.part import Part
 from tui.inquiry import Inquiry, Limit, add_limit, parse_day, pasted_label
@@ -77,6 +77,12 @@ class LimitingCommands(Part):
         if not self._pasted:
             self.notify("It goes with your question; /remember keeps it.", markup=False)
         self.attach(message.text)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """What is pasted while another part of the page has the keys is meant for the prompt, too."""
+        if not self.prompt.has_focus:
+            self.prompt.focus()
+            self.prompt.post_message(events.Paste(event.text))
 
     @on(Prompt.Taken)
     def _suggestion_taken(self, message: Prompt.Taken) -> None:
