@@ -11,7 +11,8 @@ from pathlib import Path
 from daemon import wire
 from daemon.api.documents import find_existing
 from daemon.jobs.models import Models
-from daemon.reading.process import OpenFile, ReaderDiedError, Readers
+from daemon.reading.contents import OpenFile, ReaderDiedError
+from daemon.reading.process import Readers
 from daemon.settings import Settings
 from daemon.watch import files
 from daemon.watch.files import Found, Ignore

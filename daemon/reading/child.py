@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,18 +23,19 @@ from typing import Any
 from daemon.reading.frames import PIECE, Amount, Contents, End, Piece, ReadRequest, Refusal, pack, unpack_request
 from memory.errors import InvalidInputError
 from memory.ingest.chunk import Draft, chunk_document
-from memory.ingest.draft import LEFT_OUT, MAX_EPISODES, DocumentDraft, Drafting
+from memory.ingest.draft import BROKEN_OFF, LEFT_OUT, MAX_EPISODES, DocumentDraft, Drafting
 from memory.nouns import Document
 from memory.text.words import count_words
 from plugins import manager
 from plugins.manager import Plugins
-from plugins.readers import MIB, Unreadable, documents
+from plugins.readers import MIB, Reader, Unread, Unreadable, documents, stream_parts
 
 IDLE_SECONDS = 60.0  # without a file, after which it ends: a start takes a quarter of a second
 FILES = 2000  # after which a fresh one goes on
 SMALL = MIB  # bytes of a file that takes no memory worth looking at
 USED_MEMORY = 160 * MIB  # after which, too: what a large file took is given back
 MAX_FILE_EPISODES = 30_000  # of a file that holds several documents
+MAX_STREAM_EPISODES = 500_000  # of one that is read in parts
 LATE = 2.0  # times the limit of processor time: how long it may take altogether, also if the daemon has gone
 OUT_OF_MEMORY = 77  # exit code, where the system sets no limit itself
 
@@ -57,12 +59,18 @@ def main() -> int:
         except (EOFError, OSError):
             return 0
         _limit(request)
+        sent = False
+        frames: list[bytes] = []
         try:
-            frames = _answer(request, file, plugins)
+            for group in _answer(request, file, plugins):
+                for frame in frames:
+                    _send(connection, frame)
+                    sent = True
+                frames = group
         finally:
             os.close(file)
-        signal.alarm(0)  # the daemon takes its time to write what it gets
-        is_large = request.size > SMALL or len(frames) > 2
+        signal.alarm(0)
+        is_large = sent or request.size > SMALL or len(frames) > 2
         leaves = (is_large and _peak() > USED_MEMORY) or number == FILES - 1
         frames.append(pack(End(leaves)))
         for frame in frames if is_large else [b"".join(frames)]:
@@ -104,65 +112,139 @@ def _receive(connection: socket.socket) -> tuple[ReadRequest, int]:
     return unpack_request(receive), files[0]
 
 
-def _answer(request: ReadRequest, file: int, plugins: Plugins) -> list[bytes]:
-    """The frames of the answer. All is read before the first is sent: a file that fails leaves nothing half done."""
+def _send(connection: socket.socket, frame: bytes) -> None:
+    """Sends what is in the first part of a file. What the daemon takes to write it does not count."""
+    left = signal.alarm(0)
+    connection.sendall(frame)
+    signal.alarm(max(1, left))
+
+
+def _answer(request: ReadRequest, file: int, plugins: Plugins) -> Iterator[list[bytes]]:
+    """The frames of the answer, in groups. Of a reader that does not stream there is one, so that a file that fails
+    leaves nothing half done."""
     try:
-        frames = read_file(request, file, plugins)
+        reader = plugins.reader(request.reader)
+        if reader is None:
+            raise Unreadable(f"there is no reader {request.reader} any more; restart the daemon: pal daemon restart")
+        path = Path(os.fsdecode(request.path))
+        if reader.stream is None:
+            yield read_file(request, reader, path, file)
+        else:
+            yield from stream_file(request, reader, path, file)
     except Unreadable as error:
-        frames = [pack(Refusal(error.reason))]
+        yield [pack(Refusal(error.reason))]
     except MemoryError:
-        frames = [pack(Refusal(f"too large for the {request.reader} reader: it takes more than"
-                               f" {request.memory // MIB:,} MiB of memory"))]  # fmt: skip
+        yield [pack(Refusal(_too_large(request)))]
     except RecursionError:
-        frames = [pack(Refusal(f"nested too deeply for the {request.reader} reader"))]
-    return frames
+        yield [pack(Refusal(f"nested too deeply for the {request.reader} reader"))]
 
 
-def read_file(request: ReadRequest, file: int, plugins: Plugins) -> list[bytes]:
+def _too_large(request: ReadRequest) -> str:
+    return f"too large for the {request.reader} reader: it takes more than {request.memory // MIB:,} MiB of memory"
+
+
+def read_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> list[bytes]:
     """The frames of what is in the file, in order. Raises Unreadable."""
-    path = Path(os.fsdecode(request.path))
-    found = _documents(request, path, file, plugins)
+    found = _documents(request, reader, path, file)
     if request.count:
-        amount = Amount(0, 0)
-        for document in found:
-            words = count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
-            amount = Amount(amount.episodes + len(chunk_document(document, request.chunk)), amount.words + words)
-        return [pack(amount)]
-    drafts: list[DocumentDraft] = []
-    unread: dict[str, str] = {}
-    pieces: list[bytes] = []
+        return [pack(_count(found, request))]
+    group = _Group(request)
     left_out, left = "", MAX_FILE_EPISODES
     while found:
         if not left:
             left_out = f"{LEFT_OUT}its last {len(found):,} parts are not kept; split it, and all of it is read"
             break
-        document = found.pop(0)
-        drafting = Drafting(document, request.chunk, request.masker, request.rules, min(MAX_EPISODES, left))
+        left -= group.add(found.pop(0), min(MAX_EPISODES, left))
+    return group.pack(left_out)
+
+
+def stream_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> Iterator[list[bytes]]:
+    """The frames of what is in the file, some documents at a time. Raises Unreadable if it has given nothing."""
+    with open(file, "rb", closefd=False) as stream:
+        stream.seek(0)
+        parts = stream_parts(reader, path, stream, os.fstat(file))
+        if request.count:
+            yield [pack(_count((part for part in parts if isinstance(part, Document)), request))]
+            return
+        group = _Group(request)
+        left_out, left, is_empty = "", MAX_STREAM_EPISODES, True
+        try:
+            for part in parts:
+                is_empty = False
+                if isinstance(part, Unread):
+                    group.unread[part.uri] = part.reason
+                elif request.known.get(part.uri) == part.sha256:
+                    group.same.append(part.uri)
+                else:
+                    left -= group.add(_plain(part, request.tags), min(MAX_EPISODES, left))
+                if not left:
+                    left_out = f"{LEFT_OUT}only {MAX_STREAM_EPISODES:,} passages of it are kept; split it"
+                    break
+                if group.episodes >= PIECE or len(group.drafts) >= PIECE:
+                    yield group.pack(more=True)
+                    group = _Group(request)
+        except (Unreadable, MemoryError) as error:
+            reason = error.reason if isinstance(error, Unreadable) else _too_large(request)
+            if is_empty:
+                raise Unreadable(reason) from error
+            left_out = f"{BROKEN_OFF}{reason}"
+    if is_empty:
+        raise Unreadable("no text in it")
+    yield group.pack(left_out)
+
+
+class _Group:
+    """Documents of one file that are answered together."""
+
+    def __init__(self, request: ReadRequest) -> None:
+        self._request = request
+        self._pieces: list[bytes] = []
+        self._left_out = ""
+        self.drafts: list[DocumentDraft] = []
+        self.unread: dict[str, str] = {}
+        self.same: list[str] = []
+        self.episodes = 0
+
+    def add(self, document: Document, most: int) -> int:
+        """Drafts a document, up to so many episodes; how many it has."""
+        request = self._request
+        drafting = Drafting(document, request.chunk, request.masker, request.rules, most)
         waiting: list[Draft] = []
         mine: list[bytes] = []
+        count = 0
         for episode in drafting.episodes():
             waiting.append(episode)
-            left -= 1
+            count += 1
             if len(waiting) == PIECE:
-                mine.append(pack(Piece(len(drafts), tuple(waiting))))
+                mine.append(pack(Piece(len(self.drafts), tuple(waiting))))
                 waiting = []
         if waiting:
-            mine.append(pack(Piece(len(drafts), tuple(waiting))))
+            mine.append(pack(Piece(len(self.drafts), tuple(waiting))))
         try:
             draft = drafting.close()
         except InvalidInputError as error:
-            unread[document.uri] = str(error)
-            continue
-        left_out = left_out or draft.left_out
-        drafts.append(draft)
-        pieces += mine
-    return [pack(Contents(tuple(drafts), unread, left_out)), *pieces]
+            self.unread[document.uri] = str(error)
+            return count
+        self._left_out = self._left_out or draft.left_out
+        self.drafts.append(draft)
+        self._pieces += mine
+        self.episodes += count
+        return count
+
+    def pack(self, left_out: str = "", more: bool = False) -> list[bytes]:
+        contents = Contents(tuple(self.drafts), self.unread, left_out or self._left_out, tuple(self.same), more)
+        return [pack(contents), *self._pieces]
 
 
-def _documents(request: ReadRequest, path: Path, file: int, plugins: Plugins) -> list[Document]:
-    reader = plugins.reader(request.reader)
-    if reader is None:
-        raise Unreadable(f"there is no reader {request.reader} any more; restart the daemon: pal daemon restart")
+def _count(documents: Iterable[Document], request: ReadRequest) -> Amount:
+    episodes = words = 0
+    for document in documents:
+        words += count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
+        episodes += len(chunk_document(document, request.chunk))
+    return Amount(episodes, words)
+
+
+def _documents(request: ReadRequest, reader: Reader, path: Path, file: int) -> list[Document]:
     with open(file, "rb", closefd=False) as stream:
         stream.seek(0)
         data = stream.read(request.size + 1)

@@ -24,7 +24,8 @@ PIECE = 64  # episodes that are sent, embedded and written at a time
 class ReadRequest(msgspec.Struct, frozen=True):
     """A file to read, whose descriptor comes with it. `path` lends its name (as the system writes it), `size` is what
     it had when it was opened. `seconds` of the processor and `memory` (bytes) are what it may take. With `count` it is
-    asked only how much there is in it. Its documents get the `tags`, too; with a `masker` their secrets are masked."""
+    asked only how much there is in it. Its documents get the `tags`, too; with a `masker` their secrets are masked.
+    `known`: the hashes of documents in it, by uri; one that has the same is not sent again."""
 
     path: bytes
     reader: str
@@ -36,6 +37,7 @@ class ReadRequest(msgspec.Struct, frozen=True):
     count: bool = False
     tags: tuple[str, ...] = ()
     masker: Masker | None = None
+    known: dict[str, str] = {}
 
 
 class Refusal(msgspec.Struct, frozen=True, tag=True):
@@ -46,15 +48,18 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
 
 class Contents(msgspec.Struct, frozen=True, tag=True):
     """What is in a file: its documents, without their episodes. `unread` are those that cannot be kept, by uri, with
-    the reason; `left_out` says what of the file is not kept, where it is not all."""
+    the reason; `left_out` says what of the file is not kept, where it is not all; `same` are the uris of those that are
+    as they are known. With `more` it is the first part of a long file: behind its pieces there are more Contents."""
 
     documents: tuple[DocumentDraft, ...]
     unread: dict[str, str]
     left_out: str = ""
+    same: tuple[str, ...] = ()
+    more: bool = False
 
 
 class Piece(msgspec.Struct, frozen=True, tag=True):
-    """The next episodes of the document of that number."""
+    """The next episodes of the document of that number in the Contents before it."""
 
     document: int
     episodes: tuple[Draft, ...]

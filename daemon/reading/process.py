@@ -17,71 +17,27 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from daemon.reading.contents import NO_TEXT, FileDrafts, OpenFile, ReaderDiedError
 from plugins.readers import MIB, Reader, Unreadable
 
 if TYPE_CHECKING:
-    from daemon.reading.frames import Amount, Contents, Reply
-    from memory.ingest.draft import DocumentDraft
+    from daemon.reading.frames import Amount, Reply
     from memory.ingest.masking import Masker
     from memory.settings import ChunkSettings
 
 MAX_REPLY_BYTES = 512 * MIB  # of one file
+MAX_STREAM_BYTES = 8192 * MIB  # of one that is read in parts, of which no more than one is held
 RECEIVE_BYTES = 64 << 10  # at least, at a time
 START_SECONDS = 10.0  # more for the first file of a process, on a busy machine
 WALL = 1.5  # times its limit of processor time: how long a file may take on a busy machine
 KEPT_PROCESSES = 2  # that wait for the next file: of a task that reads ahead, and of one that is more urgent
 SEND_BYTES = 256 << 10  # of requests that may wait in a process: more than those of all files that are handed to one
-NO_TEXT = "its reader answered something else than text"
 KEPT_VARIABLES = (
     "PATH HOME USER LANG LANGUAGE LC_ALL LC_CTYPE LC_TIME TZ TMPDIR SYSTEMROOT PALIMPSEST_TRACE_PLUGINS"
     " PYTHONHOME PYTHONHASHSEED PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE PYTHONUTF8 VIRTUAL_ENV"
 ).split()  # of the environment: no key of anything
-
-
-class ReaderDiedError(Exception):
-    """The process ended while it read a file; the message says how, in words for a person."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenFile:
-    """A file that is open at `descriptor`, with the name, `size` in bytes and reader it has; `tags` are those that its
-    documents get besides their own."""
-
-    descriptor: int
-    path: Path
-    size: int
-    reader: Reader
-    tags: tuple[str, ...] = ()
-
-
-class FileDrafts:
-    """What is in a file. Its `pieces` come from the process as they are taken, each once and in order; `unread` are
-    documents in it that cannot be kept, by uri, with the reason, and `left_out` says what of it is not kept. `uris` are
-    those of the others, which have so many `episodes`."""
-
-    def __init__(self, contents: Contents, replies: Iterator[Reply]) -> None:
-        self.uris = frozenset(draft.document.uri for draft in contents.documents)
-        self.episodes = sum(len(draft.hashes) for draft in contents.documents)
-        self.unread = contents.unread
-        self.left_out = contents.left_out
-        self._documents = contents.documents
-        self._replies = replies
-
-    def pieces(self) -> Iterator[DocumentDraft]:
-        """Each document, or one piece of it after the other. ReaderDiedError."""
-        from daemon.reading.frames import Piece
-
-        at = [0] * len(self._documents)
-        for reply in self._replies:
-            if not isinstance(reply, Piece) or not 0 <= reply.document < len(at):
-                raise ReaderDiedError(NO_TEXT)
-            whole, first = self._documents[reply.document], at[reply.document]
-            at[reply.document] += len(reply.episodes)
-            yield replace(whole, episodes=reply.episodes, first=first)
 
 
 class Readers:
@@ -262,7 +218,7 @@ class _ReadingProcess:
         request = pack(
             ReadRequest(
                 os.fsencode(file.path), reader.name, file.size, reader.max_seconds, reader.max_memory, self._settings,
-                self._rules, count, file.tags, self._masker,
+                self._rules, count, file.tags, self._masker, dict(file.known),
             )
         )  # fmt: skip
         if not self.unanswered:
@@ -307,7 +263,7 @@ class _ReadingProcess:
                 if refused:
                     raise Unreadable(refused)
                 return
-            if total > MAX_REPLY_BYTES:
+            if total > (MAX_STREAM_BYTES if reader.stream else MAX_REPLY_BYTES):
                 self.close()
                 raise Unreadable(f"too large for the {reader.name} reader: it makes more than {total // MIB:,} MiB")
             yield reply

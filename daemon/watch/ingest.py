@@ -187,8 +187,9 @@ class Ingest:
             for source in self._list_below(below):
                 if source.uri in known or source.uri in skipped or not disk.leave_same(source):
                     known[source.uri].append(source)
-        wanted = {*outermost}
-        return known, {uri: why for uri, why in skipped.items() if uri in wanted or uri.startswith(below)}
+        wanted, parts_of = {*outermost}, tuple(prefix + "#" for prefix in outermost)
+        here_too = (*below, *parts_of)
+        return known, {uri: why for uri, why in skipped.items() if uri in wanted or uri.startswith(here_too)}
 
     def _list_below(self, folders: Sequence[str]) -> Iterator[Source]:
         """The sources of files in these folders that are no parts, some at a time."""
@@ -225,7 +226,7 @@ class Ingest:
 
     def _over(self, disk: Survey, known: Sources, skipped: Mapping[str, str]) -> list[str]:
         """The skips of files that are not there any more."""
-        absent = (uri for uri in skipped if not disk.has(uri))
+        absent = (uri for uri in skipped if not disk.has(uri) and not disk.has(self._file_of(uri, disk)))
         return [uri for uri in absent if skipped[uri] != KEPT or uri not in known]
 
     def _progress(self, task: Task, *, last: bool = False) -> None:

@@ -14,15 +14,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from daemon.jobs.tasks import Task
+from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.frames import PIECE
-from daemon.reading.process import FileDrafts, OpenFile, ReaderDiedError, Readers
+from daemon.reading.process import Readers
 from daemon.watch import files
 from daemon.watch.attempts import Attempts
 from daemon.watch.batch import Batch, BatchWriter
 from daemon.watch.files import Found
 from daemon.watch.survey import Sources, Survey
 from memory import Memory
-from memory.ingest.draft import LEFT_OUT, DocumentDraft
+from memory.ingest.draft import BROKEN_OFF, LEFT_OUT, DocumentDraft
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
@@ -150,14 +151,14 @@ class Intake:
                 self._batch.bytes += opened.file.size
                 with opened.closing:
                     contents = self._read(opened, opened.file)
-                yield from self._keep(uri, opened.found, contents, there)
+                yield from self._keep(opened, contents)
         except (Unreadable, files.Unread) as error:
             self._batch.unread[uri] = str(error)
             if isinstance(error, _ForgottenError):  # what it said is not so any more
                 self._batch.gone += [source.uri for source in there]
         self._batch.read.append(uri)
         reason = self._skipped.get(uri, "")
-        is_partly_read = opened.file is None and reason.startswith(LEFT_OUT)
+        is_partly_read = opened.file is None and reason.startswith((LEFT_OUT, BROKEN_OFF))
         if reason and uri not in self._batch.unread and not is_partly_read:
             self._batch.readable.append(uri)
 
@@ -188,7 +189,8 @@ class Intake:
                 opened.status = status.st_size, status.st_mtime_ns
                 return
             opened.again = self._find_forgotten(digest, there)
-            opened.file = OpenFile(file, path, status.st_size, reader, disk.looks[uri].tags)
+            known = {source.uri: source.sha256 for source in there if source.sha256} if reader.stream else {}
+            opened.file = OpenFile(file, path, status.st_size, reader, disk.looks[uri].tags, known)
             self._begin(uri)
             self._ahead.hand(opened.file)
             opened.closing = closing.pop_all()
@@ -219,8 +221,9 @@ class Intake:
             self._begin(uri)
             read = partial(self._tools.readers.read, file)
 
-    def _keep(self, uri: str, found: Found, contents: FileDrafts, there: list[Source]) -> Iterator[None]:
+    def _keep(self, opened: _Opened, contents: FileDrafts) -> Iterator[None]:
         """Puts what is in a file into the batch, a large one in batches of its own."""
+        uri, found, there = opened.uri, opened.found, opened.there
         policies = {source.uri: source.policy for source in there}
         policy = self._disk.looks[uri].policy
 
@@ -228,18 +231,39 @@ class Intake:
             document = draft.document
             return replace(draft, document=replace(document, policy=policies.get(document.uri, policy)))
 
+        drafts = map(own, self._choose(opened, contents))
         try:
-            if contents.episodes <= PIECE:
-                self._batch.drafts += [own(draft) for draft in [*contents.pieces()]]
+            if contents.episodes <= PIECE and not contents.comes_in_parts:
+                self._batch.drafts += [*drafts]
             else:
-                yield from self._keep_large(map(own, contents.pieces()), len(contents.uris) > 1)
+                yield from self._keep_large(drafts, contents.comes_in_parts or len(contents.uris) > 1)
         except ReaderDiedError as error:
             refusal = self._attempts.fail(uri, found.size, found.mtime_ns, str(error))
             raise Unreadable(refusal or f"{error}; it is tried again") from error
         self._batch.unread |= contents.unread
         if contents.left_out:
             self._batch.unread[uri] = contents.left_out
-        self._batch.gone += {source.uri for source in there} - contents.uris - contents.unread.keys()
+        same = [source for source in there if source.uri in contents.same]
+        stamp = found.size, found.mtime_ns
+        self._batch.stamps += [(source, *stamp) for source in same if (source.size, source.mtime_ns) != stamp]
+        self._batch.unchanged += len(same)
+        self._batch.readable += [skip for skip in self._skipped if skip.startswith(f"{uri}#")]
+        if not contents.left_out.startswith(BROKEN_OFF):
+            held = contents.uris | contents.same | contents.unread.keys()
+            self._batch.gone += {source.uri for source in there} - held
+
+    def _choose(self, opened: _Opened, contents: FileDrafts) -> Iterator[DocumentDraft]:
+        """The pieces of a file, without what was forgotten of one whose documents are known by what they say."""
+        assert opened.file is not None
+        sources, there = self._memory.sources, {source.uri for source in opened.there}
+        for draft in contents.pieces():
+            digest = draft.document.sha256 or ""
+            is_told_apart = opened.file.reader.stream is not None and draft.document.uri not in there
+            if not is_told_apart or not sources.is_forgotten(digest):
+                yield draft
+            elif self._disk.again:
+                self._batch.again.append(digest)
+                yield draft
 
     def _keep_large(self, drafts: Iterator[DocumentDraft], are_several: bool) -> Iterator[None]:
         """Of several documents none counts as read before the last one is: the file is read again, or none of it."""

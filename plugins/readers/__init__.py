@@ -5,11 +5,13 @@ What knows dates in many forms is imported with the first file: a daemon must st
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache, partial
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from memory.errors import PalimpsestError
 from memory.nouns import Document, Turn
@@ -29,6 +31,17 @@ class Unreadable(PalimpsestError):
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of a file that cannot become memory, by its own id inside the file, with the reason for a person."""
+
+    uri: str
+    reason: str
+
+
+Part = Document | Unread
+
+
+@dataclass(frozen=True, slots=True)
 class Reader:
     """Turns the bytes of one kind of file into documents.
 
@@ -36,6 +49,10 @@ class Reader:
     that holds several sources; then the `uri` of each is its own id inside the file. What the reader leaves
     unset (uri, title, date, hash, size, the conversation of a chat) `documents` fills in. It raises Unreadable with a
     reason. With `dates_parts` sections and items of its text that begin with a date are from then.
+
+    What may be too large to be held at once has a `stream(path, file)` instead, which yields one document after the
+    other, each with its own id, and an `Unread` for what in it cannot be read; what came before it raises is kept. A
+    document that bears a `sha256` of its own is left as it is if that is the one that is known of it.
     Another `version` than the one that read a file before reads it again, though it did not change.
 
     It runs in a process of its own (`daemon/reading/`), which is ended when a file takes more than `max_seconds` of the
@@ -45,53 +62,120 @@ class Reader:
     name: str
     suffixes: tuple[str, ...]  # lower case with the dot; "" for a name without one
     description: str
-    read: Callable[[Path, bytes], list[Document]]
+    read: Callable[[Path, bytes], list[Document]] | None = None
     max_bytes: int = 10 * MIB
     dates_parts: bool = False
     version: int = 1
     max_seconds: int = 60
     max_memory: int = 512 * MIB
+    stream: Callable[[Path, BinaryIO], Iterator[Part]] | None = None
 
 
 def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result) -> list[Document]:
     """The documents in a file: at least one, each with uri, title, date, hash and size. Raises Unreadable only. A file
     that is one document has the uri of its absolute path with forward slashes; of several, each has "#" and its own id
     or number behind it. `data` is what was read from `path`, `stat` what was true then."""
-    from plugins.readers.parts import date_document
-
-    if replace_surrogates(str(path)) != str(path):
-        raise Unreadable("its name is not valid text: rename it")
-    try:
+    if reader.stream is not None:
+        streamed = stream_parts(reader, path, BytesIO(data), stat)
+        found = [part for part in streamed if isinstance(part, Document)]
+        if not found:
+            raise Unreadable("no text in it")
+        return found
+    _check_name(path)
+    with _Failures(reader):
+        assert reader.read is not None
         read = [_clean(document) for document in reader.read(path, data)]
-    except Unreadable:
-        raise
-    except MemoryError as error:
-        raise Unreadable(f"too large for the {reader.name} reader: out of memory") from error
-    except RecursionError as error:
-        raise Unreadable(f"nested too deeply for the {reader.name} reader") from error
-    except Exception as error:  # nothing that a file contains may stop the daemon
-        raise Unreadable(f"the {reader.name} reader failed: {type(error).__name__}: {error}") from error
     read = [document for document in read if document.turns or document.text.strip()]
     if not read:
         raise Unreadable("no text in it")
     uris = _uris(path.absolute().as_posix(), [document.uri for document in read])
-    digest = hashlib.sha256(data).hexdigest()
-    written = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC).astimezone()
-    dated = (date_document(document, path, written, reader.dates_parts) for document in read)
-    return [
-        replace(
-            document,
+    finish = _Finish(reader, path, lambda: hashlib.sha256(data).hexdigest(), stat)
+    return [finish(document, uri) for uri, document in zip(uris, read, strict=True)]
+
+
+def stream_parts(reader: Reader, path: Path, file: BinaryIO, stat: os.stat_result) -> Iterator[Part]:
+    """What `documents` gives, one after the other, for a reader that streams; and what cannot be read in the file, by
+    its uri. Raises Unreadable, perhaps after some of it."""
+    assert reader.stream is not None
+    _check_name(path)
+    finish = _Finish(reader, path, partial(_hash_file, file), stat)
+    whole = path.absolute().as_posix()
+    given: set[str] = set()
+    with _Failures(reader):
+        for number, part in enumerate(reader.stream(path, file), 1):
+            uri = f"{whole}#{_valid(part.uri)}" if part.uri else whole
+            uri = uri if uri not in given else f"{uri}#{number}"
+            given.add(uri)
+            if isinstance(part, Unread):
+                yield Unread(uri, _valid(part.reason))
+            elif part.turns or part.text.strip():
+                yield finish(_clean(part), uri)
+
+
+class _Failures:
+    """Whatever a reader raises becomes an Unreadable: nothing that a file contains may stop the daemon."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._name = reader.name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if not isinstance(error, Exception) or isinstance(error, Unreadable):
+            return
+        if isinstance(error, MemoryError):
+            raise Unreadable(f"too large for the {self._name} reader: out of memory") from error
+        if isinstance(error, RecursionError):
+            raise Unreadable(f"nested too deeply for the {self._name} reader") from error
+        raise Unreadable(f"the {self._name} reader failed: {type(error).__name__}: {error}") from error
+
+
+class _Finish:
+    """Fills in what a reader left unset of the documents of a file; `find_hash` gives that of its content."""
+
+    def __init__(self, reader: Reader, path: Path, find_hash: Callable[[], str], stat: os.stat_result) -> None:
+        self._reader = reader
+        self._path = path
+        self._digest = cache(find_hash)
+        self._stat = stat
+        self._written = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC).astimezone()
+
+    def __call__(self, document: Document, uri: str) -> Document:
+        from plugins.readers.parts import date_document
+
+        path = self._path
+        return replace(
+            date_document(document, path, self._written, self._reader.dates_parts),
             uri=uri,
             title=_title(document.title) or path.stem,
             kind="chat" if document.turns else "file",
-            reader=reader.name,
+            reader=self._reader.name,
             conversation=_title(document.conversation) or (path.stem if document.turns else None),
-            sha256=digest,
-            size=len(data),
-            mtime_ns=stat.st_mtime_ns,
+            sha256=document.sha256 or self._digest(),
+            size=self._stat.st_size,
+            mtime_ns=self._stat.st_mtime_ns,
         )
-        for uri, document in zip(uris, dated, strict=True)
-    ]
+
+
+def _hash_file(file: BinaryIO) -> str:
+    place = file.seek(0, os.SEEK_CUR)
+    file.seek(0)
+    digest = hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
+    file.seek(place)
+    return digest
+
+
+def _check_name(path: Path) -> None:
+    if replace_surrogates(str(path)) != str(path):
+        raise Unreadable("its name is not valid text: rename it")
+
+
+def sign(document: Document) -> Document:
+    """The document with the hash of what it says as its `sha256`: in a newer version of its file it is known by it."""
+    said: list[object] = [document.title, document.conversation, document.at, document.text]
+    said += [(turn.speaker, turn.text, turn.at, turn.ref) for turn in document.turns]
+    return replace(document, sha256=hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest())
 
 
 def _uris(file: str, own: list[str]) -> list[str]:

@@ -1,35 +1,145 @@
-"""The plain shape of a chat in JSON: {"title", "messages": [{"role", "content", "time"}]}, one or a list of them."""
+"""Chats in JSON, alone or in the zip of an export, told apart by their shape: ChatGPT's, Claude's, and the plain one,
+{"title", "messages": [{"role", "content", "time"}]}, one or a list of them.
+
+Exports are read a conversation at a time: they have hundreds of MB. Each conversation is known by its own id and by
+what it says, so that of a newer export only what is new is written.
+"""
 
 import json
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+import ijson
 
 from memory.nouns import Document, Turn
-from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
-from plugins.readers.decode import text_of
+from plugins.readers import MIB, Part, Reader, Unread, Unreadable, archive, chatgpt, claude, sign
+from plugins.readers.decode import text_of as decode
+from plugins.readers.messages import MAX_MESSAGE, first_of, text_of, time_of
 
 NO_CHAT = 'JSON, but not a chat: expected {"title", "messages": [{"role", "content", "time"}]} or a list of such'
+MAX_PLAIN = 64 * MIB  # of a file that is no export: it is held as a whole
+MAX_EXPORT = 2048 * MIB
+MAX_SECONDS = 1200  # of the processor, for an export of that size
 
 _SPEAKER = ("role", "speaker", "author", "sender", "from", "name")
 _TEXT = ("content", "text", "message")
 _TIME = ("time", "timestamp", "at", "date", "created_at")
 _ID = ("id", "uuid", "conversation_id")
 _NAME = ("title", "name", *_ID)
-MAX_MESSAGE = 5 * MIB  # characters of a message that are read
-_MILLISECONDS = 10**11  # seconds since 1970 stay below this until the year 5138
+_BOM = b"\xef\xbb\xbf"
+
+
+def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
+    """The conversations of an export, or the chats of a file. Raises Unreadable."""
+    if archive.is_archive(file):
+        yield from _stream_archive(path, file)
+    elif (export := _export(file)) is not None:
+        yield from export
+    else:
+        file.seek(0)
+        data = file.read(MAX_PLAIN + 1)
+        if len(data) > MAX_PLAIN:
+            raise Unreadable(f"too large: JSON that is no export of chats is read up to {MAX_PLAIN // MIB} MiB")
+        yield from read(path, data)
+
+
+def _stream_archive(path: Path, file: BinaryIO) -> Iterator[Part]:
+    """The chats in the JSON files of a zip; what else is in it is no chat."""
+    found, given = False, set[str]()
+    for member in archive.members(file, (".json",)):
+        if isinstance(member, Unread):
+            found = True
+            yield member
+            continue
+        name, opened = member
+        try:
+            for part in _export(opened) or ():
+                found = True
+                if part.uri not in given:  # what is split over several files says it once
+                    given.add(part.uri)
+                    yield part
+        except Unreadable as error:
+            found = True
+            yield Unread(name, error.reason)
+    if not found:
+        raise Unreadable("an archive without an export of chats that is known; to have what is in it read, unpack it")
+
+
+def _export(file: BinaryIO) -> Iterator[Part] | None:
+    """What is in an export of conversations; None if the file is none."""
+    begin = file.read(4096)
+    file.seek(0)
+    if begin.startswith(_BOM):
+        file.read(len(_BOM))
+    begin = begin.removeprefix(_BOM).lstrip()
+    if not begin.startswith(b"["):
+        return None
+    items = _items(file)
+    try:
+        first = next(items, None)
+    except Unreadable:
+        return None
+    if not _is_exported(first):
+        return None
+    return _stream_items(chain([first], items))
+
+
+def _items(file: BinaryIO) -> Iterator[Any]:
+    """The items of a list in JSON, one after the other. Raises Unreadable."""
+    try:
+        yield from ijson.items(file, "item", use_float=True)
+    except (ijson.JSONError, ValueError, *archive.DAMAGED) as error:
+        said = str(error).partition("\n")[0].strip()
+        raise Unreadable(f"not valid JSON from here on: {said}") from error
+
+
+def _is_exported(value: Any) -> bool:
+    return chatgpt.is_conversation(value) or claude.is_conversation(value) or claude.is_memory(value)
+
+
+def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
+    profile: dict[str, Turn] = {}
+    for number, value in enumerate(items, 1):
+        try:
+            part = _conversation(value, number)
+            if chatgpt.is_conversation(value):
+                for turn in chatgpt.read_profile(value):
+                    profile.setdefault(turn.text, turn)
+        except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+            part = Unread(str(number), f"a conversation that is damaged: {type(error).__name__}")
+        if part is not None:
+            yield part
+    if profile:
+        turns = tuple(sorted(profile.values(), key=lambda turn: turn.at.timestamp() if turn.at else 0))
+        told = Document(uri="profile", turns=turns, title="About me, for ChatGPT", conversation="About me, for ChatGPT")
+        yield sign(told)
+
+
+def _conversation(value: Any, number: int) -> Part | None:
+    """None for one in which nobody says anything: they are begun and left."""
+    if chatgpt.is_conversation(value):
+        document = chatgpt.read_conversation(value, number)
+    elif claude.is_conversation(value):
+        document = claude.read_conversation(value, number)
+    elif claude.is_memory(value):
+        document = claude.read_memory(value)
+    else:
+        return Unread(str(number), "not a conversation, in an export of conversations")
+    return sign(document) if document.turns else None
 
 
 def read(path: Path, data: bytes) -> list[Document]:
     try:
-        loaded = json.loads(text_of(data))
+        loaded = json.loads(decode(data))
     except RecursionError as error:
         raise Unreadable("JSON that is nested too deeply") from error
     except ValueError as error:
         raise Unreadable(f"not valid JSON: {error}") from error
+    if _is_exported(loaded):
+        return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
     if isinstance(loaded, list) and loaded and all(map(_is_message, loaded)):
         loaded = {"messages": loaded}
     several = isinstance(loaded, list)
@@ -48,12 +158,12 @@ def _is_chat(value: Any) -> bool:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, Mapping) and _first(value, _SPEAKER) is not None and _first(value, _TEXT) is not None
+    return isinstance(value, Mapping) and first_of(value, _SPEAKER) is not None and first_of(value, _TEXT) is not None
 
 
 def _document(chat: Mapping[str, Any], number: str) -> Document:
     turns = tuple(turn for message in chat["messages"] if (turn := _turn(message)) is not None)
-    own_id = _first(chat, _ID)
+    own_id = first_of(chat, _ID)
     title = chat.get("title")
     long = sum(len(turn.text) == MAX_MESSAGE for turn in turns)
     note = f"only the first {MAX_MESSAGE:,} characters were read of {long} of its messages"
@@ -63,7 +173,7 @@ def _document(chat: Mapping[str, Any], number: str) -> Document:
         turns=turns,
         title=title if isinstance(title, str) else None,
         kind="chat",
-        at=at if at is not None else _time(_first(chat, _TIME)),
+        at=at if at is not None else time_of(first_of(chat, _TIME)),
         conversation=_called(chat),
         properties={"note": note} if long else {},
     )
@@ -79,49 +189,27 @@ def _called(chat: Mapping[str, Any]) -> str | None:
 def _turn(message: Any) -> Turn | None:
     if not isinstance(message, Mapping):
         return None
-    text = _text(_first(message, _TEXT)).strip()[:MAX_MESSAGE]
+    text = text_of(first_of(message, _TEXT)).strip()[:MAX_MESSAGE]
     if not text:
         return None
-    own_id = _first(message, _ID)
+    own_id = first_of(message, _ID)
     return Turn(
-        _speaker(_first(message, _SPEAKER)),
+        _speaker(first_of(message, _SPEAKER)),
         text,
-        _time(_first(message, _TIME)),
+        time_of(first_of(message, _TIME)),
         None if own_id is None else str(own_id),
     )
 
 
 def _speaker(value: Any) -> str:
     if isinstance(value, Mapping):
-        value = _first(value, ("name", "role"))
+        value = first_of(value, ("name", "role"))
     return value.strip() or "unknown" if isinstance(value, str) else "unknown"
-
-
-def _text(value: Any) -> str:
-    """A string, a part with a text, or a list of parts; images and other parts say nothing."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "\n\n".join(filter(None, (_text(part).strip() for part in value)))
-    return _text(_first(value, _TEXT)) if isinstance(value, Mapping) else ""
-
-
-def _time(value: Any) -> datetime | None:
-    """ISO 8601 or another written date, or seconds or milliseconds since 1970."""
-    if isinstance(value, str):
-        return parse_date(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return datetime.fromtimestamp(value / 1000 if value >= _MILLISECONDS else value, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def _first(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((mapping[key] for key in keys if mapping.get(key) is not None), None)
 
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("chat", (".json",), "Chats in JSON: a title and messages", read, 64 * MIB))
+    told = "Chats in JSON or in a zip: exports of ChatGPT and Claude, or a title and messages"
+    register(
+        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=2, max_seconds=MAX_SECONDS, stream=stream)
+    )

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from daemon.reading import process
-from daemon.reading.process import FileDrafts, OpenFile, ReaderDiedError, Readers
+from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
+from daemon.reading.process import Readers
 from daemon.testing import run_daemon
 from daemon.watch.attempts import LOOP
 from memory.settings import ChunkSettings

@@ -1,0 +1,126 @@
+"""A conversation as ChatGPT exports it: a tree of messages, of which one branch is the conversation.
+
+A prompt that was edited and an answer that was asked for again begin branches of their own. What is read is the branch
+that ends in `current_node`. Answers that were replaced by another are kept as what they are; prompts that were
+rewritten are not: nobody wanted them any more. What the system says, what tools are told and thoughts are left out.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from memory.nouns import Document, Turn
+from plugins.readers.messages import clip, text_of, time_of
+
+REPLACED = "(An answer that was replaced by another one.)"
+_SAID = ("text", "multimodal_text")  # kinds of content that are words for a person
+_MARKS = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue206]")  # what stands for links and searches
+_PROFILE = "user_editable_context"
+_PROFILE_PARTS = ("user_profile", "user_instructions")
+
+Node = Mapping[str, Any]
+
+
+def is_conversation(value: Any) -> bool:
+    """Whether it has the shape of one."""
+    return isinstance(value, Mapping) and isinstance(value.get("mapping"), Mapping)
+
+
+def read_conversation(value: Mapping[str, Any], number: int) -> Document:
+    """A conversation, the `number`-th of its file."""
+    tree = {id: node for id, node in value["mapping"].items() if isinstance(node, Mapping)}
+    branch = _branch(tree, value.get("current_node"))
+    kept = frozenset(branch)
+    turns = [turn for id in branch for turn in _turns(tree, id, kept)]
+    title = value.get("title")
+    id = value.get("conversation_id") or value.get("id")
+    name = title if isinstance(title, str) and title.strip() else None
+    return Document(
+        uri=str(id or number),
+        turns=tuple(turns),
+        title=name,
+        conversation=name or (str(id) if id else None),
+        at=next((turn.at for turn in turns if turn.at), None) or time_of(value.get("create_time")),
+    )
+
+
+def read_profile(value: Mapping[str, Any]) -> Iterator[Turn]:
+    """What the person wrote about themselves for all conversations, as it stood at this one."""
+    for node in value["mapping"].values():
+        message = node.get("message") if isinstance(node, Mapping) else None
+        content = message.get("content") if isinstance(message, Mapping) else None
+        if isinstance(content, Mapping) and content.get("content_type") == _PROFILE:
+            told = [content.get(part) for part in _PROFILE_PARTS]
+            text = "\n\n".join(part.strip() for part in told if isinstance(part, str) and part.strip())
+            if text:
+                yield Turn("user", clip(text), time_of(value.get("create_time")))
+
+
+def _branch(tree: Mapping[str, Node], end: Any) -> list[str]:
+    """The ids from the first message to the `end`; without a valid one to the newest message."""
+    if not isinstance(end, str) or end not in tree:
+        end = max(tree, key=lambda id: _created(tree[id]), default=None)
+    branch: dict[str, None] = {}
+    while isinstance(end, str) and end in tree and end not in branch:
+        branch[end] = None
+        end = tree[end].get("parent")
+    return [*reversed(branch)]
+
+
+def _created(node: Node) -> float:
+    message = node.get("message")
+    created = message.get("create_time") if isinstance(message, Mapping) else None
+    return created if isinstance(created, int | float) else 0.0
+
+
+def _turns(tree: Mapping[str, Node], id: str, branch: frozenset[str]) -> Iterator[Turn]:
+    """What a message of the branch says; behind a prompt the answers that were replaced, too."""
+    turn = _turn(tree[id])
+    if turn is None:
+        return
+    yield turn
+    children = _children(tree, id) if turn.speaker == "user" else []
+    if not branch.isdisjoint(children):
+        others = (_answer(tree, child) for child in children if child not in branch)
+        yield from (replace(other, text=f"{REPLACED}\n{other.text}") for other in others if other is not None)
+
+
+def _answer(tree: Mapping[str, Node], id: str) -> Turn | None:
+    """The first words of the assistant from here on, before the person speaks again."""
+    seen: set[str] = set()
+    while id not in seen:
+        seen.add(id)
+        turn = _turn(tree[id])
+        if turn is not None:
+            return turn if turn.speaker == "assistant" else None
+        id = next(iter(_children(tree, id)), id)
+    return None
+
+
+def _children(tree: Mapping[str, Node], id: str) -> list[str]:
+    children = tree[id].get("children")
+    return (
+        [child for child in children if isinstance(child, str) and child in tree] if isinstance(children, list) else []
+    )
+
+
+def _turn(node: Node) -> Turn | None:
+    """What the person or the assistant says to the other in a message; None for all else."""
+    message = node.get("message")
+    if not isinstance(message, Mapping):
+        return None
+    author, content, about = (_mapping(message.get(key)) for key in ("author", "content", "metadata"))
+    role = str(author.get("role"))
+    is_said = role in ("user", "assistant") and content.get("content_type") in _SAID
+    if not is_said or message.get("recipient") not in (None, "all"):
+        return None
+    if about.get("is_visually_hidden_from_conversation") or about.get("is_user_system_message"):
+        return None
+    text = _MARKS.sub("", text_of(content.get("parts"))).strip()
+    id = message.get("id")
+    return Turn(role, clip(text), time_of(message.get("create_time")), str(id) if id else None) if text else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

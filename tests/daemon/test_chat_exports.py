@@ -1,0 +1,95 @@
+"""Exports of chats in a memory: cited by their messages, and read again for what is new."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from daemon.client import Client
+from tests.daemon.conftest import added, answer, uris
+from tests.daemon.test_adding import skips
+from tests.plugins.exports import chatgpt, claude, packed
+
+LATER: dict[str, Any] = {
+    "uuid": "k-hull",
+    "name": "Hull",
+    "created_at": "2026-03-20T10:00:00Z",
+    "chat_messages": [
+        {
+            "uuid": "m9",
+            "sender": "human",
+            "text": "The hull of the dinghy is larch.",
+            "created_at": "2026-03-20T10:00:00Z",
+        }
+    ],
+}
+
+
+def test_an_answer_cites_the_message_of_the_person(client: Client, tmp_path: Path) -> None:
+    export = tmp_path / "any name.zip"
+    export.write_bytes(packed({"conversations.json": chatgpt(), "chat.html": b"<html>"}))
+    done, _ = added(client, export)
+    assert (done.sources, done.skipped) == (3, 0)
+    hit = client.recall("Who comes on Friday for the boiler?").hits[0].passage
+    assert hit.uri == f"{export}#c-boiler" and "u9" in hit.refs
+    citation = answer(client, "Which boiler do I have?").citations[0]
+    assert "Vaillant" in citation.quote and citation.label.startswith("Loud boiler")
+
+
+def test_a_newer_export_adds_what_is_new_and_leaves_the_rest(client: Client, tmp_path: Path) -> None:
+    export = tmp_path / "claude.json"
+    export.write_text(json.dumps(claude()))
+    first, _ = added(client, export)
+    again, _ = added(client, export)
+    assert (first.sources, again.sources, again.episodes, again.unchanged) == (2, 0, 0, 2)
+    export.write_text(json.dumps([*claude(), LATER]))
+    newer, _ = added(client, export)
+    assert (newer.sources, newer.unchanged, newer.removed) == (1, 2, 0)
+    export.write_text(json.dumps([LATER]))
+    fewer, _ = added(client, export)
+    assert (fewer.unchanged, fewer.removed) == (1, 2)
+    assert uris(client, str(export)) == [f"{export}#k-hull"]
+
+
+def test_a_large_export_is_written_in_parts_and_known_again(client: Client, tmp_path: Path) -> None:
+    many = [LATER | {"uuid": f"k{number}", "name": f"Hull {number}"} for number in range(150)]
+    export = tmp_path / "many.zip"
+    export.write_bytes(packed({"conversations.json": many}))
+    assert added(client, export)[0].sources == 150
+    export.write_bytes(packed({"conversations.json": many, "user.json": {}}))
+    again, _ = added(client, export)
+    assert (again.sources, again.episodes, again.unchanged) == (0, 0, 150)
+
+
+def test_what_of_an_export_is_not_read_is_named(client: Client, tmp_path: Path) -> None:
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    (folder / "a.zip").write_bytes(packed({"conversations.json": claude(), "old.zip": b"PK"}))
+    (folder / "b.json").write_text(json.dumps([*claude(), LATER])[:-80])
+    (folder / "c.zip").write_bytes(packed({"photo.jpg": b"x"}))
+    for _ in range(2):  # it is still so when the folder is read again
+        added(client, folder)
+        found = skips(client, folder)
+        assert found.keys() == {"a.zip#old.zip", "b.json", "c.zip"}
+        assert "archive inside an archive" in found["a.zip#old.zip"]
+        assert found["b.json"].startswith("read only in part: not valid JSON")
+        assert "without an export of chats" in found["c.zip"]
+    assert uris(client, str(folder / "b.json")) == [f"{folder / 'b.json'}#k-lease", f"{folder / 'b.json'}#k-name"]
+    (folder / "a.zip").write_bytes(packed({"conversations.json": claude()}))
+    (folder / "b.json").write_text(json.dumps([*claude(), LATER]))
+    added(client, folder)
+    assert skips(client, folder).keys() == {"c.zip"}
+
+
+def test_a_conversation_that_was_forgotten_does_not_come_back(client: Client, tmp_path: Path) -> None:
+    folder = tmp_path / "forgotten"
+    folder.mkdir()
+    export = folder / "claude.zip"
+    export.write_bytes(packed({"conversations.json": claude()}))
+    added(client, export)
+    client.forget(source=f"{export}#k-lease")
+    (folder / "newer.zip").write_bytes(packed({"conversations.json": [*claude(), LATER]}))
+    added(client, folder)
+    newer = folder / "newer.zip"
+    assert uris(client, str(newer)) == [f"{newer}#k-hull", f"{newer}#k-name"]
