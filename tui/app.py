@@ -48,13 +48,23 @@ SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 STYLES: list[str | PurePath] = sorted(Path(__file__).parent.rglob("*.tcss"))
 
 
+def _make_memory(shared: Shared) -> Page:
+    from tui.screens.memory import MemoryScreen
+
+    return MemoryScreen(shared)
+
+
 def _make_review(shared: Shared) -> Page:
     from tui.screens.review import ReviewScreen  # 10 ms, which the chat should not pay
 
     return ReviewScreen(shared)
 
 
-SCREENS: dict[str, Callable[[Shared], Page]] = {"chat": ChatScreen, "review": _make_review}  # by the names of the tabs
+SCREENS: dict[str, Callable[[Shared], Page]] = {  # by the names of the tabs
+    "chat": ChatScreen,
+    "memory": _make_memory,
+    "review": _make_review,
+}
 
 
 def run(paths: Paths) -> int:

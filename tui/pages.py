@@ -13,7 +13,7 @@ class Tab:
     title: str
 
 
-TABS: tuple[Tab, ...] = (Tab("chat", "Chat"), Tab("review", "Review"))
+TABS: tuple[Tab, ...] = (Tab("chat", "Chat"), Tab("memory", "Memory"), Tab("review", "Review"))
 
 
 def page_keys(name: str) -> str:

@@ -16,7 +16,7 @@ class Preferences:
     """Loaded when the chat opens, saved with every change. Without a `path` nothing is kept.
 
     `theme` empty: that of the terminal's background. `seen_at`: when the chat was open last, before this time. `used`
-    counts what was chosen from the palette and by slash commands.
+    counts what was chosen from the palette and by slash commands. `pinned`: names on top of the list of the memory.
     """
 
     path: Path | None = None
@@ -26,6 +26,7 @@ class Preferences:
     motion: bool = True
     seen_at: datetime | None = None
     used: Counter[str] = field(default_factory=Counter)
+    pinned: list[str] = field(default_factory=list)
 
     @classmethod
     def load(cls, path: Path) -> Preferences:
@@ -44,6 +45,9 @@ class Preferences:
             if isinstance(kept.get(name), bool):
                 setattr(loaded, name, kept[name])
         loaded.seen_at = _moment(kept.get("seen_at"))
+        pinned = kept.get("pinned")
+        if isinstance(pinned, list):
+            loaded.pinned = [name for name in pinned if isinstance(name, str)]
         used = kept.get("used")
         if isinstance(used, dict):
             loaded.used.update({str(key): n for key, n in used.items() if isinstance(n, int) and n > 0})
@@ -68,6 +72,7 @@ class Preferences:
             "evidence": self.evidence,
             "motion": self.motion,
             "seen_at": seen.isoformat() if seen else None,
+            "pinned": self.pinned,
             "used": dict(self.used.most_common(100)),
         }
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}")

@@ -58,7 +58,7 @@ class ReadSource(NamedTuple):
 
 def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[FoundObject], int]:
     """Live objects one of whose names holds all the words, and how many there are: those first whose own name begins
-    with them, then those of which most facts are told."""
+    with them, then those that most is told of; what is only the value of something else comes last."""
     likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
     named = " AND ".join(f"a.norm LIKE :{name} ESCAPE '\\'" for name in likes)
     chosen = f" AND n.id IN (SELECT a.node_id FROM alias a WHERE {named})" if likes else ""
@@ -66,9 +66,12 @@ def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int
         f"JOIN node n ON n.id = o.node_id AND {is_live('n')} WHERE ifnull(o.type, '') NOT IN {HIDDEN}{chosen}"
     )  # fmt: skip
     rows = conn.execute(
-        f"WITH told(id, n) AS (SELECT src, count(*) FROM edge WHERE kind = 'rel' AND {LIVE} GROUP BY src)"
+        f"WITH told(id, n) AS (SELECT src, count(*) FROM edge WHERE kind = 'rel' AND {LIVE} GROUP BY src),"
+        f" named(id, n) AS (SELECT dst, count(*) FROM edge WHERE {LIVE} GROUP BY dst)"
         " SELECT n.id, n.label, o.type, ifnull(t.n, 0) AS facts FROM object o LEFT JOIN told t ON t.id = o.node_id"
-        f" {found} ORDER BY n.label LIKE :begin ESCAPE '\\' DESC, facts DESC, n.label, n.id"
+        " LEFT JOIN named m ON m.id = o.node_id"
+        f" {found} ORDER BY n.label LIKE :begin ESCAPE '\\' DESC, o.type IS NULL AND t.n IS NULL,"
+        " ifnull(t.n, 0) + ifnull(m.n, 0) DESC, n.label, n.id"
         " LIMIT :limit OFFSET :offset",
         likes | {"begin": _like(" ".join(words))[1:], "limit": limit, "offset": offset},
     ).fetchall()

@@ -78,6 +78,12 @@ class ScriptedClient:
     added: list[Path] = field(default_factory=list)  # what was read once
     counted: wire.Counted = field(default_factory=lambda: wire.Counted(86, 1_204_000, complete=True))
     since: datetime | None = None  # what Home was asked for
+    things: tuple[wire.FoundObject, ...] = ()
+    told: tuple[wire.Fact, ...] = ()
+    notes: tuple[wire.ListedSource, ...] = ()
+    object_pages: dict[str, wire.ObjectReply] = field(default_factory=dict)
+    note_pages: dict[str, wire.NoteReply] = field(default_factory=dict)
+    did: list[tuple[object, ...]] = field(default_factory=list)  # what was changed by hand: the call and its words
     down: str = ""
     asked: list[tuple[str, dict[str, object]]] = field(default_factory=list)  # questions, and how each was asked
     live: Script = field(default_factory=lambda: Script(ends=False))
@@ -274,6 +280,36 @@ class ScriptedClient:
 
     def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
         return wire.Enrichment("idle" if enabled else "off")
+
+    def search_objects(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundObjects:
+        found = [one for one in self.things if words.casefold() in one.name.casefold()]
+        return wire.FoundObjects(tuple(found[offset : offset + limit]), len(found))
+
+    def search_facts(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundFacts:
+        found = [one for one in self.told if words.casefold() in one.text.casefold()]
+        return wire.FoundFacts(tuple(found[offset : offset + limit]), len(found))
+
+    def search_notes(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundNotes:
+        found = [one for one in self.notes if words.casefold() in one.title.casefold()]
+        return wire.FoundNotes(tuple(found[offset : offset + limit]), len(found))
+
+    def object(self, name: str) -> wire.ObjectReply:
+        if name not in self.object_pages:
+            return wire.ObjectReply(name, (name,), (), (), (), 0, ())
+        return self.object_pages[name]
+
+    def note(self, uri: str) -> wire.NoteReply:
+        if uri not in self.note_pages:
+            raise DaemonError(wire.Failed("not_found", f"Nothing is read of {uri}.", "It may be gone."))
+        return self.note_pages[uri]
+
+    def correct(self, fact: int, value: str) -> wire.Corrected:
+        self.did.append(("correct", fact, value))
+        return wire.Corrected(self.told[0])
+
+    def take_back_correction(self, fact: int) -> wire.Corrected:
+        self.did.append(("take back", fact))
+        return wire.Corrected(self.told[0])
 
     def go_down(self, reason: str) -> None:
         """The daemon goes away."""

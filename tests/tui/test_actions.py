@@ -15,15 +15,19 @@ from tui.app import PalimpsestApp
 from tui.keys import key_names
 from tui.screens.chat import ChatScreen
 from tui.screens.help import HelpScreen, KeyTable
+from tui.screens.memory import MemoryScreen
 from tui.screens.page import Page
 from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
+from tui.widgets.browse_list import BrowseList
 from tui.widgets.citation_list import CitationList
 from tui.widgets.graph import GraphView
 from tui.widgets.home import HomeList
+from tui.widgets.leaf import Leaf
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.revision_list import RevisionList
+from tui.widgets.search_field import SearchField
 from tui.widgets.transcript import Transcript
 from tui.widgets.waiting import Waiting
 
@@ -37,10 +41,18 @@ OWNERS: dict[str, type[DOMNode]] = {
     "queue": Waiting,
     "sessions": SessionsScreen,
     "review": ReviewScreen,
+    "memory": MemoryScreen,
+    "finding": SearchField,
+    "items": BrowseList,
+    "leaf": Leaf,
     "changes": RevisionList,
     "graph": GraphView,
 }
-PAGES: dict[str, type[Page]] = {"changes": ReviewScreen}  # where a part of a page is on; else it is the chat
+PAGES: dict[str, type[Page]] = {
+    "changes": ReviewScreen,
+    "finding": MemoryScreen,
+    "leaf": MemoryScreen,
+}  # where a part of a page is on; else it is the chat
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.where}-{action.name}")

@@ -14,9 +14,11 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW, Script
+from tui import changes
 from tui.app import OnlyText
-from tui.changes import KINDS
+from tui.browse import KINDS
 from tui.screens.chat import ChatScreen
+from tui.screens.memory import MemoryScreen
 from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
 
@@ -105,7 +107,7 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
 async def test_hostile_facts_are_shown_as_text(text: str) -> None:
     facts = [world.fact(n, text, 31, 3, f"/n/{text}", quote=text, since=text, title=text) for n in (1, 2)]
     one = replace(world.changes()[4], old=facts[0], new=facts[1], reason=text)
-    changed = {n: replace(one, id=n, relation=relation) for n, relation in enumerate(KINDS, 1)}
+    changed = {n: replace(one, id=n, relation=relation) for n, relation in enumerate(changes.KINDS, 1)}
     async with chatting(world.reviewed(changed=changed, episodes={31: f"a\n{text}\nb"})) as chat:
         chat.app._last_guard = []
         await chat.app.action_open_page("review")
@@ -113,6 +115,47 @@ async def test_hostile_facts_are_shown_as_text(text: str) -> None:
         for key in ("down", "down", "down", "space", "enter", "a", "f", "o"):
             await chat.pilot.press(key)
             assert safe(chat)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+async def test_hostile_memories_are_shown_as_text(text: str) -> None:
+    fact = replace(
+        world.FACT_PHONE, text=text, objects=(text, text), predicate=text or None, uri=text, title=text, quote=text
+    )
+    neighbours = (wire.Neighbour(f"{text} beside", text), wire.Neighbour(f"{text} near", passages=2))
+    revision = replace(world.changes()[4], reason=text)
+    strand = wire.Strand(text, text, (wire.HeldValue(fact, revision), wire.HeldValue(replace(fact, id=7))))
+    thing = wire.ObjectReply(
+        text, (text, f"{text}!"), (fact,), (strand,), (wire.MentionedIn(text, text, 1, text, 1),), 1, neighbours
+    )
+    passage = wire.Passage(31, text, "file", text, text, speaker=text, line=1)
+    source = wire.ListedSource(text, "file", text, 1)
+    client = world.client(
+        things=(wire.FoundObject(text, text, 1, 1),),
+        told=(fact,),
+        notes=(source,),
+        object_pages={text: thing},
+        note_pages={text: wire.NoteReply(source, NOW, (text,), (text,), (passage,), (fact,))},
+        mine=wire.Profile((text,), (text,), (wire.ProfileEntry(text, (fact,), (fact,)),)),
+    )
+    async with chatting(client) as chat:
+        chat.app._last_guard = []
+        await chat.app.action_open_page("memory")
+        await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen) and chat.app.screen.target is not None)
+        page = chat.app.screen
+        assert isinstance(page, MemoryScreen) and safe(chat)
+        for kind in KINDS:
+            page.target = None
+            page.filter.choose(kind)
+            page.reload()
+            await chat.until(lambda: page.target is not None)
+            assert safe(chat)
+            for key in ("slash", "down", "enter", "enter", "escape", "escape", "p", "p"):
+                await chat.pilot.press(key)
+                assert safe(chat)
+            for key in ("e", "s", "a", "d"):
+                await chat.pilot.press(key, "escape")
+                assert safe(chat)
 
 
 async def test_a_click_on_hostile_text_runs_nothing() -> None:

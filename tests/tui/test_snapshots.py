@@ -234,3 +234,42 @@ def test_nothing_to_review(looks_as_before: Look) -> None:
         await chat.until(lambda: "Nothing waits" in chat.text())
 
     assert looks_as_before(world.client(), doing)
+
+
+async def remember(chat: Chat) -> None:
+    await chat.app.action_open_page("memory")
+    await chat.until(lambda: "Facts now" in chat.text() or "Ozzie Penhale" in chat.text())
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_memory(looks_as_before: Look, size: tuple[int, int]) -> None:
+    assert looks_as_before(world.remembered(), remember, size)
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_an_object(looks_as_before: Look, size: tuple[int, int]) -> None:
+    async def doing(chat: Chat) -> None:
+        await remember(chat)
+        await chat.pilot.press("down", "enter")
+        await chat.until(lambda: "Facts now" in chat.text())
+
+    assert looks_as_before(world.remembered(), doing, size)
+
+
+def test_an_object_on_parchment(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        chat.app.theme = "parchment"
+        await remember(chat)
+        await chat.pilot.press("down", "enter")
+        await chat.until(lambda: "Facts now" in chat.text())
+
+    assert looks_as_before(world.remembered(), doing)
+
+
+def test_a_note(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        await remember(chat)
+        await chat.pilot.press("down", "f", "f", "f")
+        await chat.until(lambda: "Read out of it" in chat.text())
+
+    assert looks_as_before(world.remembered(), doing)

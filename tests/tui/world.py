@@ -216,3 +216,57 @@ def at_home(**fields: object) -> ScriptedClient:
     state = replace(STATUS, review=3)
     known = {"state": state, "kept": sessions(), "found": home(), "suggested": SUGGESTED, "changed": changes()}
     return client(**(known | {"episodes": dict(EPISODES)} | fields))
+
+
+FACT_PHONE = wire.Fact(
+    901, "relation", "Ozzie Penhale, phone: 0161 496 07", ("Ozzie Penhale", "0161 496 07"),
+    datetime.fromisoformat("2026-03-09T11:00:00+00:00"), None, datetime.fromisoformat("2026-03-09T11:00:00+00:00"),
+    None, None, 31, f"{HOME}/people/Ozzie Penhale.md", 2, origin="rule", predicate="phone", quote="phone: 0161 496 07",
+    title="Ozzie Penhale", since="2026-03-09",
+)  # fmt: skip
+FACT_BEFORE = replace(
+    FACT_PHONE, id=900, objects=("Ozzie Penhale", "none, and proud of it"), superseded_by=901, since="2024-05-01",
+    text="Ozzie Penhale, phone: none, and proud of it", until="2026-03-09", line=1,
+    valid_from=datetime.fromisoformat("2024-05-01T11:00:00+00:00"),
+)  # fmt: skip
+FACT_SOUNDED = replace(
+    FACT_PHONE, id=902, text="Beatrice, last sounded: 9 March 2026", objects=("Beatrice", "9 March 2026"),
+    predicate="last sounded", uri=PRISM.uri, line=14, quote="", title="Fog signal",
+)  # fmt: skip
+
+
+def remembered(**fields: object) -> ScriptedClient:
+    """A memory of three things, two facts and two notes, to look around in."""
+    ozzie = wire.ObjectReply(
+        "Ozzie Penhale",
+        ("Ozzie Penhale", "Ozzie"),
+        (FACT_PHONE,),
+        (wire.Strand("Ozzie Penhale", "phone", (wire.HeldValue(FACT_BEFORE), wire.HeldValue(FACT_PHONE))),),
+        (
+            wire.MentionedIn(PRISM.uri, "Fog signal", 16, "Ozzie has the belt.", 2, PRISM.at),
+            wire.MentionedIn(EARLIER.uri, "Wednesday", 6, "Ozzie ordered paint.", 1, EARLIER.at),
+        ),
+        2,
+        (wire.Neighbour("Beatrice", passages=2), wire.Neighbour("Compressor", "keeps")),
+    )
+    compressor = wire.ObjectReply(
+        "Compressor", ("Compressor",), (), (), (), 0,
+        (wire.Neighbour("Ozzie Penhale", "keeps", False), wire.Neighbour("Beatrice", passages=1)),
+    )  # fmt: skip
+    passage = wire.Passage(31, PRISM.uri, "file", "Fog signal", PRISM.passage, PRISM.at, line=1, end_line=18)
+    signal = wire.ListedSource(PRISM.uri, "file", "Fog signal", 1, PRISM.at)
+    read = datetime.fromisoformat("2026-04-20T08:00:00+00:00")
+    known = {
+        "things": (
+            wire.FoundObject("Ozzie Penhale", "person", 2, 3),
+            wire.FoundObject("Compressor", "", 0, 2),
+            wire.FoundObject("Beatrice", "", 1, 1),
+        ),
+        "told": (FACT_PHONE, FACT_SOUNDED),
+        "notes": (signal, wire.ListedSource(EARLIER.uri, "file", "Wednesday", 3, EARLIER.at)),
+        "object_pages": {"Ozzie Penhale": ozzie, "Compressor": compressor},
+        "note_pages": {
+            PRISM.uri: wire.NoteReply(signal, read, ("museum",), ("qwen",), (passage,), (FACT_SOUNDED,)),
+        },
+    }
+    return client(**(known | fields))

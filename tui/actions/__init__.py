@@ -17,6 +17,7 @@ from tui.actions.chat import CHAT
 from tui.actions.everywhere import EVERYWHERE
 from tui.actions.graph import GRAPH
 from tui.actions.home import HOME
+from tui.actions.looking import LOOKING
 from tui.actions.memory import MEMORY
 from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
@@ -34,9 +35,13 @@ PLACES: dict[Where, str] = {
     "review": "In the review",
     "changes": "In the list of changes",
     "graph": "In a drawing",
+    "memory": "On the page of the memory",
+    "finding": "While looking for something",
+    "items": "In the list of what is there",
+    "leaf": "On the page of one thing",
 }
 
-ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *HOME, *MEMORY, *SESSIONS, *REVIEW, *GRAPH)
+ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *HOME, *MEMORY, *SESSIONS, *REVIEW, *GRAPH, *LOOKING)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

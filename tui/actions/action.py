@@ -6,7 +6,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 Where = Literal[
-    "app", "chat", "prompt", "home", "transcript", "evidence", "queue", "sessions", "review", "changes", "graph"
+    "app",
+    "chat",
+    "prompt",
+    "home",
+    "transcript",
+    "evidence",
+    "queue",
+    "sessions",
+    "review",
+    "changes",
+    "graph",
+    "memory",
+    "finding",
+    "items",
+    "leaf",
 ]
 Completes = Literal["", "path", "name", "note", "effort", "strategy", "theme"]
 
@@ -36,6 +50,12 @@ class Action:
     def usage(self) -> str:
         """The slash command as it is typed: `/add PATH`."""
         return f"/{self.slash} {self.argument}".rstrip() if self.slash else ""
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether its key stands for a character, which is typed where text is."""
+        key = self.key.partition(",")[0]
+        return len(key) == 1 or key in ("slash", "space")
 
     @property
     def needs_argument(self) -> bool:

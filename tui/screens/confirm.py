@@ -28,6 +28,7 @@ class ConfirmScreen(Dialog[bool]):
         self._yes = yes
         self._question = question
         self._comfort = comfort
+        self._yes = yes
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -small"):

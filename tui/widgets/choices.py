@@ -12,6 +12,7 @@ from textual.message import Message
 from tui.widgets.plain import Plain
 
 _GAP = 3
+_MANY = 10_000  # from here on thousands are enough
 
 
 class Choices(Plain):
@@ -24,8 +25,11 @@ class Choices(Plain):
         choices: Choices
         name: str
 
-    def __init__(self, choices: Mapping[str, str], *, id: str | None = None) -> None:
+    def __init__(
+        self, choices: Mapping[str, str], *, id: str | None = None, number_style: str = "bold $text-warning"
+    ) -> None:
         super().__init__(id=id, classes="choices")
+        self._number_style = number_style
         self._choices = dict(choices)
         self._numbers: dict[str, int] = {}
         self._targets: list[tuple[range, str]] = []
@@ -44,7 +48,7 @@ class Choices(Plain):
         self.post_message(self.Chosen(self, self.chosen))
 
     def set_number(self, name: str, number: int) -> None:
-        """So many things wait behind one."""
+        """So many things are behind one, or wait there."""
         self._numbers[name] = number
         self._show()
 
@@ -54,7 +58,7 @@ class Choices(Plain):
             style = "bold $accent underline" if name == self.chosen else "$foreground-muted"
             words = Content.styled(word, style)
             if number := self._numbers.get(name):
-                words += Content.styled(f" {number:,}", "bold $text-warning")
+                words += Content.styled(f" {_shorten(number)}", self._number_style)
             self._targets.append((range(len(text), len(text) + len(words)), name))
             text += words + " " * _GAP
         self.update(text)
@@ -65,3 +69,7 @@ class Choices(Plain):
             if offset is not None and offset.x in span and name != self.chosen:
                 self.choose(name)
                 self.post_message(self.Chosen(self, name))
+
+
+def _shorten(number: int) -> str:
+    return f"{number:,}" if number < _MANY else f"{number // 1000:,}k"

@@ -10,6 +10,7 @@ from tui.keys import short_key
 from tui.widgets.plain import Plain
 
 _GAP = 2
+WHERE_TEXT_IS_TYPED = ("prompt", "finding")  # a letter does nothing there but stand in the text
 
 
 class Hints(Plain):
@@ -30,7 +31,7 @@ class Hints(Plain):
         text, self._targets = Content(), []
         for place in places:
             for action in actions_of(place):
-                if action.footer:
+                if action.footer and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED):
                     hint = Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}")
                     prefix = {"app": "app.", self._page: "screen."}.get(place, "focused.")
                     self._targets.append((range(len(text), len(text) + len(hint)), prefix + action.handler))

@@ -1,0 +1,39 @@
+"""What can be done on the page of the memory: in its search, in its list, and on the page of one thing."""
+
+from __future__ import annotations
+
+from tui.actions.action import Action
+
+LOOKING: tuple[Action, ...] = (
+    Action("Search", "Type what to look for.", "search", "memory", "slash,ctrl+f", footer="search"),
+    Action("Filter", "Show all, things, facts, notes, or what is yours.", "show_next_filter", "memory", "f"),
+    Action("Correct", "Say what the fact is instead; what it was stays as history.", "edit", "memory", "e",
+           footer="correct"),
+    Action("Same", "Say that another name means the same.", "merge", "memory", "s", footer="same as"),
+    Action("Not the same", "Say that one of its names means something else.", "split", "memory", "a"),
+    Action("Pin", "Keep it on top of the list, or no longer.", "pin", "memory", "p", footer="pin"),
+    Action("Forget", "Remove it from the memory for good, after asking.", "forget", "memory", "d,delete",
+           footer="forget"),
+    Action("Take back", "Take back what you did last.", "undo", "memory", "u"),
+    Action("Do again", "Do again what you took back.", "redo", "memory", "r"),
+    Action("Open", "Open the file in your editor, at the line.", "open_source", "memory", "o", footer="open"),
+    Action("Back", "Go back to where you were.", "go_back", "memory", "escape,backspace", footer="back"),
+    Action("List", "Go to the list.", "screen.focus_items", "finding", "down,enter,tab", footer="list"),
+    Action("Back", "Empty the search; if it is empty, go back to the chat.", "screen.clear", "finding", "escape"),
+    Action("Next", "Go to the next row.", "move(1)", "items", "down,j"),
+    Action("Previous", "Go to the row before.", "move(-1)", "items", "up,k"),
+    Action("Page down", "Go down a page.", "move_page(1)", "items", "pagedown,space"),
+    Action("Page up", "Go up a page.", "move_page(-1)", "items", "pageup"),
+    Action("First", "Go to the first row.", "move_end(False)", "items", "home"),
+    Action("Last", "Go to the last row.", "move_end(True)", "items", "end"),
+    Action("Look", "Go to its page.", "choose", "items", "enter,right,l", footer="look"),
+    Action("Go there", "Go to the page of the thing, the note or the fact on the line.", "select", "leaf",
+           "enter,right,l", footer="go there"),
+    Action("Next line", "Go to the next line.", "cursor_down", "leaf", "down,j"),
+    Action("Line before", "Go to the line before.", "cursor_up", "leaf", "up,k"),
+    Action("Page down", "Go down a page.", "page_down", "leaf", "pagedown,space"),
+    Action("Page up", "Go up a page.", "page_up", "leaf", "pageup"),
+    Action("First line", "Go to the first line.", "first", "leaf", "home"),
+    Action("Last line", "Go to the last line.", "last", "leaf", "end"),
+    Action("Back", "Go back to where you were.", "screen.go_back", "leaf", "left,h"),
+)  # fmt: skip

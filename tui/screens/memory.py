@@ -1,0 +1,308 @@
+"""The page of the memory: one search over all that is in it, and beside the list the page of what is chosen."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList
+
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.terminal import display_safe
+from tui.actions import bindings_of
+from tui.browse import (
+    KINDS,
+    Row,
+    Target,
+    group_rows,
+    holds_words,
+    make_entry_row,
+    make_fact_row,
+    make_note_row,
+    make_object_row,
+    make_object_target,
+    make_pinned_row,
+)
+from tui.editor import CannotOpenError, open_in_editor
+from tui.leaves import Line, draw_neighbours, list_entry_lines, list_fact_lines, list_note_lines, list_object_lines
+from tui.messages import Activity, StatusChanged
+from tui.screens.memory_deeds import MemoryDeeds
+from tui.shared import Shared
+from tui.widgets.browse_list import PAGE, BrowseList
+from tui.widgets.choices import Choices
+from tui.widgets.graph import GraphView
+from tui.widgets.leaf import Leaf
+from tui.widgets.plain import Plain
+from tui.widgets.search_field import SearchField
+
+TYPING_SECONDS: Final = 0.15  # after the last letter, before it is looked for
+LOOKING_SECONDS: Final = 0.08  # on a row, before its page is asked for
+SHOWN: Final = 6  # of each kind, where all are listed
+NOTHING: Final = "Nothing in your memory is called so or says so."
+EMPTY: Final = "Nothing is in your memory yet. Type /add PATH in the chat to read something."
+
+
+class MemoryScreen(MemoryDeeds):
+    """The search and the list on the left, the chosen page on the right."""
+
+    NAME = "memory"
+    AUTO_FOCUS = "SearchField"
+    BINDINGS = bindings_of("memory")
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self._query = ("", "all")  # the words and the kind that are listed
+        self._trail: list[tuple[Target, int | None]] = []  # the pages one came from, and the line on each
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal(id="memory"):
+            with Vertical(id="found", classes="pane"):
+                yield SearchField("Look for a person, a thing, a word")
+                yield Choices(KINDS, number_style="$foreground-muted")
+                yield Plain(id="nothing").hide()
+                yield BrowseList()
+            with Vertical(id="leaf", classes="pane"):
+                yield GraphView(centred=True)
+                yield Leaf()
+
+    def on_mount(self) -> None:
+        self.query_one("#found").border_title = "Memory"
+        self.query_one(GraphView).display = False
+
+    @property
+    def items(self) -> BrowseList:
+        return self.query_one(BrowseList)
+
+    @property
+    def leaf(self) -> Leaf:
+        return self.query_one(Leaf)
+
+    @property
+    def filter(self) -> Choices:
+        return self.query_one(Choices)
+
+    # The daemon ---------------------------------------------------------------------------------
+
+    def on_screen_resume(self) -> None:
+        self.reload()
+
+    def status_changed(self, message: StatusChanged) -> None:
+        super().status_changed(message)
+        if message.connected and self.is_current:
+            self.reload()
+
+    def daemon_acted(self, message: Activity) -> None:
+        super().daemon_acted(message)
+        if isinstance(message.event, wire.FactChanged) and self.is_current:
+            self.reload()
+
+    def reload(self) -> None:
+        """Lists anew what is listed, the cursor where it was, and shows the page anew."""
+        self._search(self.items.row.target if self.items.row else None)
+        if self.target is not None:
+            self._look(self.target, self.leaf.highlighted, 0)
+
+    # Searching ----------------------------------------------------------------------------------
+
+    @on(Input.Changed, "#search")
+    def _typed(self) -> None:
+        self._search(None, TYPING_SECONDS)
+
+    @on(Choices.Chosen)
+    def _filtered(self) -> None:
+        self._search(None)
+
+    @work(exclusive=True, group="search")
+    async def _search(self, wanted: Target | None, pause: float = 0.0) -> None:
+        await asyncio.sleep(pause)
+        words, kind = self._query = self.query_one(SearchField).value.strip(), self.filter.chosen
+        with self.tell_failures():
+            if kind == "all":
+                rows, total = await self._list_all(words), None
+            elif kind == "me":
+                mine = await self.link.call(lambda client: client.profile())
+                rows, total = [make_entry_row(one) for one in mine.profile.entries if self._tells(one, words)], None
+            else:
+                rows, total = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, 0))
+                self.filter.set_number(kind, total)
+                if kind == "objects":
+                    pinned = self._pinned(words)
+                    rows, total = [*pinned, *rows], total + len(pinned)
+            self._list(rows, total, wanted)
+
+    async def _list_all(self, words: str) -> list[Row]:
+        kinds = ("objects", "facts", "notes")
+        found = await self.link.call(lambda client: [self._fetch(client, kind, words, SHOWN, 0) for kind in kinds])
+        for kind, (_, total) in zip(kinds, found, strict=True):
+            self.filter.set_number(kind, total)
+        groups = ((kind, total, rows) for kind, (rows, total) in zip(kinds, found, strict=True))
+        return group_rows([("pinned", 0, self._pinned(words)), *groups])
+
+    def _fetch(self, client: Client, kind: str, words: str, limit: int, offset: int) -> tuple[list[Row], int]:
+        """Rows of one kind from the daemon; in a thread."""
+        match kind:
+            case "objects":
+                things = client.search_objects(words, limit, offset)
+                return [make_object_row(one) for one in things.objects], things.total
+            case "facts":
+                known = client.search_facts(words, limit, offset)
+                return [make_fact_row(one) for one in known.facts], known.total
+            case _:
+                notes = client.search_notes(words, limit, offset)
+                return [make_note_row(one, self.shared.now()) for one in notes.notes], notes.total
+
+    @on(BrowseList.Wanted)
+    @work
+    async def _fill(self, message: BrowseList.Wanted) -> None:
+        query = words, kind = self._query
+        pinned = len(self._pinned(words)) if kind == "objects" else 0
+        first = max(0, message.offset - pinned)
+        with self.tell_failures():
+            rows, _ = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE + pinned, first))
+            if query == self._query:  # nothing else was typed meanwhile
+                self.items.fill(first + pinned, rows)
+
+    def _pinned(self, words: str) -> list[Row]:
+        return [make_pinned_row(name) for name in self.shared.preferences.pinned if holds_words(name, words)]
+
+    def _tells(self, entry: wire.ProfileEntry, words: str) -> bool:
+        said = " ".join(fact.objects[-1] for fact in (*entry.facts, *entry.before))
+        return holds_words(f"{entry.key} {said}", words)
+
+    def _list(self, rows: list[Row], total: int | None, wanted: Target | None) -> None:
+        self.items.show(rows, total, wanted)
+        self.items.display = bool(rows)
+        nothing = self.query_one("#nothing", Plain)
+        nothing.display = not rows
+        nothing.update(NOTHING if any(self._query[0]) else EMPTY)
+
+    # Looking ------------------------------------------------------------------------------------
+
+    @on(BrowseList.Highlighted)
+    def _highlighted(self, message: BrowseList.Highlighted) -> None:
+        target = message.row.target if message.row else None
+        if target is not None and not self._trail and not target.is_same(self.target):
+            self._look(target, None, LOOKING_SECONDS)
+
+    @on(BrowseList.Chosen)
+    def _chosen(self, message: BrowseList.Chosen) -> None:
+        if message.row.filter:
+            self.filter.choose(message.row.filter)
+            self._search(None)
+        elif message.row.target is not None:
+            self._trail.clear()
+            self._look(message.row.target, None, 0)
+            if not message.clicked or self.has_class("-narrow"):
+                self._show_leaf()
+
+    @on(OptionList.OptionSelected, "#lines")
+    def _follow(self) -> None:
+        if self.leaf.line is not None and self.leaf.line.target is not None:
+            self._go_to(self.leaf.line.target)
+
+    @on(GraphView.Opened)
+    def _follow_line(self, message: GraphView.Opened) -> None:
+        self._go_to(make_object_target(message.node.label))
+
+    def _go_to(self, target: Target) -> None:
+        if target.is_same(self.target):
+            return
+        if self.target is not None:
+            self._trail.append((self.target, self.leaf.highlighted))
+        self._look(target, None, 0)
+
+    @work(exclusive=True, group="look")
+    async def _look(self, target: Target, line: int | None, pause: float) -> None:
+        await asyncio.sleep(pause)
+        with self.tell_failures():
+            lines = await self._read(target)
+            self.target = target
+            self.query_one("#leaf").border_title = Content(display_safe(self._path(target), line=True) or " ")
+            self.leaf.show(lines, line)
+            drawing = self.query_one(GraphView)
+            drawing.display = self.page is not None and bool(self.page.neighbours)
+            if self.page is not None:
+                drawing.show(draw_neighbours(self.page))
+
+    async def _read(self, target: Target) -> list[Line]:
+        """The lines of a page."""
+        self.page = None
+        match target:
+            case Target("object", name):
+                self.page = found = await self.link.call(lambda client: client.object(name))
+                return list_object_lines(found, self.folders)
+            case Target("note", uri):
+                note = await self.link.call(lambda client: client.note(uri))
+                return list_note_lines(note, self.folders)
+            case Target(fact=wire.Fact() as fact):
+                return list_fact_lines(fact, await self._passage(fact), self.folders)
+            case Target(entry=wire.ProfileEntry() as entry):
+                return list_entry_lines(entry, self.folders)
+        return []
+
+    async def _passage(self, fact: wire.Fact) -> wire.Passage | None:
+        try:
+            return await self.link.call(lambda client: client.episode(fact.episode_id))
+        except (DaemonError, DaemonDownError):
+            return None  # it was forgotten
+
+    def _path(self, target: Target) -> str:
+        """`Ozzie Penhale`, behind the pages one came from."""
+        names = [one.title for one, _ in self._trail[-2:]]
+        return " › ".join([*(["…"] if len(self._trail) > 2 else []), *names, target.title])
+
+    def leave(self) -> None:
+        """What was shown is there no more: back to where one came from, or to the list."""
+        self.target = self.page = None
+        self.leaf.show(())
+        self.query_one(GraphView).display = False
+        self.query_one("#leaf").border_title = ""
+        self.action_go_back()
+
+    # Going about --------------------------------------------------------------------------------
+
+    def _show_leaf(self) -> None:
+        self.add_class("-looking")
+        self.leaf.focus()
+
+    def action_focus_items(self) -> None:
+        self.remove_class("-looking")
+        self.items.focus()
+
+    def action_search(self) -> None:
+        self.remove_class("-looking")
+        self.query_one(SearchField).focus()
+
+    async def action_clear(self) -> None:
+        field = self.query_one(SearchField)
+        if field.value:
+            field.value = ""
+        else:
+            await self.run_action("app.open_page('chat')")
+
+    def action_show_next_filter(self) -> None:
+        self.filter.choose_next()
+
+    def action_go_back(self) -> None:
+        if self._trail:
+            target, line = self._trail.pop()
+            self._look(target, line, 0)
+        elif self.leaf.has_focus or self.has_class("-looking"):
+            self.action_focus_items()
+        else:
+            self.action_search()
+
+    def action_open_source(self) -> None:
+        line = self.leaf.line if self.leaf.has_focus else None
+        place = line.place if line and line.place else self.leaf.first_place
+        try:
+            if place is None:
+                raise CannotOpenError("Choose a line that stands in a note; then o opens it.")
+            open_in_editor(self.app, *place)
+        except CannotOpenError as error:
+            self.notify(str(error), severity="warning", markup=False)

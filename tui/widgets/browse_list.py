@@ -1,0 +1,181 @@
+"""A list of any length, of which only what is in view is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.timer import Timer
+
+from daemon.terminal import display_safe
+from tui.actions import Where, bindings_of
+from tui.browse import Row, Target
+
+PAGE = 100  # rows that are asked for at once
+PAUSE_SECONDS = 0.05  # before they are: a person may be scrolling past
+
+
+class BrowseList(ScrollView, can_focus=True):
+    """Rows of one line each. Those that are not known yet are asked for with `Wanted` when they come into view, so that
+    a hundred thousand of them cost what a screen of them does."""
+
+    PLACE: ClassVar[Where] = "items"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(PLACE)
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"row", "row--detail", "row--heading", "row--past", "row--cursor"}
+
+    @dataclass
+    class Wanted(Message):
+        """The rows from `offset` on are in view and not known."""
+
+        offset: int
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor is on another row now; None if nothing is listed."""
+
+        row: Row | None
+
+    @dataclass
+    class Chosen(Message):
+        """A person wants this row: by Enter, or by a click."""
+
+        row: Row
+        clicked: bool
+
+    def __init__(self) -> None:
+        super().__init__(id="items")
+        self._rows: dict[int, Row] = {}
+        self._total = 0
+        self._asked: set[int] = set()
+        self._timer: Timer | None = None
+        self.cursor = 0
+
+    @property
+    def row(self) -> Row | None:
+        """The one under the cursor, if it is known."""
+        return self._rows.get(self.cursor)
+
+    @property
+    def total(self) -> int:
+        return self._total
+
+    def show(self, rows: Sequence[Row], total: int | None = None, wanted: Target | None = None) -> None:
+        """Lists rows, the first of `total`; the cursor goes to the `wanted` one if it is among them."""
+        self._rows = dict(enumerate(rows))
+        self._total = len(rows) if total is None else total
+        self._asked = {0}
+        self.virtual_size = Size(0, self._total)
+        found = (at for at, row in self._rows.items() if row.target is not None and row.target.is_same(wanted))
+        self.cursor = next(found, self._step_from(-1, 1))
+        self.scroll_to(y=0, animate=False)
+        self._highlight()
+
+    def fill(self, offset: int, rows: Sequence[Row]) -> None:
+        """Rows that were wanted, from `offset` on."""
+        self._rows |= dict(enumerate(rows, offset))
+        if offset <= self.cursor < offset + len(rows):
+            self.post_message(self.Highlighted(self.row))
+        self.refresh()
+
+    # Drawing ------------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        at = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        row = self._rows.get(at)
+        if at >= self._total or width <= 0:
+            return Strip.blank(width, self.rich_style)
+        if row is None:
+            self._ask_soon()
+            row = Row("…", look="past")
+        names = ["row"] if row.look == "plain" else [f"row--{row.look}"]
+        cursor = ["row--cursor"] if at == self.cursor and row.look != "heading" else []
+        style = self.get_component_rich_style(*names, *cursor)
+        muted = self.get_component_rich_style("row--detail", *cursor)
+        detail = display_safe(row.detail, line=True)
+        text = _fit(
+            " ".join(display_safe(row.text, line=True).split()), width - (cell_len(detail) + 2 if detail else 0)
+        )
+        if cell_len(detail) + 12 > width:
+            return Strip([Segment(_fit(row.text, width), style)], width)
+        segments = [Segment(text, style), Segment(f"  {detail}" if detail else "", muted)]
+        return Strip(segments, width)
+
+    def _ask_soon(self) -> None:
+        if self._timer is None:
+            self._timer = self.set_timer(PAUSE_SECONDS, self._ask)
+
+    def _ask(self) -> None:
+        self._timer = None
+        first, last = self.scroll_offset.y, self.scroll_offset.y + self.size.height
+        for page in range(first // PAGE, last // PAGE + 1):
+            offset = page * PAGE
+            missing = any(at not in self._rows for at in range(offset, min(offset + PAGE, self._total)))
+            if missing and page not in self._asked:
+                self._asked.add(page)
+                self.post_message(self.Wanted(offset))
+
+    # Moving -------------------------------------------------------------------------------------
+
+    def _step_from(self, at: int, step: int) -> int:
+        """The next row in a direction that the cursor may be on; where it is if there is none."""
+        place = at + step
+        while 0 <= place < self._total:
+            row = self._rows.get(place)
+            if row is None or row.look != "heading":
+                return place
+            place += 1 if step > 0 else -1
+        return max(0, min(at, self._total - 1))
+
+    def move(self, at: int) -> None:
+        """Puts the cursor on a row."""
+        if at != self.cursor and 0 <= at < self._total:
+            self.cursor = at
+            self._highlight()
+
+    def _highlight(self) -> None:
+        top = self.cursor - 1 if self.cursor == 1 else self.cursor  # with the heading above it
+        self.scroll_to_region(Region(0, max(0, top), 1, 1 + self.cursor - top), animate=False, force=True)
+        self.refresh()
+        self.post_message(self.Highlighted(self.row))
+
+    def action_move(self, step: int) -> None:
+        self.move(self._step_from(self.cursor, step))
+
+    def action_move_page(self, direction: int) -> None:
+        target = max(0, min(self.cursor + direction * max(1, self.size.height - 1), self._total - 1))
+        self.move(self._step_from(target - direction, direction))
+
+    def action_move_end(self, last: bool) -> None:
+        self.move(self._step_from(self._total, -1) if last else self._step_from(-1, 1))
+
+    def action_choose(self) -> None:
+        if self.row is not None:
+            self.post_message(self.Chosen(self.row, clicked=False))
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        at = offset.y + self.scroll_offset.y
+        row = self._rows.get(at)
+        if row is not None and row.look != "heading":
+            self.move(at)
+            self.post_message(self.Chosen(row, clicked=True))
+
+
+def _fit(text: str, width: int) -> str:
+    """The text in exactly so many cells."""
+    text = display_safe(text, line=True)
+    if width <= 0:
+        return ""
+    return set_cell_size(text, width) if cell_len(text) <= width else f"{set_cell_size(text, width - 1)}…"
