@@ -33,9 +33,9 @@ from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, 
 T = TypeVar("T")
 
 EFFORTS = {  # how far a question may go
-    "quick": "the lines of your notes themselves, at once; no model is asked",
-    "normal": "a model words the answer, and looks further where the first look is not enough",
-    "deep": "a model may go step by step through the graph; that takes longest, and most calls",
+    "quick": "a model is asked once, of what was found first",
+    "normal": "a model may look once more, and wider: 4 calls at most",
+    "deep": "a model chooses where to look next: 12 calls or more, minutes",
 }
 RETRY_SECONDS = 2.0
 PROGRESS_SECONDS = 0.1  # an ingestion may report thousands of files a second; a person reads ten

@@ -159,6 +159,14 @@ async def test_undo_offers_the_last_change_of_a_fact() -> None:
         assert chat.client.settled == [(8, "undo")]
 
 
+async def test_undo_that_is_not_wanted_undoes_nothing() -> None:
+    async with chatting(world.client(changed={8: MOVED})) as chat:
+        await chat.send("/undo")
+        await confirm(chat, "n")
+        await until_said(chat, "Nothing was undone.")
+        assert chat.client.settled == []
+
+
 async def test_an_undo_that_fails_can_be_tried_again() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/same Ana = Anna")
@@ -186,8 +194,8 @@ async def test_the_memory_is_looked_after() -> None:
             ("/check", "The memory file is whole."),
             ("/doctor", "All is well: the file, the disk, the backups and the folders."),
             ("/tidy", "3 facts that were told twice are one now."),
-            ("/pause", "No model reads in the background. /resume goes on."),
-            ("/resume", "Models read in the background. /pause stops it."),
+            ("/pause", "No model reads in the background. /unpause goes on."),
+            ("/unpause", "Models read in the background. /pause stops it."),
         ]:
             await chat.send(command)
             await until_said(chat, said)

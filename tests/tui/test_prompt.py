@@ -208,7 +208,7 @@ async def test_a_command_that_takes_more_is_completed_and_not_sent() -> None:
 async def test_words_with_a_meaning_are_chosen_with_the_arrow_keys() -> None:
     async with chatting(world.client()) as chat:
         await type_text(chat, "/effort ")
-        await chat.until(lambda: "a model may go step by step" in suggested(chat))
+        await chat.until(lambda: "a model chooses where to look next" in suggested(chat))
         await chat.pilot.press("down", "down", "enter")
         assert chat.screen.prompt.text == "/effort deep"
         await chat.pilot.press("enter")

@@ -56,5 +56,5 @@ MEMORY: tuple[Action, ...] = (
     Action("Doctor", "Say what is wrong, and what to do.", "examine", slash="doctor", palette=True),
     Action("Tidy", "Put the memory in order now, as every night.", "tidy", slash="tidy", palette=True),
     Action("Pause", "Let no model read in the background.", "let_models_read(False)", slash="pause", palette=True),
-    Action("Go on", "Let models read in the background again.", "let_models_read(True)", slash="resume", palette=True),
+    Action("Go on", "Let models read in the background again.", "let_models_read(True)", slash="unpause", palette=True),
 )

@@ -64,3 +64,5 @@ class UndoCommands(Part):
         ):
             settled: wire.Revision = await self.link.call(lambda client: client.settle(last.id, "undo"))
             await self.conversation.say(f"{describe_change(last)}: {describe_outcome(settled)}")
+        else:
+            await self.conversation.say("Nothing was undone.")

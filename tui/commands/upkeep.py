@@ -11,7 +11,7 @@ from tui.wording import short_path
 
 
 class UpkeepCommands(Part):
-    """/backup, /check, /doctor, /tidy, /pause, /resume"""
+    """/backup, /check, /doctor, /tidy, /pause, /unpause"""
 
     @work
     async def action_back_up(self) -> None:
@@ -59,7 +59,7 @@ class UpkeepCommands(Part):
             said = state.detail or (
                 "Models read in the background." if enabled else "No model reads in the background."
             )
-            await self.conversation.say(f"{said} {'/pause stops it.' if enabled else '/resume goes on.'}")
+            await self.conversation.say(f"{said} {'/pause stops it.' if enabled else '/unpause goes on.'}")
 
 
 def find_problems(status: wire.Status, check: wire.Check) -> list[str]:
