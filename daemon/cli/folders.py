@@ -11,7 +11,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.options import json_option, require_path
-from daemon.cli.policy import ask, confirm_much, policy_option
+from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.writing import print_copies
 from daemon.terminal import count
@@ -50,7 +50,9 @@ def watch_add(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Watch FOLDER from now on.
+    """Watch FOLDER from now on: it is read, and read again whenever something in it changes.
+
+    To read one once and no more: pal add.
 
     For a folder that is watched already, the options change what was said of it: --policy and --tag also for what was
     read before, and what it is no longer to read is dropped.
@@ -58,8 +60,6 @@ def watch_add(
     chosen = [_folder(folder) for folder in folders]
     if not yes:
         confirm_much(session, _unwatched(session, chosen))
-    if policy is None and not yes and not as_json:
-        ask(session)
     rules = {
         "tags": [tag for tag in tags if tag] if tags else None,
         "readers": [name for name in readers if name] if readers else None,
@@ -196,7 +196,7 @@ def _describe_rules(row: wire.Folder) -> str:
 def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
     """Write config.toml and choose the folders to watch.
 
-    Run again, it keeps the file and adds folders.
+    It asks for folders and does `pal watch add` with each. Run again, it keeps the file and adds folders.
     """
     from daemon.paths import private_folder
     from daemon.settings import Settings, render
@@ -212,8 +212,6 @@ def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
     if not chosen and not as_json and sys.stdin.isatty():
         chosen = _ask_for_folders(session)
     confirm_much(session, _unwatched(session, chosen) if chosen else [])
-    if chosen and not as_json:
-        ask(session)
     for folder in chosen:
         _watch(session, folder)
     if as_json:

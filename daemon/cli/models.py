@@ -12,6 +12,7 @@ from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.options import json_option
+from daemon.cli.policy import ask
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import display_safe, size
 
@@ -109,6 +110,9 @@ def use(session: Session, role: str, names: tuple[str, ...], as_json: bool) -> N
     if as_json:
         output.print_json(reply)
         return
+    elsewhere = [row.name for row in reply.models if row.name in wanted and not row.is_local]
+    if elsewhere and not as_json:
+        ask(session, elsewhere[0])
     used = next(one.used for one in reply.roles if one.role == role)
     output.print_text(f"{role}: {', '.join(wanted) or NONE}")
     if wanted and not used:

@@ -1,4 +1,4 @@
-"""What is asked before a folder is read: where its text may go, once, and whether so much is meant."""
+"""What is asked: before a folder is read, whether so much is meant; of a model elsewhere, whether text may go there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from daemon.cli import output
 from daemon.cli.session import Session
-from daemon.terminal import count, size
+from daemon.terminal import count, display_safe, size
 
 SETTING = "models.policy"
 MANY = 5_000  # files
@@ -28,8 +28,9 @@ def policy_option(command: Command) -> Command:
     )(command)
 
 
-def ask(session: Session) -> None:
-    """Asks for the policy of new folders and writes it into config.toml, unless somebody was asked before.
+def ask(session: Session, model: str) -> None:
+    """Asks, the first time that a model elsewhere is named, whether it may be given text; writes the policy of new
+    folders into config.toml and gives it to those that are watched.
 
     Only on a terminal; elsewhere it stays open, which means local.
     """
@@ -39,10 +40,13 @@ def ask(session: Session) -> None:
         return
     from daemon.cli.config import write_setting
 
-    output.say("Text stays on this machine, unless you say otherwise. Asked once, for all folders that you add:")
+    named = display_safe(model, line=True)
+    output.say(f"{named} is not on this machine. Asked once, for your folders and those to come:")
     chosen, other = "local", "any"
-    if click.confirm("May it be given to a language model on the net?", err=True):
+    if click.confirm("May their text be given to it?", err=True):
         chosen, other = other, chosen
+        for folder in session.client.folders():
+            session.client.watch(Path(folder.path), chosen)
     write_setting(session.paths.config, SETTING, chosen)
     output.say(f"Kept: {SETTING} = {chosen}. To change it: pal config set {SETTING} {other}; for one folder: --policy")
 

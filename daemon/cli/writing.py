@@ -11,7 +11,7 @@ import click
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.options import as_date, json_option, require_path
-from daemon.cli.policy import ask, confirm_much, policy_option
+from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
 from daemon.terminal import count, display_safe
@@ -40,10 +40,10 @@ def add(
     """Read files and folders once.
 
     "-" reads text from standard input. What was read before and has not changed is left as it is;
-    so is what was forgotten, unless --again is given. To keep a folder read as it changes: pal watch add.
+    so is what was forgotten, unless --again is given. A folder is read once: `pal watch add` reads it and keeps up with
+    its changes, which is what most folders of notes want.
 
-    On a terminal the first folder makes it ask whether text may be given to a language model on the net, and it asks
-    before it reads more than 5,000 files. Before a whole disk or home it always does.
+    On a terminal it asks before it reads more than 5,000 files. Before a whole disk or home it always does.
     """
     files = [require_path(Path(path), "PATH") for path in paths if path != STDIN]
     if estimate:
@@ -52,8 +52,6 @@ def add(
     folders = [file for file in files if file.is_dir()]
     if not yes:
         confirm_much(session, folders)
-    if policy is None and not yes and not as_json and folders:
-        ask(session)
     if STDIN in paths:
         text = _stdin()
         _report(session.client.remember(text), as_json)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
 from daemon.settings import load
 from tests.cli.vault import Shell
+from tests.fakes import FakeOllama, OllamaModel
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
 
-QUESTION = "May it be given to a language model on the net? [y/N]:"
+QUESTION = "May their text be given to it? [y/N]:"
+CLOUD = "ollama:gpt-oss:120b-cloud"
 
 
 @pytest.fixture
@@ -31,28 +34,42 @@ def setting(shell: Shell) -> str:
     return load(shell.home / "config.toml").models.policy
 
 
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An Ollama with a model of its own and one that is elsewhere."""
+    models = OllamaModel("qwen3:4b"), OllamaModel("gpt-oss:120b-cloud", remote_host="https://ollama.com")
+    with FakeOllama(*models) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        yield
+
+
 @pytest.mark.parametrize(("typed", "kept"), [("\n", "local"), ("y\n", "any")])
-def test_the_first_folder_asks_and_the_second_does_not(notes: Shell, typed: str, kept: str) -> None:
+def test_the_first_model_elsewhere_asks_and_the_second_time_does_not(
+    ollama: None, notes: Shell, typed: str, kept: str
+) -> None:
     from tests.cli.terminal import at_terminal
 
-    said = at_terminal(notes, "add", "notes", keys=[(QUESTION, typed)])
+    assert QUESTION not in at_terminal(notes, "watch", "add", "notes", keys=[]).out
+    assert QUESTION not in at_terminal(notes, "models", "use", "answer", "ollama:qwen3:4b", keys=[]).out
+    assert setting(notes) == "ask" and notes.pal("watch", "list").out.split()[4] == "local"
+    said = at_terminal(notes, "models", "use", "answer", CLOUD, keys=[(QUESTION, typed)])
     assert said.code == 0 and f"Kept: models.policy = {kept}." in said.out
-    assert (setting(notes), policies(notes)) == (kept, {"a.md": kept})
-    assert ["*", "models.policy", kept] in [line.split() for line in notes.pal("config", "show").out.splitlines()]
-    (notes.folder / "notes" / "b.md").write_text("The code of the door is 4471.\n", "utf-8")
-    again = at_terminal(notes, "add", "notes", keys=[])
+    assert setting(notes) == kept and notes.pal("watch", "list").out.split()[4] == kept
+    again = at_terminal(notes, "models", "use", "agent", CLOUD, keys=[])
     assert again.code == 0 and QUESTION not in again.out
-    assert policies(notes) == {"a.md": kept, "b.md": kept}
+    (notes.folder / "notes-2").mkdir()
+    (notes.folder / "notes-2" / "c.md").write_text("A neighbour's note about the weir.\n", "utf-8")
+    notes.pal("add", "notes-2")
+    assert policies(notes)["c.md"] == kept
 
 
-def test_nobody_is_asked_without_a_terminal_with_yes_or_for_a_file(notes: Shell) -> None:
+def test_nobody_is_asked_without_a_terminal_or_for_a_folder(ollama: None, notes: Shell) -> None:
     from tests.cli.terminal import at_terminal
 
-    assert QUESTION not in notes.pal("add", "notes").err
-    for words in (["add", "--yes", "notes"], ["add", "notes/a.md"], ["watch", "add", "--policy", "local", "notes"]):
+    for words in (["add", "notes"], ["add", "notes/a.md"], ["watch", "add", "notes"]):
         assert QUESTION not in at_terminal(notes, *words, keys=[]).out
-    assert setting(notes) == "ask"
-    assert policies(notes) == {"a.md": "local"}
+    assert QUESTION not in notes.pal("models", "use", "answer", CLOUD).err
+    assert (setting(notes), policies(notes)) == ("ask", {"a.md": "local"})
 
 
 def test_a_policy_is_for_what_was_read_before_too(notes: Shell) -> None:
@@ -100,6 +117,6 @@ def test_a_whole_home_is_counted_and_asked_about_first(notes: Shell, monkeypatch
     refused = at_terminal(notes, "add", "notes", keys=[(question, "n\n")])
     assert refused.code == 1 and "Nothing was read." in refused.out
     assert notes.pal("status", "--sources", "--json").json["sources"] == []
-    assert "Read 2 notes" in at_terminal(notes, "add", "notes", keys=[(question, "y\n"), (QUESTION, "\n")]).out
+    assert "Read 2 notes" in at_terminal(notes, "add", "notes", keys=[(question, "y\n")]).out
     assert notes.pal("watch", "add", "--yes", "notes").code == 0
     assert notes.pal("watch", "add", "notes").code == 0, "it is watched already"
