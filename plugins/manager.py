@@ -35,6 +35,7 @@ TRACE = "PALIMPSEST_TRACE_PLUGINS"
 NO_RANKER = "none"
 BUILT_IN = ("plugins.embedders", "plugins.llms.registry", "plugins.traversers", "plugins.rankers")
 BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
+    "plugins.readers.agents",
     "plugins.readers.chat",
     "plugins.readers.csv",
     "plugins.readers.eml",

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from daemon.client import Client
-from tests.daemon.conftest import added, answer, uris
+from tests.daemon.conftest import Listener, added, answer, uris
 from tests.daemon.test_adding import skips
+from tests.plugins.agents import CLAUDE, lines
+from tests.plugins.agents import claude as claude_line
 from tests.plugins.exports import chatgpt, claude, packed
 
 LATER: dict[str, Any] = {
@@ -93,3 +95,18 @@ def test_a_conversation_that_was_forgotten_does_not_come_back(client: Client, tm
     added(client, folder)
     newer = folder / "newer.zip"
     assert uris(client, str(newer)) == [f"{newer}#k-hull", f"{newer}#k-name"]
+
+
+def test_a_watched_log_of_an_agent_is_read_on_as_it_grows(client: Client, folder: Path, listener: Listener) -> None:
+    log = folder / "5c1e.jsonl"
+    log.write_text(lines(*CLAUDE))
+    listener.until_changed(log, "added")
+    before = client.recall("How much water does the dinghy need?").hits[0].passage
+    assert "u-1" in before.refs
+    with log.open("a") as end:
+        more = claude_line("user", "The mast of the dinghy is spruce.", 7, timestamp="2026-03-06T09:00:00Z")
+        end.write(lines(more))
+    listener.until_changed(log, "changed")
+    assert "u-7" in client.recall("What is the mast of the dinghy made of?").hits[0].passage.refs
+    after = client.recall("How much water does the dinghy need?").hits[0].passage
+    assert after.episode_id == before.episode_id

@@ -1,0 +1,151 @@
+"""The logs of Claude Code and Codex: what the person and the agent say to each other, without tools and thoughts.
+
+A log grows while it is watched. Its last line may be half written, and is read when it is whole.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from memory.nouns import Document, Turn
+from plugins.hookspecs import hookimpl
+from plugins.readers import MIB, Part, Reader, Unreadable, sign
+from plugins.readers.messages import clip, text_of, time_of
+
+NO_LOG = "JSON lines, but no log of Claude Code or Codex"
+NOBODY = "nobody but agents speaks in it"
+MAX_LOG = 1024 * MIB
+MAX_LINE = 64 * MIB  # a longer one is what a tool gave back
+_LOOKED_AT = 20  # lines with something in them, to tell what it is a log of
+
+_SPOKEN = ("text", "input_text", "output_text")  # kinds of content that are words for the other
+_MACHINE_TAGS = (  # what the program puts into the person's messages
+    "system-reminder", "command-name", "command-message", "local-command-stdout", "local-command-stderr",
+    "bash-input", "bash-stdout", "bash-stderr", "task-notification", "ide_opened_file", "ide_selection",
+    "environment_context", "user_instructions", "permissions", "turn_aborted",
+)  # fmt: skip
+_INSTRUCTIONS = "# AGENTS.md instructions"
+
+
+@dataclass
+class _Log:
+    """What was found in a log so far."""
+
+    turns: list[Turn] = field(default_factory=list)
+    title: str | None = None
+    session: str | None = None
+
+
+def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
+    """The session in a log. Raises Unreadable."""
+    lines = _objects(file)
+    first: list[Mapping[str, Any]] = []
+    take = None
+    for line in lines:
+        first.append(line)
+        take = _recognize(line)
+        if take is not None or len(first) == _LOOKED_AT:
+            break
+    if take is None:
+        raise Unreadable(NO_LOG)
+    log = _Log()
+    for some in (first, lines):
+        for line in some:
+            take(line, log)
+    if not any(turn.speaker == "user" for turn in log.turns):
+        raise Unreadable(NOBODY)
+    yield sign(
+        Document(
+            uri="",
+            turns=tuple(log.turns),
+            title=log.title or _shorten(next(turn.text for turn in log.turns if turn.speaker == "user")),
+            conversation=log.title or log.session,
+            at=next((turn.at for turn in log.turns if turn.at is not None), None),
+        )
+    )
+
+
+def _objects(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
+    """The lines that are objects in JSON; others are damaged, or not yet whole."""
+    while line := file.readline(MAX_LINE):
+        if not line.lstrip().startswith(b"{"):
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, Mapping):
+            yield value
+
+
+def _recognize(line: Mapping[str, Any]) -> Callable[[Mapping[str, Any], _Log], None] | None:
+    """What takes the lines of such a log, by the shape of one of them."""
+    if isinstance(line.get("sessionId"), str) or ("leafUuid" in line and line.get("type") == "summary"):
+        return _take_claude
+    if line.get("type") in ("session_meta", "response_item") and isinstance(line.get("payload"), Mapping):
+        return _take_codex
+    if {"id", "timestamp", "instructions"} <= line.keys():  # as Codex began its logs in its first year
+        return _take_codex
+    return None
+
+
+def _take_claude(line: Mapping[str, Any], log: _Log) -> None:
+    kind, message = line.get("type"), line.get("message")
+    if kind == "summary" and isinstance(line.get("summary"), str):
+        log.title = log.title or line["summary"]
+    log.session = log.session or _string(line.get("sessionId"))
+    is_machine = any(line.get(mark) for mark in ("isSidechain", "isMeta", "isCompactSummary"))
+    if kind in ("user", "assistant") and isinstance(message, Mapping) and not is_machine:
+        _add(log, kind, message.get("content"), line.get("timestamp"), line.get("uuid"))
+
+
+def _take_codex(line: Mapping[str, Any], log: _Log) -> None:
+    held = line.get("payload") if isinstance(line.get("payload"), Mapping) else line
+    assert isinstance(held, Mapping)
+    if line.get("type") == "session_meta" or "instructions" in held:
+        log.session = log.session or _string(held.get("id"))
+    elif line.get("type") in ("response_item", "message") and held.get("type") == "message":
+        role = held.get("role")
+        if role in ("user", "assistant"):
+            _add(log, role, held.get("content"), line.get("timestamp"), held.get("id"))
+
+
+def _add(log: _Log, speaker: str, content: Any, time: Any, id: Any) -> None:
+    parts = [content] if isinstance(content, str) else _spoken(content)
+    texts = (_without_machine(part) if speaker == "user" else part for part in parts)
+    text = "\n\n".join(filter(None, (part.strip() for part in texts)))
+    if text:
+        log.turns.append(Turn(speaker, clip(text), time_of(time), _string(id)))
+
+
+def _spoken(content: Any) -> Iterable[str]:
+    parts = content if isinstance(content, list) else []
+    return [text_of(part) for part in parts if isinstance(part, Mapping) and part.get("type") in _SPOKEN]
+
+
+def _without_machine(text: str) -> str:
+    """A message of the person without what the program put into it."""
+    if text.lstrip().startswith(_INSTRUCTIONS):
+        return ""
+    for tag in _MACHINE_TAGS:
+        begin, end = f"<{tag}>", f"</{tag}>"
+        pieces = text.split(begin)
+        text = "".join([pieces[0], *(piece.partition(end)[2] for piece in pieces[1:])])
+    return text.replace("<command-args>", "").replace("</command-args>", "")
+
+
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _shorten(text: str) -> str:
+    words = text.split()
+    return " ".join(words[:12]) + ("…" if len(words) > 12 else "")
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    told = "Sessions of Claude Code and Codex"
+    register(Reader("agents", (".jsonl",), told, max_bytes=MAX_LOG, max_seconds=300, stream=stream))
