@@ -234,6 +234,10 @@ class Client:
         """What was read of one source, which is named by its uri."""
         return self._call("GET", _with("/note", uri=uri), wire.NoteReply)
 
+    def plans(self, days: int = 60) -> wire.PlansReply:
+        """What is planned in the next days, and the tasks of notes."""
+        return self._call("GET", _with("/plans", days=days), wire.PlansReply)
+
     def correct(self, fact: int, value: str) -> wire.Corrected:
         """Says by hand what the value of a fact is from now on; the one before is history."""
         return self._call("POST", "/correct", wire.Corrected, SLOW, fact=fact, value=value)

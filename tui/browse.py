@@ -13,7 +13,7 @@ from tui.changes import describe_time
 from tui.wording import count, day, when
 
 Kind = Literal["object", "note", "fact", "me"]
-KINDS: Final = {"all": "All", "objects": "Things", "facts": "Facts", "notes": "Notes", "me": "Me"}
+KINDS: Final = {"all": "All", "objects": "Things", "facts": "Facts", "notes": "Notes", "me": "Me", "plans": "Plans"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,19 @@ def make_entry_row(entry: wire.ProfileEntry) -> Row:
     return Row(f"{entry.key}: {value}", f"since {since}" if since else "", _make_entry_target(entry))
 
 
+def make_plan_row(plan: wire.PlannedEntry) -> Row:
+    """Something with a day: an appointment, or a task that is due."""
+    name = f"☐ {plan.text}" if plan.due else plan.text
+    return Row(name, f"{plan.day} {plan.time}".strip(), make_note_target(plan.uri, plan.title))
+
+
+def make_task_row(task: wire.Fact) -> Row:
+    """A task and its state."""
+    state = task.objects[-1]
+    box = "☐" if state == "open" else "☑" if state == "done" else "☒"
+    return Row(f"{box} {task.objects[0]}", state, make_fact_target(task), look="plain" if state == "open" else "past")
+
+
 def _make_entry_target(entry: wire.ProfileEntry) -> Target:
     return Target("me", entry.key, entry=entry, title=f"Your {entry.key}")
 
@@ -102,7 +115,7 @@ def group_rows(groups: Iterable[tuple[str, int, Iterable[Row]]]) -> list[Row]:
         if listed:
             if rows:
                 rows.append(Row("", look="heading"))
-            rows.append(Row(KINDS.get(kind, "Pinned"), f"{total:,}" if kind in KINDS else "", look="heading"))
+            rows.append(Row(KINDS.get(kind, kind), f"{total:,}" if total else "", look="heading"))
             rows += listed
             if total > len(listed):
                 rows.append(Row(f"all {total:,} …", filter=kind))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 
 from daemon import views, wire
@@ -20,6 +20,7 @@ MOST_ROWS = 500
 MOST_PASSAGES = 200  # of a note
 BY_HAND = "note:corrected/"  # how the uris of what was corrected by hand begin; then the number of the fact
 MOST_VALUE = 200  # characters
+MOST_DAYS = 366  # of what is planned
 
 
 def routes(api: Api, services: Services) -> None:
@@ -57,6 +58,17 @@ def routes(api: Api, services: Services) -> None:
     @api.get("/note")
     async def one_note(uri: str) -> wire.NoteReply:
         return await services.work(partial(read_note, memory, uri))
+
+    @api.get("/plans")
+    async def plans(days: int = 60) -> wire.PlansReply:
+        if not 1 <= days <= MOST_DAYS:
+            raise InvalidInputError(f"days is {days}; ask for 1 to {MOST_DAYS}.")
+
+        def call() -> wire.PlansReply:
+            planned = memory.knowledge.list_planned(date.today(), days)
+            return wire.PlansReply(tuple(planned), tuple(memory.browsing.list_tasks()))
+
+        return await services.work(call)
 
     @api.post("/correct")
     async def correct_fact(fact: int, value: str) -> wire.Corrected:

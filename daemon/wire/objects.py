@@ -7,7 +7,7 @@ from datetime import datetime
 
 from daemon.wire.facts import Strand
 from daemon.wire.questions import Passage
-from memory.nouns import Fact, ListedSource
+from memory.nouns import Fact, ListedSource, PlannedEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,15 @@ class NoteReply:
     models: tuple[str, ...]
     passages: tuple[Passage, ...]
     facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlansReply:
+    """GET /plans?days=: what is planned from today on for so many days, or overdue; and the tasks of all notes, each a
+    fact whose value is open, done or dropped."""
+
+    planned: tuple[PlannedEntry, ...]
+    tasks: tuple[Fact, ...]
 
 
 @dataclass(frozen=True, slots=True)

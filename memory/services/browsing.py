@@ -17,6 +17,7 @@ MAX_FACTS = 500  # of an object or a note, that are looked at
 MAX_REVISIONS = 500
 MAX_NOTES = 100
 MAX_NEIGHBOURS = 40
+TASK_STATES = ("open", "done", "dropped")  # as rules read them
 
 
 class ObjectView(NamedTuple):
@@ -76,6 +77,13 @@ class Browsing:
         with self._store.reading() as conn:
             ids = [id for id, *_ in relations.of_episodes(conn, list(episodes))]
             return facts.by_id(conn, list(dict.fromkeys(ids))[:MAX_FACTS])
+
+    def list_tasks(self) -> list[Fact]:
+        """The tasks of notes with the state in which each is, the newest first."""
+        with self._store.reading() as conn:
+            ids = relations.list_labelled(conn, ["status"])[-MAX_FACTS:]
+            found = facts.by_id(conn, ids[::-1])
+        return [one for one in found if one.superseded_by is None and one.objects[-1] in TASK_STATES]
 
     def read_source(self, uri: str) -> ReadSource:
         """A live source with its passages' ids. NotFoundError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,20 @@ def test_a_note_with_its_passages_and_what_was_read_out_of_it(town: tuple[Client
     assert "alive" in note.passages[0].text and note.read is not None and note.models == ()
     assert {one.objects[-1] for one in client.note(str(folder / "2026-03-09.md")).facts} == {"open"}
     assert failure(lambda: client.note("/nowhere.md")).code == "not_found"
+
+
+def test_what_is_planned_and_the_tasks_of_notes(town: tuple[Client, Path], tmp_path: Path) -> None:
+    client, folder = town
+    plans = client.plans()
+    assert [(one.objects, one.uri) for one in plans.tasks] == [
+        (("Paint the door", "open"), str(folder / "2026-03-09.md"))
+    ]
+    day = (date.today() + timedelta(days=3)).isoformat()
+    (tmp_path / "Plans.md").write_text(f"# Plans\n\n- [ ] Order a belt, due: {day}\n", "utf-8")
+    added(client, tmp_path / "Plans.md")
+    assert [(one.day, one.due) for one in client.plans(7).planned] == [(day, True)]
+    client.forget(source=str((tmp_path / "Plans.md").resolve()))
+    assert failure(lambda: client.plans(0)).code == "bad_input"
 
 
 def test_a_correction_by_hand_takes_the_place_of_a_fact_and_can_be_taken_back(town: tuple[Client, Path]) -> None:

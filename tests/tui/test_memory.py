@@ -213,6 +213,24 @@ async def test_what_is_yours_is_listed_and_said_anew() -> None:
         await chat.until(lambda: "phone: 0161 496 11" in chat.text())
 
 
+async def test_what_is_planned_and_which_tasks_are_open() -> None:
+    plans = wire.PlansReply(
+        (wire.PlannedEntry("2026-04-24", "18:00", "Foghorn committee", False, world.PRISM.uri, "calendar", 7, 40),),
+        tuple(
+            replace(world.FACT_PHONE, id=id, objects=(task, state), predicate="status")
+            for id, task, state in ((1, "Count the steps", "done"), (2, "Paint the door", "open"))
+        ),
+    )
+    async with chatting(world.remembered(plans_made=plans)) as chat:
+        page = await memory(chat)
+        page.filter.choose("plans")
+        page.reload()
+        listed = ["Planned", "Foghorn committee", "", "Tasks", "☐ Paint the door", "☑ Count the steps"]
+        await chat.until(lambda: rows(page) == listed)
+        await chat.pilot.press("down", "enter")
+        await chat.until(lambda: title(page) == "calendar")
+
+
 async def test_the_mouse_does_it_all() -> None:
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)

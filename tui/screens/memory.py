@@ -27,6 +27,8 @@ from tui.browse import (
     make_object_row,
     make_object_target,
     make_pinned_row,
+    make_plan_row,
+    make_task_row,
 )
 from tui.editor import CannotOpenError, open_in_editor
 from tui.leaves import Line, draw_neighbours, list_entry_lines, list_fact_lines, list_note_lines, list_object_lines
@@ -127,6 +129,8 @@ class MemoryScreen(MemoryDeeds):
             elif kind == "me":
                 mine = await self.link.call(lambda client: client.profile())
                 rows, total = [make_entry_row(one) for one in mine.profile.entries if self._tells(one, words)], None
+            elif kind == "plans":
+                rows, total = await self._list_plans(words), None
             else:
                 rows, total = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, 0))
                 self.filter.set_number(kind, total)
@@ -141,7 +145,15 @@ class MemoryScreen(MemoryDeeds):
         for kind, (_, total) in zip(kinds, found, strict=True):
             self.filter.set_number(kind, total)
         groups = ((kind, total, rows) for kind, (rows, total) in zip(kinds, found, strict=True))
-        return group_rows([("pinned", 0, self._pinned(words)), *groups])
+        return group_rows([("Pinned", 0, self._pinned(words)), *groups])
+
+    async def _list_plans(self, words: str) -> list[Row]:
+        plans = await self.link.call(lambda client: client.plans())
+        rows = [make_plan_row(one) for one in plans.planned if holds_words(one.text, words)]
+        tasks = [one for one in plans.tasks if holds_words(one.objects[0], words)]
+        tasks.sort(key=lambda one: one.objects[-1] != "open")
+        named = (("Planned", rows), ("Tasks", [make_task_row(one) for one in tasks]))
+        return group_rows((name, len(listed), listed) for name, listed in named)
 
     def _fetch(self, client: Client, kind: str, words: str, limit: int, offset: int) -> tuple[list[Row], int]:
         """Rows of one kind from the daemon; in a thread."""
