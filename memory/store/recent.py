@@ -18,14 +18,14 @@ def list_read(conn: Connection, since: int, limit: int) -> tuple[list[ListedSour
     Looked up by the ids of the passages, which grow with time, and in an index alone: all sources would be a scan of
     65 ms for 100,000.
     """
-    found = conn.execute(
-        "SELECT source_id, max(node_id) FROM episode INDEXED BY episode_source WHERE node_id >= ?"
-        " GROUP BY source_id ORDER BY 2 DESC",
-        (_first_node_after(conn, since),),
+    rows = conn.execute(
+        "WITH found(id, newest) AS MATERIALIZED (SELECT source_id, max(node_id) FROM episode INDEXED BY episode_source"
+        "  WHERE node_id >= ? GROUP BY source_id)"
+        " SELECT s.id, count(*) OVER () FROM found JOIN source s ON s.id = found.id AND s.t_deleted IS NULL"
+        " ORDER BY newest DESC LIMIT ?",
+        (_first_node_after(conn, since), limit),
     ).fetchall()
-    live = set(_live(conn, [id for id, _ in found]))
-    ids = [id for id, _ in found if id in live]
-    return by_ids(conn, ids[:limit]), len(ids)
+    return by_ids(conn, [id for id, _ in rows]), rows[0][1] if rows else 0
 
 
 def _first_node_after(conn: Connection, since: int) -> int:
@@ -38,10 +38,6 @@ def _first_node_after(conn: Connection, since: int) -> int:
         ).fetchone()
         low, high = (low, middle) if made > since else (id + 1, high)
     return low
-
-
-def _live(conn: Connection, sources: Sequence[int]) -> list[int]:
-    return select_ids(conn, f"SELECT id FROM source WHERE t_deleted IS NULL AND id IN {LISTED}", id_list(sources))
 
 
 def list_replaced(conn: Connection, since: int, limit: int) -> tuple[list[Row], int]:
