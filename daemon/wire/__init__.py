@@ -159,7 +159,8 @@ NOUNS = {
     " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.trace": "Asked Hop Used Why",
-    "memory.stages": "TextNote AnalysisNote ScopeNote TimeNote RouteNote ComposeNote GuidedNote AgentNote",
+    "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RankNote "
+    "RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",
 }
 _HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}

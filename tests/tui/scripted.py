@@ -53,6 +53,7 @@ class ScriptedClient:
     answers: list[Script] = field(default_factory=list)
     additions: list[Script] = field(default_factory=list)
     kept: dict[int, wire.MessagesReply] = field(default_factory=dict)
+    kept_traces: dict[int, wire.Trace] = field(default_factory=dict)
     whys: dict[int, wire.Why] = field(default_factory=dict)
     whynots: dict[int, wire.WhyNotReply] = field(default_factory=dict)
     secrets_kept: dict[str, str] = field(default_factory=dict)
@@ -177,6 +178,11 @@ class ScriptedClient:
 
     def why(self, id: int) -> wire.Why:
         return self.whys[id]
+
+    def trace(self, id: int) -> wire.Trace:
+        if id not in self.kept_traces:
+            raise DaemonError(wire.Failed("not_found", f"There is no trace {id}.", "It may have been forgotten."))
+        return self.kept_traces[id]
 
     def whynot(self, id: int, words: str) -> wire.WhyNotReply:
         return replace(self.whynots[id], words=words)

@@ -30,6 +30,7 @@ from tui.widgets.revision_list import RevisionList
 from tui.widgets.search_field import SearchField
 from tui.widgets.transcript import Transcript
 from tui.widgets.waiting import Waiting
+from tui.widgets.walk import WalkView
 
 OWNERS: dict[str, type[DOMNode]] = {
     "app": PalimpsestApp,
@@ -47,6 +48,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "leaf": Leaf,
     "changes": RevisionList,
     "graph": GraphView,
+    "walk": WalkView,
 }
 PAGES: dict[str, type[Page]] = {
     "changes": ReviewScreen,

@@ -178,15 +178,3 @@ async def test_a_wide_terminal_can_hide_the_evidence() -> None:
         assert chat.app.focused is chat.screen.prompt
         await chat.pilot.press("f2")
         assert "Evidence" in chat.text()
-
-
-async def test_the_trace_unfolds_to_the_stages_and_the_best_visits() -> None:
-    async with chatting(world.client(answers=[world.answer()])) as chat:
-        answer = await chat.ask(world.QUESTION)
-        await chat.pilot.press("ctrl+t")
-        await chat.until(lambda: "▾ 3 passages · 41 ms · 3 sources" in chat.text())
-        lines = answer.trace.text.splitlines()
-        assert lines[1].split() == ["analyse", "0.4", "ms", "objects", "1"]
-        assert lines[5].split() == ["0.91", "episode", "Fog", "signal"]
-        await chat.pilot.click(answer.trace)
-        assert answer.trace.text == "▸ 3 passages · 41 ms · 3 sources"

@@ -250,10 +250,10 @@ async def test_a_resumed_session_shows_what_was_said_of_its_answers() -> None:
         await chat.until(lambda: "Last session" in chat.text())
         await chat.pilot.press("ctrl+l")
         await settled(chat)
-        assert [answer.trace.text for answer in chat.answers] == ["1 file · bad", "1 file · good"]
+        assert [answer.trace.text for answer in chat.answers] == ["▸ 1 file · bad", "▸ 1 file · good"]
         assert "1 file · bad" in chat.text()
         await chat.send("/unsay")
-        await chat.until(lambda: chat.answers[1].trace.text == "1 file")
+        await chat.until(lambda: chat.answers[1].trace.text == "▸ 1 file")
         assert [one.verdict for one in chat.screen.conversation.session.messages] == [None, "bad", None, None]
 
 
@@ -270,7 +270,7 @@ async def test_an_answer_that_is_scrolled_back_to_shows_what_was_said_of_it() ->
         again = Answer("Who?", chat.screen.conversation.session.messages[-1])
         await chat.screen.conversation.transcript.prepend([again])
         await chat.until(again.ready.is_set)
-        assert again.trace.text == "3 sources · bad"
+        assert again.trace.text == "▸ 3 sources · bad"
 
 
 async def test_a_session_of_500_messages_mounts_only_its_end() -> None:

@@ -98,7 +98,7 @@ def test_a_trace(looks_as_before: Look) -> None:
     async def doing(chat: Chat) -> None:
         await ask(chat)
         await chat.pilot.press("tab", "down", "ctrl+t")
-        await chat.until(lambda: "analyse" in chat.text())
+        await chat.until(lambda: "kept 3" in chat.words())
 
     assert looks_as_before(world.client(answers=[world.answer()]), doing)
 

@@ -72,14 +72,16 @@ TEXT = (
     "- Nobody is to sound her again before I have had my coffee. [3]\n"
 )
 STEPS: tuple[wire.Event, ...] = (
-    wire.Step("analyse", 0.4, {"objects": 1}),
-    wire.Step("seed", 1.2, {"seeds": 3}),
-    wire.Visit(31, "episode", "Fog signal", 0.91, "text"),
-    wire.Visit(12, "episode", "Wednesday", 0.74, "text"),
+    wire.Step("analyse", 0.4, {"terms": ["fog", "signal", "sounded"]}),
+    wire.Step("scope", 0.1, {"episodes": 1204}),
+    wire.Step("text", 12.3, {"lexical": 7.1}),
+    wire.Step("seed", 1.2, {"objects": ["Beatrice"]}),
+    wire.Step("rank", 20.1, {"episodes": 3}),
     wire.Visit(7, "object", "Beatrice", 0.66, "seed", "seed"),
-    wire.Visit(55, "episode", "Foghorn committee", 0.52, "text"),
-    wire.Step("text", 12.3, {"candidates": 200}),
-    wire.Step("spread", 20.1, {"iterations": 15}),
+    wire.Visit(8, "object", "the mayor", 0.41, "graph", "selected", 901, 1, 7, "sounded for"),
+    wire.Visit(31, "episode", "Fog signal", 0.91, "rank", "selected", 902, 2, 8),
+    wire.Visit(12, "episode", "Wednesday", 0.74, "rank"),
+    wire.Visit(55, "episode", "Foghorn committee", 0.52, "rank", "selected", 903, 1, 7),
 )
 CITED = (PRISM, EARLIER, CHAT)
 ANSWERED = wire.Answered(TEXT, CITED, confidence=0.8, trace_id=9, ms=41.0)

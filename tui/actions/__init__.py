@@ -21,6 +21,7 @@ from tui.actions.looking import LOOKING
 from tui.actions.memory import MEMORY
 from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
+from tui.actions.walk import WALK
 from tui.matching import rank
 
 PLACES: dict[Where, str] = {
@@ -35,13 +36,25 @@ PLACES: dict[Where, str] = {
     "review": "In the review",
     "changes": "In the list of changes",
     "graph": "In a drawing",
+    "walk": "In what a question did",
     "memory": "On the page of the memory",
     "finding": "While looking for something",
     "items": "In the list of what is there",
     "leaf": "On the page of one thing",
 }
 
-ACTIONS: tuple[Action, ...] = (*EVERYWHERE, *CHAT, *ANSWERS, *HOME, *MEMORY, *SESSIONS, *REVIEW, *GRAPH, *LOOKING)
+ACTIONS: tuple[Action, ...] = (
+    *EVERYWHERE,
+    *CHAT,
+    *ANSWERS,
+    *HOME,
+    *MEMORY,
+    *SESSIONS,
+    *REVIEW,
+    *GRAPH,
+    *WALK,
+    *LOOKING,
+)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

@@ -17,6 +17,7 @@ Where = Literal[
     "review",
     "changes",
     "graph",
+    "walk",
     "memory",
     "finding",
     "items",

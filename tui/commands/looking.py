@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from textual import work
+from textual import on, work
 
 from daemon import wire
 from daemon.client import Client
 from tui.commands.undoing import UndoCommands
+from tui.widgets.trace_line import TraceLine
 
 
 class LookingCommands(UndoCommands):
-    """/why, /whynot, /secrets, /good, /bad, /unsay"""
+    """/why, /whynot, /secrets, /good, /bad, /unsay; and what a question of an earlier run did"""
+
+    @on(TraceLine.Wanted)
+    @work
+    async def _recall_trace(self, message: TraceLine.Wanted) -> None:
+        id = message.line.trace_id
+        if id is None:
+            return
+        with self.tell_failures():
+            trace = await self.link.call(lambda client: client.trace(id))
+            message.line.recall(trace)
+            message.line.walk.focus()
 
     @work
     async def action_show_why(self) -> None:

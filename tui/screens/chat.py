@@ -192,6 +192,13 @@ class ChatScreen(
     def action_toggle_trace(self) -> None:
         if (answer := self.conversation.transcript.selected) is not None:
             answer.trace.toggle()
+            if answer.trace.unfolded and answer.ready.is_set():
+                answer.trace.walk.focus()
+
+    def action_fold_trace(self) -> None:
+        if (answer := self.conversation.transcript.selected) is not None:
+            answer.trace.unfolded = False
+        self.prompt.focus()
 
     def action_toggle_more(self) -> None:
         if (answer := self.conversation.transcript.selected) is not None:

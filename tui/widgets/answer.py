@@ -16,7 +16,7 @@ from daemon import wire
 from daemon.terminal import display_safe
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
-from tui.widgets.trace_line import TraceLine
+from tui.widgets.trace_line import ANSWERING, TraceLine
 from tui.wording import change_text, count
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Answer(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self.trace
+        yield self.trace.walk
 
     async def on_mount(self) -> None:
         kept, self._kept = self._kept, None
@@ -68,6 +69,7 @@ class Answer(Vertical):
             self.trace.begin()
             return
         self.trace.judge(kept.verdict)
+        self.trace.trace_id = kept.trace_id
         await self._finish(wire.Answered(kept.text, kept.citations, kept.no_answer))
         if kept.state != "complete":
             await self._remark("It broke off here.")
@@ -196,7 +198,7 @@ class Answer(Vertical):
     async def _write(self, text: str) -> None:
         self.text += text
         if self._stream is None:
-            self.trace.begin("answering")
+            self.trace.begin(ANSWERING)
             self._prose = await self._mount_prose()
             self._stream = self._prose.get_stream(self._prose)
         await self._stream.write(text)

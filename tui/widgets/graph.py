@@ -71,10 +71,11 @@ class GraphView(Widget, can_focus=True):
         """The chosen node, if it is still there."""
         return next((node for node in self._graph.nodes if node.id == self._chosen), None)
 
-    def show(self, graph: Graph, selected: Hashable = None) -> None:
-        """Draws another graph. The chosen node stays chosen if it is there, unless `selected` says another one."""
+    def show(self, graph: Graph, selected: Hashable = None, keep: bool = True) -> None:
+        """Draws another graph. The chosen node stays chosen if it is there, unless `selected` says another one, or
+        `keep` is false."""
         known = {node.id for node in graph.nodes}
-        self._chosen = selected if selected in known else self._chosen if self._chosen in known else None
+        self._chosen = selected if selected in known else self._chosen if keep and self._chosen in known else None
         resized = (
             self.is_mounted
             and self.styles.is_auto_height

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 
 from textual import events
-from textual.content import Content
+from textual.message import Message
 from textual.reactive import reactive
 
 from daemon import wire
-from daemon.terminal import display_safe
+from tui.walk import tell_stages
 from tui.widgets.plain import Plain
+from tui.widgets.walk import WalkView
 from tui.wording import count
 
-TOP_VISITS = 8
 ASKING = ("compose", "guided", "sketch")  # the stages that tell the tokens a model took
 USUAL = "R2"  # the tier that nobody needs to be told of
-_LABEL = 60
+PATIENCE_SECONDS = 0.5  # after which a question that runs shows how it goes
+ANSWERING = "answering"
 
 
 class TraceLine(Plain):
-    """`12 passages · 41 ms · 3 files`, live while the question runs; unfolded, the stages and the best visits. Where a
-    language model was asked, how far the question went and how many calls that took."""
+    """`12 passages · 41 ms · 3 files`, and what is being done while the question runs. Where a language model was
+    asked, how far the question went and how many calls that took. What it unfolds to is `walk`."""
+
+    @dataclass
+    class Wanted(Message):
+        """A person wants to see what a question of an earlier run did, which is to be given to `recall`."""
+
+        line: TraceLine
 
     unfolded = reactive(False)
 
     def __init__(self) -> None:
         super().__init__()
+        self.walk = WalkView()
+        self.trace_id: int | None = None  # of an answer of an earlier run
         self._stages: list[wire.Step] = []
         self._visits: dict[tuple[str, int], wire.Visit] = {}
         self._cited: tuple[wire.Citation, ...] = ()
@@ -37,7 +46,7 @@ class TraceLine(Plain):
     @property
     def has_details(self) -> bool:
         """Whether there is something to unfold."""
-        return bool(self._stages or self._visits)
+        return bool(self._stages or self._visits or self.trace_id is not None)
 
     @property
     def taken(self) -> tuple[int, int]:
@@ -46,7 +55,11 @@ class TraceLine(Plain):
 
     def begin(self, doing: str = "searching") -> None:
         """The question was sent, and this is what is done about it now."""
+        if not self._doing:
+            self.set_timer(PATIENCE_SECONDS, self._unfold_if_slow)
         self._doing = doing
+        if doing == ANSWERING:
+            self.unfolded = False  # the answer is what is looked at now
         self._show()
 
     def add(self, event: wire.Step | wire.Visit) -> None:
@@ -55,12 +68,26 @@ class TraceLine(Plain):
             self._stages.append(event)
         else:
             self._visits[event.kind, event.node_id] = event
+            self.walk.add(event)
         self._show()
+
+    def recall(self, trace: wire.Trace) -> None:
+        """What a question of an earlier run did."""
+        self.trace_id = None
+        self._stages = list(trace.steps)
+        for visit in trace.visits:
+            self._visits[visit.kind, visit.node_id] = visit
+            self.walk.add(visit)
+        self.settle(trace.citations, trace.asked.ms)
+        self.unfolded = True
 
     def settle(self, citations: tuple[wire.Citation, ...], ms: float | None = None) -> None:
         """The question is over; without `ms` the stages' times are summed."""
+        if self._doing:
+            self.unfolded = False
         self._doing = ""
         self._cited = citations
+        self.walk.settle(citations)
         self._ms = ms or sum(stage.ms for stage in self._stages)
         self._show()
 
@@ -71,10 +98,18 @@ class TraceLine(Plain):
 
     def toggle(self) -> None:
         """Folds or unfolds."""
-        self.unfolded = self.has_details and not self.unfolded
+        if self.trace_id is not None:
+            self.post_message(self.Wanted(self))
+        else:
+            self.unfolded = self.has_details and not self.unfolded
 
     def watch_unfolded(self) -> None:
+        self.walk.unfold(self.unfolded)
         self._show()
+
+    def _unfold_if_slow(self) -> None:
+        if self._doing and self._doing != ANSWERING and not self.walk.is_empty:
+            self.unfolded = True
 
     def on_click(self, event: events.Click) -> None:
         if self.has_details:
@@ -86,18 +121,16 @@ class TraceLine(Plain):
         self.display = bool(summary)
         self.set_class(self.has_details, "-details")
         fold = "" if not self.has_details else "▾ " if self.unfolded else "▸ "
-        text = Content(fold + summary)
+        self.update(fold + summary)
         if self.unfolded:
-            text = Content("\n").join([text, *self._stage_lines(), *self._visit_lines()])
-        self.update(text)
+            self.walk.tell(self._told())
 
     def _summary(self) -> str:
         episodes = sum(1 for kind, _ in self._visits if kind == "episode")
         parts = [count(episodes, "passage")] if episodes else []
         parts += self._asked()
         if self._doing:
-            last = [self._stages[-1].name] if self._stages else []
-            return " · ".join([self._doing, *last, *parts])
+            return " · ".join([self._doing, *([] if self.unfolded else self._told()), *self._asked()])
         if self._ms:
             parts.append(f"{self._ms:.0f} ms" if self._ms >= 1 else "under 1 ms")
         if self._cited:
@@ -105,28 +138,14 @@ class TraceLine(Plain):
             parts.append(count(len({cited.uri for cited in self._cited}), noun))
         return " · ".join([*parts, *filter(None, [self._verdict])])
 
+    def _told(self) -> list[str]:
+        return tell_stages(self._stages, self._visits.values())
+
     def _asked(self) -> list[str]:
         tiers = [note.tier for stage in self._stages if (note := wire.RouteNote.from_step(stage))]
         calls, tokens = self.taken
         further = [wire.TIERS[tier] for tier in tiers[-1:] if tier in wire.TIERS and tier != USUAL]
         return further + ([count(calls, "call")] if calls else []) + ([count(tokens, "token")] if tokens else [])
-
-    def _stage_lines(self) -> list[Content]:
-        width = max((len(stage.name) for stage in self._stages), default=0)
-        return [
-            Content.assemble(
-                f"  {display_safe(stage.name, line=True):<{width}} {stage.ms:7.1f} ms",
-                (f"  {_details(stage.detail)}" if stage.detail else "", "dim"),
-            )
-            for stage in self._stages
-        ]
-
-    def _visit_lines(self) -> list[Content]:
-        best = sorted(self._visits.values(), key=lambda visit: -visit.score)[:TOP_VISITS]
-        return [
-            Content(f"  {visit.score:5.2f}  {visit.kind:<7}  {display_safe(visit.label, line=True)[:_LABEL]}")
-            for visit in best
-        ]
 
 
 def _calls(stage: wire.Step) -> int:
@@ -140,8 +159,3 @@ def _calls(stage: wire.Step) -> int:
 def _tokens(stage: wire.Step) -> int:
     tokens = stage.detail.get("tokens")
     return tokens if isinstance(tokens, int) and stage.name in ASKING else 0
-
-
-def _details(detail: Mapping[str, object]) -> str:
-    parts = (f"{name} {value}" for name, value in detail.items() if isinstance(value, (str, int, float)))
-    return display_safe(", ".join(parts), line=True)

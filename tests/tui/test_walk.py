@@ -1,0 +1,120 @@
+"""What a question did: in words while it runs, drawn when one wants to see it, and replayed step by step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import chatting
+from tests.tui.scripted import NOW, Script
+from tests.tui.test_hostile import FORBIDDEN, HOSTILE
+from tui.walk import MAX_NODES, Walk, tell_stages
+from tui.widgets.graph import GraphView
+from tui.widgets.walk import WalkView
+
+STEPS = [event for event in world.STEPS if isinstance(event, wire.Step)]
+BROAD = (180, 40)
+VISITS = [event for event in world.STEPS if isinstance(event, wire.Visit)]
+
+
+def test_the_stages_are_told_in_peoples_words() -> None:
+    assert tell_stages(STEPS, VISITS) == [
+        "found 1 thing you named", "searched 1,204 passages", "followed 3 links", "kept 3",
+    ]  # fmt: skip
+
+
+def test_each_step_says_what_led_there() -> None:
+    walk = Walk(VISITS, world.CITED)
+    captions = [walk.caption(shown) for shown in range(len(walk) + 1)]
+    assert captions == [
+        "Your question.",
+        "Beatrice: your question names it",
+        "“Wednesday”: your question has its words; the answer rests on it [2]",
+        "Beatrice → sounded for → the mayor",
+        "“Foghorn committee”: it names Beatrice; the answer rests on it [3]",
+        "“Fog signal”: it names the mayor; the answer rests on it [1]",
+    ]
+    assert walk.graph(len(walk), finished=True).paths == ((0, 7, 8, 31), (0, 12), (0, 7, 55))
+    assert walk.graph(len(walk), finished=False).paths == ()
+
+
+def test_of_many_visits_what_is_cited_is_drawn_with_all_that_led_there() -> None:
+    many = [wire.Visit(100 + n, "object", f"thing {n}", 0.99, "graph", "selected", n, 1, 7, "has") for n in range(60)]
+    walk = Walk([*VISITS, *many], [world.PRISM])
+    assert len(walk) == MAX_NODES and {7, 8, 31} <= {visit.node_id for visit in walk.visits}
+
+
+async def test_the_drawing_unfolds_is_stepped_through_and_folds_again() -> None:
+    async with chatting(world.client(answers=[world.answer()]), BROAD) as chat:
+        answer = await chat.ask(world.QUESTION)
+        assert answer.trace.text == "▸ 3 passages · 41 ms · 3 sources" and "sounded for" not in chat.text()
+        await chat.pilot.press("ctrl+t")
+        await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
+        assert answer.trace.text == "▾ 3 passages · 41 ms · 3 sources"
+        assert "found 1 thing you named · searched 1,204 passages · followed 3 links · kept 3" in chat.words()
+        await chat.pilot.press("left", "left")
+        await chat.until(lambda: "3 of 5 · Beatrice → sounded for → the mayor" in chat.words())
+        assert "▪ [3] Foghorn" not in chat.text()
+        await chat.pilot.press("home", "right")
+        await chat.until(lambda: "1 of 5 · Beatrice: your question names it" in chat.words())
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "sounded for" not in chat.text())
+        assert chat.app.focused is chat.screen.prompt
+
+
+async def test_space_plays_unless_nothing_may_move() -> None:
+    async with chatting(world.client(answers=[world.answer()]), BROAD) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.pilot.press("ctrl+t", "space")
+        await chat.until(lambda: "Nothing moves, as you wished" in chat.words())
+        chat.app.animation_level = "full"
+        await chat.pilot.press("space")
+        await chat.until(lambda: "1 of 5 ·" in chat.words())
+        await chat.until(lambda: "5 of 5 ·" in chat.words())
+
+
+async def test_while_a_model_is_asked_it_grows_and_when_the_answer_comes_it_folds() -> None:
+    script = Script(*world.STEPS, wire.Preview(world.TEXT.rstrip(), world.CITED), ends=False)
+    async with chatting(world.client(answers=[script]), BROAD) as chat:
+        await chat.send(world.QUESTION)
+        await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
+        assert chat.app.focused is chat.screen.prompt, "typing goes on"
+        script.give(wire.Visit(90, "episode", "Minutes", 0.3, "collected", "selected", 904, 1, 7))
+        await chat.until(lambda: "▪ Minutes" in chat.text() and "fetched 1 more" in chat.words())
+        script.give(wire.Token("In March. [1]"))
+        await chat.until(lambda: "In March." in chat.text() and "○ the mayor" not in chat.text())
+
+
+async def test_the_walk_of_an_earlier_session_is_fetched_when_it_is_wanted() -> None:
+    reply = world.session(7, "Belt", NOW, 4)
+    messages = tuple(replace(one, trace_id=n) for n, one in enumerate(reply.messages))
+    asked = wire.Asked(3, NOW, "Question 2?", False, ms=12.0)
+    trace = wire.Trace(asked, steps=tuple(STEPS), visits=tuple(VISITS), citations=world.CITED)
+    client = world.client(kept={7: replace(reply, messages=messages)}, kept_traces={3: trace})
+    async with chatting(client, BROAD) as chat:
+        await chat.until(lambda: "Last session" in chat.text())
+        await chat.pilot.press("ctrl+l")
+        await chat.until(lambda: len(chat.answers) == 2 and chat.answers[-1].ready.is_set())
+        await chat.pilot.press("ctrl+t")
+        await chat.until(lambda: "sounded for → ○ the mayor" in chat.text())
+        await chat.pilot.press("escape", "alt+up", "ctrl+t")
+        await chat.until(lambda: "There is no trace 1." in chat.words())
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+async def test_hostile_names_are_drawn_as_text(text: str) -> None:
+    visits = (
+        wire.Visit(7, "object", text, 0.6, "seed", "seed"),
+        wire.Visit(31, "episode", text, 0.9, "rank", "selected", 902, 1, 7, text, True),
+    )
+    script = Script(*visits, wire.Answered("So. [1]", (world.PRISM,), ms=1.0, trace_id=9))
+    async with chatting(world.client(answers=[script])) as chat:
+        chat.app._last_guard = []
+        await chat.ask("Who?")
+        await chat.pilot.press("ctrl+t", "left", "left", "right")
+        await chat.until(lambda: chat.screen.query_one(WalkView).display)
+        assert chat.screen.query_one(GraphView).graph.nodes
+        assert chat.app.return_code is None and not FORBIDDEN.search(chat.text().replace("\n", ""))
