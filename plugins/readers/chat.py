@@ -1,5 +1,5 @@
-"""Chats in JSON, alone or in the zip of an export, told apart by their shape: ChatGPT's, Claude's, and the plain one,
-{"title", "messages": [{"role", "content", "time"}]}, one or a list of them.
+"""Chats in JSON, alone or in the zip of an export, told apart by their shape: ChatGPT's, Claude's, Telegram's,
+Discord's, and the plain one, {"title", "messages": [{"role", "content", "time"}]}, one or a list of them.
 
 Exports are read a conversation at a time: they have hundreds of MB. Each conversation is known by its own id and by
 what it says, so that of a newer export only what is new is written.
@@ -15,11 +15,12 @@ import ijson
 
 from memory.nouns import Document, Turn
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Part, Reader, Unread, Unreadable, archive, chatgpt, claude, sign
+from plugins.readers import MIB, Part, Reader, Unread, Unreadable, archive, chatgpt, claude, messengers, sign
 from plugins.readers.decode import text_of as decode
 from plugins.readers.messages import MAX_MESSAGE, first_of, text_of, time_of
 
 NO_CHAT = 'JSON, but not a chat: expected {"title", "messages": [{"role", "content", "time"}]} or a list of such'
+EMPTY = "a chat without messages"
 MAX_PLAIN = 64 * MIB  # of a file that is no export: it is held as a whole
 MAX_EXPORT = 2048 * MIB
 MAX_SECONDS = 1200  # of the processor, for an export of that size
@@ -140,6 +141,10 @@ def read(path: Path, data: bytes) -> list[Document]:
         raise Unreadable(f"not valid JSON: {error}") from error
     if _is_exported(loaded):
         return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
+    if (exported := messengers.read_messengers(loaded)) is not None:
+        if not exported:
+            raise Unreadable(EMPTY)
+        return exported
     if isinstance(loaded, list) and loaded and all(map(_is_message, loaded)):
         loaded = {"messages": loaded}
     several = isinstance(loaded, list)
@@ -149,7 +154,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     documents = [_document(chat, str(number) if several else "") for number, chat in enumerate(chats, 1)]
     documents = [document for document in documents if document.turns]
     if not documents:
-        raise Unreadable("a chat without messages")
+        raise Unreadable(EMPTY)
     return documents
 
 
@@ -209,7 +214,7 @@ def _speaker(value: Any) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Chats in JSON or in a zip: exports of ChatGPT and Claude, or a title and messages"
+    told = "Chats in JSON: of ChatGPT and Claude (their zip, too), Telegram, Discord, or a title and messages"
     register(
-        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=2, max_seconds=MAX_SECONDS, stream=stream)
+        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=3, max_seconds=MAX_SECONDS, stream=stream)
     )

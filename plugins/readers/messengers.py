@@ -1,0 +1,83 @@
+"""Chats as Telegram and DiscordChatExporter write them in JSON. What joins, calls and pins is nobody's word."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memory.nouns import Document, Turn
+from plugins.readers import sign
+from plugins.readers.messages import clip, time_of
+
+_UNKNOWN = "unknown"  # who has no name: of accounts that were deleted
+_SAVED = "Saved messages"
+
+
+def read_messengers(value: Any) -> list[Document] | None:
+    """The chats in an export, those in which something is said; None if it is of no messenger that is known."""
+    if not isinstance(value, Mapping):
+        return None
+    if _is_telegram(value):
+        found = [_telegram(value, alone=True)]
+    elif isinstance(chats := value.get("chats"), Mapping) and isinstance(chats.get("list"), list):
+        found = [_telegram(chat, alone=False) for chat in chats["list"] if _is_telegram(chat)]
+    elif _is_discord(value):
+        found = [_discord(value)]
+    else:
+        return None
+    return [sign(document) for document in found if document.turns]
+
+
+def _is_telegram(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not {"type", "id"} <= value.keys() or not _has_messages(value):
+        return False
+    return any(message.get("type") in ("message", "service") for message in _messages(value))
+
+
+def _is_discord(value: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(value.get("guild"), Mapping) and isinstance(value.get("channel"), Mapping) and _has_messages(value)
+    )
+
+
+def _has_messages(value: Mapping[str, Any]) -> bool:
+    return isinstance(value.get("messages"), list)
+
+
+def _telegram(chat: Mapping[str, Any], alone: bool) -> Document:
+    name = chat.get("name") or (_SAVED if chat.get("type") == "saved_messages" else None)
+    turns = []
+    for message in _messages(chat):
+        text = _telegram_text(message.get("text")).strip()
+        if message.get("type") == "message" and text:
+            unix = message.get("date_unixtime")
+            at = time_of(int(unix)) if isinstance(unix, str) and unix.isdecimal() else time_of(message.get("date"))
+            turns.append(Turn(str(message.get("from") or _UNKNOWN), clip(text), at, str(message.get("id"))))
+    return _chat("" if alone else str(chat.get("id")), name, turns)
+
+
+def _telegram_text(value: Any) -> str:
+    """A string, or pieces of one, some of them with a link or a format."""
+    pieces = value if isinstance(value, list) else [value]
+    texts = (piece.get("text") if isinstance(piece, Mapping) else piece for piece in pieces)
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _discord(value: Mapping[str, Any]) -> Document:
+    names = (value[part].get("name") for part in ("guild", "channel"))
+    turns = []
+    for message in _messages(value):
+        author, text = message.get("author"), message.get("content")
+        if message.get("type") in ("Default", "Reply") and isinstance(text, str) and text.strip():
+            known = author if isinstance(author, Mapping) else {}
+            speaker = str(known.get("nickname") or known.get("name") or _UNKNOWN)
+            turns.append(Turn(speaker, clip(text.strip()), time_of(message.get("timestamp")), str(message.get("id"))))
+    return _chat("", " › ".join(str(name) for name in names if name), turns)
+
+
+def _messages(chat: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    return (message for message in chat["messages"] if isinstance(message, Mapping))
+
+
+def _chat(uri: str, name: Any, turns: list[Turn]) -> Document:
+    title = name if isinstance(name, str) and name else None
+    at = next((turn.at for turn in turns if turn.at is not None), None)
+    return Document(uri=uri, turns=tuple(turns), title=title, conversation=title, at=at)
