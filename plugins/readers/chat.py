@@ -76,8 +76,8 @@ def _export(file: BinaryIO) -> Iterator[Part] | None:
     if begin.startswith(_BOM):
         file.read(len(_BOM))
     begin = begin.removeprefix(_BOM).lstrip()
-    if not begin.startswith(b"["):
-        return None
+    if not begin.startswith(b"[") or not begin[1:].lstrip().startswith(b"{"):
+        return None  # of lists in lists the parser would take time by the square of their depth
     items = _items(file)
     try:
         first = next(items, None)

@@ -49,7 +49,8 @@ class ReadersHere(Readers):
     def read(self, file: OpenFile) -> FileDrafts:
         request = ReadRequest(os.fsencode(file.path), file.reader.name, file.size, 60, 1 << 30, ChunkSettings())
         replies = (
-            unpack_reply(io.BytesIO(frame).read)[0] for frame in read_file(request, file.descriptor, self._plugins)
+            unpack_reply(io.BytesIO(frame).read)[0]
+            for frame in read_file(request, file.reader, file.path, file.descriptor)
         )
         contents = next(replies)
         assert isinstance(contents, Contents)
