@@ -60,10 +60,17 @@ def _make_review(shared: Shared) -> Page:
     return ReviewScreen(shared)
 
 
+def _make_folders(shared: Shared) -> Page:
+    from tui.screens.folders import FoldersScreen
+
+    return FoldersScreen(shared)
+
+
 SCREENS: dict[str, Callable[[Shared], Page]] = {  # by the names of the tabs
     "chat": ChatScreen,
     "memory": _make_memory,
     "review": _make_review,
+    "folders": _make_folders,
 }
 
 

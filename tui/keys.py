@@ -9,8 +9,8 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 
 _NAMES = {
     "escape": "Esc", "enter": "Enter", "tab": "Tab", "space": "Space", "delete": "Del",
-    "pageup": "PgUp", "pagedown": "PgDn", "up": "↑", "down": "↓", "end": "End",
-    "home": "Home", "backspace": "Backspace", "slash": "/",
+    "pageup": "PgUp", "pagedown": "PgDn", "up": "↑", "down": "↓", "left": "←", "right": "→", "home": "Home",
+    "end": "End", "backspace": "Backspace", "slash": "/",
     "ctrl": "Ctrl", "alt": "Alt", "shift": "Shift",
 }  # fmt: skip
 

@@ -13,7 +13,12 @@ class Tab:
     title: str
 
 
-TABS: tuple[Tab, ...] = (Tab("chat", "Chat"), Tab("memory", "Memory"), Tab("review", "Review"))
+TABS: tuple[Tab, ...] = (
+    Tab("chat", "Chat"),
+    Tab("memory", "Memory"),
+    Tab("review", "Review"),
+    Tab("folders", "Folders"),
+)
 
 
 def page_keys(name: str) -> str:

@@ -162,6 +162,8 @@ class Enrichment:
             failed=tuple(wire.FailedJob(job.id, job.kind, _label(job, titles), job.last_error or "") for job in dead),
             failed_total=counts.get("dead", 0),
             tokens=tokens,
+            daily_tokens=self._settings.daily_tokens,
+            daily_minutes=self._settings.daily_minutes,
             minutes=round(minutes, 1),
         )
 

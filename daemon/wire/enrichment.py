@@ -20,7 +20,8 @@ class FailedJob:
 class Enrichment:
     """How far models are with reading. `state`: off | no_model | idle | reading | waiting, with a sentence in `detail`.
 
-    `read` of `total` episodes were read by a model, `jobs` wait or run; `tokens` and `minutes` were spent today.
+    `read` of `total` episodes were read by a model, `jobs` wait or run; `tokens` and `minutes` were spent today, of
+    `daily_tokens` and `daily_minutes` (0: of any number).
     """
 
     state: str
@@ -33,6 +34,8 @@ class Enrichment:
     failed_total: int = 0
     tokens: int = 0
     minutes: float = 0.0
+    daily_tokens: int = 0
+    daily_minutes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
+from daemon.paths import Paths
 
 NOW = datetime(2026, 4, 24, 15, 30, tzinfo=UTC)
 HOME = "/home/tilda/notes"
@@ -63,6 +64,12 @@ class ScriptedClient:
     episodes: dict[int, str] = field(default_factory=dict)
     settled: list[tuple[int, str]] = field(default_factory=list)
     reachable: wire.ModelsReply = field(default_factory=lambda: wire.ModelsReply((), ()))
+    left_out: tuple[wire.Skipped, ...] = ()
+    counted: wire.Counted = field(default_factory=lambda: wire.Counted(3, 900, True))
+    estimated: wire.Estimate = field(default_factory=lambda: wire.Estimate(0, 0, 0, 0, 0, 0))
+    probes: list[Script] = field(default_factory=list)
+    done: list[tuple[object, ...]] = field(default_factory=list)  # what else was told to be done
+    paths: Paths = field(default_factory=lambda: Paths.in_folder(Path("/home/tilda/.palimpsest")))
     passages: int = 1
     known: dict[str, tuple[wire.Fact, ...]] = field(default_factory=dict)
     strands: dict[str, tuple[wire.Strand, ...]] = field(default_factory=dict)
@@ -120,9 +127,10 @@ class ScriptedClient:
     def models(self, elsewhere: bool = False) -> wire.ModelsReply:
         return self.reachable
 
-    def watch(self, path: Path) -> wire.Folder:
-        folder = wire.Folder(str(path), "scanning")
-        self.state = replace(self.state, folders=(*self.state.folders, folder))
+    def watch(self, path: Path, **rules: object) -> wire.Folder:
+        known = {folder.path: folder for folder in self.state.folders}
+        folder = replace(known.get(str(path), wire.Folder(str(path), "scanning")), **rules)  # type: ignore[arg-type]
+        self.state = replace(self.state, folders=tuple((known | {folder.path: folder}).values()))
         return folder
 
     def conversations(self) -> tuple[wire.Conversation, ...]:
@@ -244,9 +252,47 @@ class ScriptedClient:
         return wire.SourcesReply(tuple(found[:limit]), len(found))
 
     def unwatch(self, path: Path, forget: bool = False) -> wire.Forgotten:
-        kept = tuple(folder for folder in self.state.folders if folder.path != str(path))
-        self.state = replace(self.state, folders=kept)
-        return wire.Forgotten()
+        self.done.append(("unwatch", str(path), forget))
+        rest = tuple(folder for folder in self.state.folders if folder.path != str(path))
+        self.state = replace(self.state, folders=rest)
+        return wire.Forgotten(sources=86 if forget else 0)
+
+    def decide_gone(self, path: Path, *, keep: bool) -> wire.Folder:
+        self.done.append(("gone", str(path), keep))
+        return self.watch(path, gone=0)
+
+    def folders(self) -> tuple[wire.Folder, ...]:
+        return self.state.folders
+
+    def estimate(self, paths: list[Path], policy: str | None = None) -> wire.Estimate:
+        return self.estimated
+
+    def list_skipped(self, match: str = "", limit: int = 1000) -> wire.SkippedReply:
+        found = tuple(one for one in self.left_out if match in one.uri + one.reason)
+        return wire.SkippedReply(found[:limit], len(found))
+
+    def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
+        known = replace(self.state.enrichment or wire.Enrichment("idle"), state="idle" if enabled else "off")
+        self.state = replace(self.state, enrichment=known)
+        return known
+
+    def retry(self, id: int | None = None) -> int:
+        self.done.append(("retry", id))
+        return 1 if id else 2
+
+    def probe_model(self, name: str) -> Script:
+        return self.probes.pop(0)
+
+    def check(self) -> wire.Check:
+        return wire.Check(self.problems, ("pages",))
+
+    def embedder(self) -> wire.EmbedderReply:
+        return wire.EmbedderReply("static", "static")
+
+    def backup(self) -> wire.BackedUp:
+        self.done.append(("backup",))
+        self.problems = ()
+        return wire.BackedUp("/backup/memory-1.db", 18_400_000)
 
     def facts(self, about: str) -> wire.FactsReply:
         return wire.FactsReply(about, self.known.get(about, ()))
@@ -276,17 +322,8 @@ class ScriptedClient:
     def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
         return wire.TracesReply(self.questions[offset : offset + limit], len(self.questions))
 
-    def backup(self) -> wire.BackedUp:
-        return wire.BackedUp("/backup/memory-1.db", 18_400_000)
-
-    def check(self) -> wire.Check:
-        return wire.Check(self.problems, ("pages",))
-
     def consolidate(self) -> wire.ConsolidationReport:
         return wire.ConsolidationReport(joined=3)
-
-    def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
-        return wire.Enrichment("idle" if enabled else "off")
 
     def search_objects(self, words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundObjects:
         found = [one for one in self.things if words.casefold() in one.name.casefold()]

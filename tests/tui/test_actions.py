@@ -14,6 +14,7 @@ from tui.actions import ACTIONS, Action, actions_of, commands
 from tui.app import PalimpsestApp
 from tui.keys import key_names
 from tui.screens.chat import ChatScreen
+from tui.screens.folders import FoldersScreen
 from tui.screens.help import HelpScreen, KeyTable
 from tui.screens.memory import MemoryScreen
 from tui.screens.page import Page
@@ -31,6 +32,11 @@ from tui.widgets.search_field import SearchField
 from tui.widgets.transcript import Transcript
 from tui.widgets.waiting import Waiting
 from tui.widgets.walk import WalkView
+from tui.work.folders import FolderList
+from tui.work.health import HealthList
+from tui.work.models import ModelList
+from tui.work.reading import ReadingList
+from tui.work.rows import WorkList
 
 OWNERS: dict[str, type[DOMNode]] = {
     "app": PalimpsestApp,
@@ -49,6 +55,12 @@ OWNERS: dict[str, type[DOMNode]] = {
     "changes": RevisionList,
     "graph": GraphView,
     "walk": WalkView,
+    "folders": FoldersScreen,
+    "rows": WorkList,
+    "watched": FolderList,
+    "reading": ReadingList,
+    "models": ModelList,
+    "health": HealthList,
 }
 PAGES: dict[str, type[Page]] = {
     "changes": ReviewScreen,

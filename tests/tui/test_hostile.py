@@ -18,6 +18,7 @@ from tui import changes
 from tui.app import OnlyText
 from tui.browse import KINDS
 from tui.screens.chat import ChatScreen
+from tui.screens.folders import FoldersScreen
 from tui.screens.memory import MemoryScreen
 from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
@@ -156,6 +157,30 @@ async def test_hostile_memories_are_shown_as_text(text: str) -> None:
             for key in ("e", "s", "a", "d"):
                 await chat.pilot.press(key, "escape")
                 assert safe(chat)
+
+
+async def test_hostile_folders_files_models_and_problems_are_shown_as_text(text: str) -> None:
+    folder = wire.Folder(f"/n/{text}", "missing", 3, text, "any", 3, (text,), (text,))
+    job = wire.FailedJob(5, "extract", text, text)
+    enrichment = wire.Enrichment("reading", text, text, 1, 2, failed=(job,), failed_total=1, tokens=1)
+    state = replace(world.STATUS, folders=(folder,), enrichment=enrichment, failed=(replace(job, id=6),))
+    graded = replace(world.GRADED, name=text, by_role=(text,), advice=text, notes=(text,), problem=text)
+    rows = (wire.ModelRow(text, True, roles=(text,), grades=graded),)
+    modelled = wire.ModelsReply(rows, (wire.ModelRole(text, (text,), text),), (text,), (text,), (text,))
+    left_out = (wire.Skipped(f"/n/{text}", text),)
+    kept = world.client(state=state, left_out=left_out, reachable=modelled, problems=(f"{text} pal backup",))
+    async with chatting(kept) as chat:
+        chat.app._last_guard = []
+        await chat.app.action_open_page("folders")
+        await chat.until(lambda: isinstance(chat.app.screen, FoldersScreen))
+        chat.client.live.give(wire.Progress(1, 2, text))
+        for key in ("d", "escape", "t", "escape", "right", "down", "down", "right", "g", "escape", "right"):
+            await chat.pilot.press(key)
+            await chat.pilot.pause(0.05)
+            assert safe(chat)
+        await chat.pilot.press("enter")
+        await chat.until(lambda: chat.client.done == [("backup",)])
+        assert safe(chat)
 
 
 async def test_a_click_on_hostile_text_runs_nothing() -> None:

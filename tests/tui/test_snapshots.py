@@ -273,3 +273,27 @@ def test_a_note(looks_as_before: Look) -> None:
         await chat.until(lambda: "Read out of it" in chat.text())
 
     assert looks_as_before(world.remembered(), doing)
+
+
+async def work(tab: int, chat: Chat) -> None:
+    """Goes to a tab of the page of folders."""
+    await chat.app.action_open_page("folders")
+    await chat.until(lambda: "fog-signal.md" in chat.text())
+    for _ in range(tab):
+        await chat.pilot.press("right")
+    await chat.pilot.press("down", "up")
+    await chat.until(lambda: "Look" not in chat.said("#summary"))
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("tab", range(4), ids=["folders", "reading", "models", "health"])
+def test_the_work(looks_as_before: Look, tab: int, size: tuple[int, int]) -> None:
+    assert looks_as_before(world.working(), partial(work, tab), size)
+
+
+def test_the_work_on_parchment(looks_as_before: Look) -> None:
+    async def doing(chat: Chat) -> None:
+        chat.app.theme = "parchment"
+        await work(1, chat)
+
+    assert looks_as_before(world.working(), doing)

@@ -181,6 +181,40 @@ def reviewed(**fields: object) -> ScriptedClient:
     return client(**({"state": state, "changed": changes(), "episodes": dict(EPISODES)} | fields))
 
 
+GRADED = wire.Graded(
+    "qwen3:4b", datetime.fromisoformat("2026-04-20T09:00:00+00:00"), 0.92, 0.8, 0.9, 1.0, None, 45.0, 0.4, 8192, 12.0,
+    ("extract",), ("It reads notes well.", "It answers well."), "Let it read: pal models use extract qwen3:4b",
+)  # fmt: skip
+
+
+def working(**fields: object) -> ScriptedClient:
+    """A memory with folders of all sorts, files that were skipped, jobs that were given up, models and problems."""
+    folders = (
+        wire.Folder(HOME, "watching", 86, tags=("museum",), readers=("markdown",), depth=2),
+        wire.Folder("/media/stick/letters", "missing", 12, "it is not there", "any", gone=3),
+    )
+    failed = wire.FailedJob(5, "extract", "Fog signal", "the model answered with nothing that can be read")
+    enrichment = wire.Enrichment(
+        "reading", "", "qwen3:4b", 640, 1204, 12, (failed,), 1, 52_000, 31.0, 1_000_000, 240
+    )  # fmt: skip
+    given_up = wire.FailedJob(6, "read", f"{HOME}/broken.pdf", "the pdf reader failed ten times")
+    state = replace(STATUS, folders=folders, enrichment=enrichment, failed=(given_up,), failed_total=1, queue=7)
+    skipped = (
+        wire.Skipped(f"{HOME}/plan.docx", "no reader for .docx"),
+        wire.Skipped(f"{HOME}/photo.md", "binary file"),
+        wire.Skipped(f"{HOME}/empty.md", "empty file"),
+    )
+    row = wire.ModelRow("qwen3:4b", True, 32_768, 2_600_000_000, True, 52_000, ("extract",), grades=GRADED)
+    other = wire.ModelRow("claude-haiku", False)
+    roles = (wire.ModelRole("extract", ("auto",), "qwen3:4b"), wire.ModelRole("answer", ("auto",)))
+    known: dict[str, object] = {
+        "state": state, "left_out": skipped, "reachable": wire.ModelsReply((row, other), roles),
+        "listed": (wire.ListedSource(f"{HOME}/museum/fog-signal.md", "file", "Fog signal", 3, PRISM.at),),
+        "problems": ("The last backup is 40 days old. To make one now: pal backup",),
+    }  # fmt: skip
+    return client(**(known | fields))
+
+
 def client(**fields: object) -> ScriptedClient:
     return ScriptedClient(**({"state": STATUS} | fields))  # type: ignore[arg-type]
 

@@ -22,6 +22,7 @@ from tui.actions.memory import MEMORY
 from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
 from tui.actions.walk import WALK
+from tui.actions.work import WORK
 from tui.matching import rank
 
 PLACES: dict[Where, str] = {
@@ -41,6 +42,12 @@ PLACES: dict[Where, str] = {
     "finding": "While looking for something",
     "items": "In the list of what is there",
     "leaf": "On the page of one thing",
+    "folders": "On the page of folders",
+    "rows": "In its lists",
+    "watched": "In the folders",
+    "reading": "In what is read",
+    "models": "In the models",
+    "health": "In the health",
 }
 
 ACTIONS: tuple[Action, ...] = (
@@ -54,6 +61,7 @@ ACTIONS: tuple[Action, ...] = (
     *GRAPH,
     *WALK,
     *LOOKING,
+    *WORK,
 )
 
 

@@ -22,6 +22,12 @@ Where = Literal[
     "finding",
     "items",
     "leaf",
+    "folders",
+    "rows",
+    "watched",
+    "reading",
+    "models",
+    "health",
 ]
 Completes = Literal["", "path", "name", "note", "effort", "strategy", "theme"]
 

@@ -1,0 +1,243 @@
+"""The page of folders, reading, models and health: what it shows, what it does, and what it asks before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from textual.widgets import Input
+
+from daemon import wire
+from tests.tui import world
+from tests.tui.conftest import Chat, chatting
+from tests.tui.scripted import HOME, NOW, Script
+from tui.screens.ask import AskScreen
+from tui.screens.confirm import ConfirmScreen
+from tui.screens.folders import FoldersScreen
+from tui.work.folders import describe_estimate
+from tui.work.reading import describe_seconds
+from tui.work.rows import WorkList
+
+
+async def work(chat: Chat, tab: int = 0) -> WorkList:
+    """Opens the page at a tab."""
+    await chat.app.action_open_page("folders")
+    await chat.until(lambda: isinstance(chat.app.screen, FoldersScreen))
+    for _ in range(tab):
+        await chat.pilot.press("right")
+    page = chat.app.screen
+    assert isinstance(page, FoldersScreen)
+    await chat.until(lambda: page.tab.key is not None)
+    return page.tab
+
+
+async def typed(chat: Chat, text: str) -> None:
+    """Answers the question that is asked."""
+    await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
+    chat.app.screen.query_one(Input).value = text
+    await chat.pilot.press("enter")
+
+
+async def confirmed(chat: Chat, answer: str = "y") -> None:
+    await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
+    await chat.pilot.press(answer)
+
+
+def said(chat: Chat) -> Callable[[str], bool]:
+    return lambda text: isinstance(chat.app.screen, FoldersScreen) and text in chat.said("#said")
+
+
+async def test_folders_are_shown_in_peoples_words() -> None:
+    async with chatting(world.working()) as chat:
+        await work(chat)
+        await chat.until(lambda: "Read last: museum/fog-signal.md" in chat.said("#detail"))
+        about = chat.said("#detail")
+        assert "Tags: museum" in about and "Only read by: markdown" in about and "2 folders deep" in about
+        assert "Its text stays on this machine." in about
+        assert "3 files gone · not there · 12 notes · may go elsewhere" in chat.text()
+
+
+async def test_a_small_folder_is_watched_and_a_large_one_is_estimated_first() -> None:
+    async with chatting(world.working()) as chat:
+        await work(chat)
+        await chat.pilot.press("a")
+        await typed(chat, "/new/notes")
+        await chat.until(lambda: said(chat)("Watching /new/notes."))
+        await chat.until(lambda: "being looked through" in chat.text())
+        chat.client.counted = wire.Counted(5000, 10**8, True)
+        chat.client.estimated = wire.Estimate(5000, 12, 30, 10**8, 90_000, 4000, 4000, 2_000_000, 300.0, "qwen3:4b")
+        for answer, folders in (("n", 3), ("y", 4)):
+            await chat.pilot.press("a")
+            await typed(chat, "/large")
+            await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
+            assert "about 5 hours and 2,000,000 tokens" in chat.said(".dialog-hint")
+            await confirmed(chat, answer)
+            await chat.until(lambda n=folders: len(chat.client.state.folders) == n)
+
+
+async def test_what_is_said_of_a_folder_is_changed_and_only_what_gives_text_away_is_asked() -> None:
+    async with chatting(world.working()) as chat:
+        await work(chat)
+        for key, text in (("t", "#work tax"), ("r", "eml, markdown"), ("e", "3")):
+            await chat.pilot.press(key)
+            await typed(chat, text)
+            await chat.until(lambda: isinstance(chat.app.screen, FoldersScreen))
+        await chat.pilot.press("p")
+        await confirmed(chat, "n")
+        await chat.pilot.press("p")
+        await confirmed(chat)
+        await chat.until(lambda: chat.client.state.folders[0].policy == "any")
+        folder = chat.client.state.folders[0]
+        assert folder.tags == ["work", "tax"] and folder.readers == ["eml", "markdown"] and folder.depth == 3
+        await chat.until(lambda: "Its text may go to models elsewhere" in chat.said("#detail"))
+        await chat.pilot.press("p")
+        await chat.until(lambda: chat.client.state.folders[0].policy == "local")
+
+
+@pytest.mark.parametrize(("key", "forget"), [("d", False), ("F", True)])
+async def test_a_folder_is_let_go_after_asking(key: str, forget: bool) -> None:
+    async with chatting(world.working()) as chat:
+        await work(chat)
+        await chat.pilot.press(key)
+        await confirmed(chat, "n")
+        await chat.pilot.press(key)
+        await confirmed(chat)
+        await chat.until(lambda: chat.client.done == [("unwatch", HOME, forget)])
+        await chat.until(lambda: said(chat)("Forgotten: 86 notes" if forget else "What was read from it stays."))
+
+
+async def test_of_files_that_are_gone_a_person_decides() -> None:
+    async with chatting(world.working()) as chat:
+        await work(chat)
+        await chat.pilot.press("s", "down", "x")
+        await confirmed(chat)
+        await chat.until(lambda: chat.client.done == [("gone", "/media/stick/letters", False)])
+
+
+async def test_without_a_folder_it_says_how_to_choose_one() -> None:
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        await chat.app.action_open_page("folders")
+        await chat.until(lambda: "No folder is watched." in chat.text())
+        await chat.pilot.press("d", "p", "t", "r", "e", "F", "s", "x")
+        assert isinstance(chat.app.screen, FoldersScreen) and chat.client.done == []
+
+
+async def test_reading_tells_rate_and_time_left() -> None:
+    now = NOW
+    async with chatting(world.working()) as chat:
+        chat.app.shared.now = lambda: now
+        await work(chat, 1)
+        assert chat.said("#summary").startswith("7 files to read.\n640 of 1,204 passages read by a model")
+        assert "52,000 of 1,000,000 tokens, 31 of 240 min today" in chat.said("#summary")
+        chat.client.live.give(wire.Progress(10, 1000, "a.md"))
+        await chat.until(lambda: chat.said("#summary").startswith("Reading 10 of 1,000."))
+        now += timedelta(seconds=5)
+        await chat.pilot.pause(0.15)  # what comes faster is not shown
+        chat.client.live.give(wire.Progress(210, 1000, "b.md"))
+        await chat.until(lambda: "Reading 210 of 1,000 · 40 a second · about 20 s left." in chat.said("#summary"))
+        chat.client.live.give(wire.Progress(1000, 1000, "c.md"))
+        await chat.until(lambda: "7 files to read." in chat.said("#summary"))
+
+
+async def test_what_was_given_up_or_skipped_is_tried_again() -> None:
+    again = [Script(wire.Skipped("x", "empty file"), wire.Added(0, 0, 0, 1)), Script(wire.Added(1, 1, 0, 0))]
+    async with chatting(world.working(additions=again)) as chat:
+        tab = await work(chat, 1)
+        assert tab.key == "job 6" and "the pdf reader failed ten times" in chat.said("#detail")
+        await chat.pilot.press("r", "R")
+        await chat.until(lambda: sorted(chat.client.done, key=str) == [("retry", 6), ("retry", None)])
+        await chat.pilot.press("down", "down")
+        await chat.until(lambda: "let a plug-in read such files" in chat.said("#detail"))
+        await chat.pilot.press("r")
+        await chat.until(lambda: said(chat)("Skipped again: empty file."))
+        await chat.pilot.press("r")
+        await chat.until(lambda: said(chat)("It was read."))
+
+
+async def test_skipped_files_are_found_by_their_words() -> None:
+    async with chatting(world.working()) as chat:
+        await work(chat, 1)
+        await chat.pilot.press("slash")
+        await typed(chat, "empty")
+        await chat.until(lambda: "1 skipped file with “empty”" in chat.said("#summary"))
+        assert "empty.md" in chat.text() and "plan.docx" not in chat.text() and "broken.pdf" not in chat.text()
+        chat.client.left_out += (wire.Skipped("/new/empty", "empty file"),)
+        chat.client.live.give(wire.Skipped("/new/empty", "empty file"))
+        await chat.until(lambda: "/new/empty" in chat.text())
+
+
+async def test_reading_by_models_is_paused_and_goes_on() -> None:
+    async with chatting(world.working()) as chat:
+        await work(chat, 1)
+        await chat.pilot.press("p")
+        await chat.until(lambda: "paused: p goes on" in chat.said("#summary"))
+        await chat.pilot.press("p")
+        await chat.until(lambda: "paused" not in chat.said("#summary"))
+
+
+async def test_models_are_shown_with_their_grades_and_graded() -> None:
+    progress, graded = wire.Progress(3, 9, "reads"), replace(world.GRADED, advice="Use it.")
+    async with chatting(world.working(probes=[Script(progress, graded)])) as chat:
+        await work(chat, 2)
+        assert "qwen3:4b reads notes · nobody writes answers" in chat.said("#summary")
+        assert "reads     92%" in chat.said("#detail") and "It answers well." in chat.said("#detail")
+        await chat.pilot.press("u")
+        await typed(chat, "answer")
+        await chat.until(lambda: chat.client.reachable.roles == (wire.ModelRole("answer", ("qwen3:4b",), "qwen3:4b"),))
+        await chat.pilot.press("g")
+        await confirmed(chat)
+        await chat.until(lambda: said(chat)("qwen3:4b is graded. Use it."))
+        await chat.pilot.press("down")
+        await chat.until(lambda: "It has not been graded." in chat.said("#detail"))
+
+
+async def test_what_is_wrong_is_mended_from_here() -> None:
+    async with chatting(world.working()) as chat:
+        tab = await work(chat, 3)
+        assert "2 problems; 1 can be mended from here" in chat.said("#summary")
+        assert "Enter does it: pal backup" in chat.said("#detail")
+        await chat.pilot.press("y", "enter")
+        assert "40 days old" in chat.app.clipboard
+        await chat.until(lambda: chat.client.done == [("backup",)] and "1 problem." in chat.said("#summary"))
+        assert tab.key is not None and "pal watch rm" in chat.said("#detail")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: said(chat)("This cannot be done from here"))
+        await chat.pilot.press("F")
+        await chat.until(lambda: said(chat)("nothing that can be mended"))
+
+
+async def test_tabs_go_round_and_a_click_chooses_one() -> None:
+    async with chatting(world.working()) as chat:
+        await work(chat)
+        page = chat.app.screen
+        assert isinstance(page, FoldersScreen)
+        await chat.pilot.press("left")
+        await chat.until(lambda: page.tab.id == "health" and chat.app.focused is page.tab)
+        await chat.pilot.click("Choices", offset=(12, 0))
+        await chat.until(lambda: page.tab.id == "reading")
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+
+
+async def test_a_daemon_that_is_gone_is_said() -> None:
+    async with chatting(world.working()) as chat:
+        await work(chat, 1)
+        chat.client.down = "No daemon is running."
+        await chat.pilot.press("r")
+        await chat.until(lambda: "No daemon is running." in chat.text())
+        chat.client.down = ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.2, "about 1 s"), (89, "about 89 s"), (600, "about 10 min"), (7300, "about 2 h")]
+)
+def test_seconds_are_written_for_people(seconds: float, words: str) -> None:
+    assert describe_seconds(seconds) == words
+
+
+def test_an_estimate_says_what_nobody_has_measured() -> None:
+    known = wire.Estimate(10, 0, 10, 2_000_000, 900, 40)
+    assert "No language model would read it." in describe_estimate(known)
+    assert "nobody has measured" in describe_estimate(replace(known, model="m", tokens=9))

@@ -1,0 +1,112 @@
+"""The page of what the memory reads, by what, and how it is."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import ContentSwitcher, OptionList
+
+from tui.actions import bindings_of
+from tui.messages import Activity, StatusChanged
+from tui.screens.page import Page
+from tui.shared import Shared
+from tui.widgets.choices import Choices
+from tui.widgets.plain import Plain
+from tui.work.folders import FolderList
+from tui.work.health import HealthList
+from tui.work.models import ModelList
+from tui.work.reading import ReadingList
+from tui.work.rows import WorkList
+
+
+class FoldersScreen(Page):
+    """Four tabs: their rows on the left, and what there is to say of the highlighted one on the right."""
+
+    NAME = "folders"
+    AUTO_FOCUS = "FolderList"
+    BINDINGS = bindings_of("folders")
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self._tabs: tuple[WorkList, ...] = tuple(
+            make(shared) for make in (FolderList, ReadingList, ModelList, HealthList)
+        )
+
+    def compose_body(self) -> ComposeResult:
+        with Horizontal(id="work"):
+            with Vertical(id="rows", classes="pane"):
+                yield Choices({tab.id or "": tab.TITLE for tab in self._tabs})
+                yield Plain(id="summary").hide()
+                with ContentSwitcher(initial=self._tabs[0].id):
+                    yield from self._tabs
+                yield Plain(id="nothing").hide()
+                yield Plain(id="said").hide()
+            with VerticalScroll(id="about", classes="pane"):
+                yield Plain(id="detail")
+
+    @property
+    def tab(self) -> WorkList:
+        """The one that is shown."""
+        return next(tab for tab in self._tabs if tab.id == self.query_one(Choices).chosen)
+
+    def on_screen_resume(self) -> None:
+        self.tab.load()
+
+    def status_changed(self, message: StatusChanged) -> None:
+        super().status_changed(message)
+        for tab in self._tabs:
+            tab.status_changed(message.status)
+
+    def daemon_acted(self, message: Activity) -> None:
+        super().daemon_acted(message)
+        for tab in self._tabs:
+            tab.daemon_acted(message)
+
+    async def action_choose_tab(self, step: int) -> None:
+        self.query_one(Choices).choose_next(step)
+
+    async def action_go_back(self) -> None:
+        await self.run_action("app.open_page('chat')")
+
+    @on(Choices.Chosen)
+    def _tab_chosen(self, message: Choices.Chosen) -> None:
+        self.query_one(ContentSwitcher).current = message.name
+        self.query_one("#said").display = False
+        self.tab.focus()
+        self.tab.load()
+        self._show()
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, message: OptionList.OptionHighlighted) -> None:
+        if message.option_list is self.tab:
+            if isinstance(self.tab, FolderList):
+                self.tab.load()
+            self._show()
+
+    @on(WorkList.Changed)
+    def _changed(self, message: WorkList.Changed) -> None:
+        if message.tab is self.tab:
+            self._show()
+
+    @on(WorkList.Said)
+    def _said(self, message: WorkList.Said) -> None:
+        said = self.query_one("#said", Plain)
+        said.update(message.text)
+        said.display = True
+
+    def _show(self) -> None:
+        tab = self.tab
+        empty = tab.key is None
+        texts: dict[str, str | Content] = {
+            "#summary": tab.summary,
+            "#nothing": tab.EMPTY if empty else "",
+            "#detail": "" if tab.key is None else tab.describe(tab.key),
+        }
+        for selector, text in texts.items():
+            plain = self.query_one(selector, Plain)
+            plain.update(text)
+            plain.display = bool(str(text))
+        self.set_class(empty, "-empty")
+        self.query_one("#rows").border_title = tab.TITLE

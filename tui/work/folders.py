@@ -1,0 +1,200 @@
+"""The tab of the watched folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual import work
+from textual.content import Content
+
+from daemon import wire
+from tui.actions import Where, bindings_of
+from tui.screens.ask import AskScreen
+from tui.screens.confirm import ConfirmScreen
+from tui.wording import count, day, short_path, size
+from tui.work.rows import WorkList, paragraphs, two_lines
+
+MANY = 500  # files: before more than that are read, it is said what they are and what a model would take
+STATES = {
+    "watching": "watched",
+    "scanning": "being looked through",
+    "missing": "not there",
+    "polling": "looked at now and then",
+}
+SHORT = {"local": "stays on this machine", "any": "may go elsewhere"}
+POLICIES = {"local": "Its text stays on this machine.", "any": "Its text may go to models elsewhere."}
+
+
+class FolderList(WorkList):
+    """The folders that are read by themselves, and how."""
+
+    TITLE = "Folders"
+    EMPTY = "No folder is watched.\n\na chooses one: it is read now, and whenever something in it changes."
+    PLACE: ClassVar[Where] = "watched"
+    BINDINGS = bindings_of(PLACE)
+
+    def __init__(self, shared: Any) -> None:
+        super().__init__(shared, "watched")
+        self._folders: tuple[wire.Folder, ...] = ()
+        self._newest: dict[str, str] = {}
+
+    @property
+    def summary(self) -> str:
+        return "Read now, and whenever something in them changes." if self._folders else ""
+
+    @property
+    def folder(self) -> wire.Folder | None:
+        """The highlighted one."""
+        return next((one for one in self._folders if one.path == self.key), None)
+
+    def status_changed(self, status: wire.Status) -> None:
+        self._folders = status.folders
+        self.show_rows()
+
+    def list_rows(self) -> Iterable[tuple[str, Content]]:
+        for one in self._folders:
+            wrong = "$text-warning" if one.state == "missing" or one.gone else ""
+            gone = f"{count(one.gone, 'file')} gone" if one.gone else ""
+            facts = (gone, STATES.get(one.state, one.state), count(one.sources, "note"), SHORT[one.policy])
+            yield one.path, two_lines(short_path(one.path), " · ".join(filter(None, facts)), wrong)
+
+    def describe(self, key: str) -> Content:
+        one = self.folder
+        if one is None:
+            return Content("")
+        rules = [f"Tags: {', '.join(one.tags)}" if one.tags else "No tags are added"]
+        rules.append(f"Only read by: {', '.join(one.readers)}" if one.readers else "All readers")
+        rules.append(f"{count(one.depth, 'folder')} deep" if one.depth else "All folders in it")
+        gone = f"{count(one.gone, 'file')} went. s keeps what they said, x drops it." if one.gone else ""
+        state = f"It is {STATES.get(one.state, one.state)}{': ' + one.detail if one.detail else ''}."
+        newest = f"Read last: {self._newest[one.path]}" if one.path in self._newest else ""
+        policy = f"{POLICIES[one.policy]} p changes that."
+        return paragraphs(one.path, state, gone, f"{count(one.sources, 'note')}. {newest}", policy, "\n".join(rules))
+
+    async def fetch(self) -> None:
+        folder = self.folder
+        if folder is None or not folder.sources:
+            return
+        reply = await self.call(lambda client: client.sources(f"{folder.path}/", 1))
+        for newest in reply.sources if reply else ():
+            when = f", of {day(newest.at)}" if newest.at else ""
+            self._newest[folder.path] = f"{newest.uri.removeprefix(folder.path + '/')}{when}"
+            self.post_message(self.Changed(self))
+
+    @work
+    async def action_add(self) -> None:
+        hint = "A folder, as ~/notes · Enter goes on · Esc leaves it"
+        typed = await self.app.push_screen_wait(AskScreen("Which folder shall be read?", hint=hint))
+        if not typed:
+            return
+        path = Path(os.path.normpath(Path(os.path.expanduser(typed.strip("'\""))).absolute()))  # noqa: PTH111
+        counted = await self.call(lambda client: client.count(path))
+        if counted is None or not await self._is_meant(path, counted):
+            return
+        if (added := await self.call(lambda client: client.watch(path))) is not None:
+            self.say(f"Watching {short_path(added.path)}. It is read now.")
+            self.shared.link.refresh_status()
+
+    async def _is_meant(self, path: Path, counted: wire.Counted) -> bool:
+        if counted.complete and counted.files <= MANY:
+            return True
+        self.say(f"{short_path(str(path))}: looking at what is there")
+        known = await self.call(lambda client: client.estimate([path]))
+        return known is not None and await self.app.push_screen_wait(
+            ConfirmScreen(f"Read {count(known.files, 'file')}?", describe_estimate(known), "Yes, read them")
+        )
+
+    @work
+    async def action_change_policy(self) -> None:
+        if (folder := self.folder) is None:
+            return
+        other = "any" if folder.policy == "local" else "local"
+        if other == "any":
+            question = f"May text of {short_path(folder.path)} be given to models elsewhere?"
+            comfort = "Also what was read before. Models on this machine read it either way."
+            if not await self.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, it may")):
+                return
+        await self._change(folder, policy=other)
+
+    @work
+    async def action_change_tags(self) -> None:
+        if (folder := self.folder) is not None:
+            typed = await self._ask("Tags of what is read there", " ".join(folder.tags), "Words, as: work tax")
+            if typed is not None:
+                await self._change(folder, tags=typed.replace("#", " ").replace(",", " ").split())
+
+    @work
+    async def action_change_readers(self) -> None:
+        if (folder := self.folder) is not None:
+            hint = "Names, as: markdown eml · nothing: all"
+            typed = await self._ask("Which readers read it", " ".join(folder.readers), hint)
+            if typed is not None:
+                await self._change(folder, readers=typed.replace(",", " ").split())
+
+    @work
+    async def action_change_depth(self) -> None:
+        if (folder := self.folder) is not None:
+            typed = await self._ask("How many folders deep", str(folder.depth), "A number · 0: all")
+            if typed is not None and not typed.isdecimal():
+                self.say("That is no number.")
+            elif typed is not None:
+                await self._change(folder, depth=int(typed))
+
+    async def _ask(self, title: str, value: str, hint: str) -> str | None:
+        return await self.app.push_screen_wait(AskScreen(title, hint, value))
+
+    async def _change(self, folder: wire.Folder, **rules: Any) -> None:
+        if await self.call(lambda client: client.watch(Path(folder.path), **rules)) is not None:
+            self.say(f"Changed: {short_path(folder.path)}.")
+            self.shared.link.refresh_status()
+
+    @work
+    async def action_remove(self, forget: bool = False) -> None:
+        if (folder := self.folder) is None:
+            return
+        name = short_path(folder.path)
+        question = f"Forget all that was read from {name}?" if forget else f"Stop watching {name}?"
+        comfort = (
+            f"{count(folder.sources, 'note')} and what is known from them are erased. Your files stay as they are."
+            if forget
+            else "What was read from it stays, and your files as they are."
+        )
+        yes = "Yes, forget" if forget else "Yes, stop"
+        if not await self.app.push_screen_wait(ConfirmScreen(question, comfort, yes)):
+            return
+        if (gone := await self.call(lambda client: client.unwatch(Path(folder.path), forget))) is not None:
+            ended = f" Forgotten: {count(gone.sources, 'note')}." if forget else " What was read from it stays."
+            self.say(f"No longer watched: {name}.{ended}")
+            self.shared.link.refresh_status()
+
+    @work
+    async def action_decide_gone(self, keep: bool) -> None:
+        if (folder := self.folder) is None or not folder.gone:
+            return
+        many = count(folder.gone, "file")
+        comfort = "It is found again when the files are there again."
+        question = f"Drop what {many} said that are gone?"
+        if not keep and not await self.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, drop it")):
+            return
+        if await self.call(lambda client: client.decide_gone(Path(folder.path), keep=keep)) is not None:
+            self.say(f"{many}: what they said is {'kept' if keep else 'dropped'}.")
+            self.shared.link.refresh_status()
+
+
+def describe_estimate(known: wire.Estimate) -> str:
+    """What is in a folder, and what a model would take to read it."""
+    skipped = f"; {known.skipped:,} cannot be read" if known.skipped else ""
+    text = f"{size(known.bytes)}, about {known.words:,} words in {count(known.episodes, 'passage')}{skipped}."
+    if not known.model:
+        return f"{text}\nAll of it can be asked for. No language model would read it."
+    where = "on this machine" if known.is_local else "elsewhere"
+    if known.minutes is None:
+        took = "for a time that nobody has measured"
+    else:
+        took = f"for about {max(1, round(known.minutes)):,} minutes" if known.minutes < 120 else (
+            f"for about {known.minutes / 60:,.0f} hours"
+        )  # fmt: skip
+    return f"{text}\n{known.model}, {where}, would read it {took} and {known.tokens:,} tokens, in the background."

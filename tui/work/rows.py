@@ -1,0 +1,121 @@
+"""What the tabs of the page Folders have in common: rows, a line above them, and what there is to say of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+from textual import work
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.terminal import display_safe
+from tui.actions import bindings_of
+from tui.messages import Activity
+from tui.shared import Shared
+
+T = TypeVar("T")
+
+
+class WorkList(OptionList, inherit_bindings=False):
+    """One tab. Those that extend it give rows with `list_rows`, and say what a row is with `describe`."""
+
+    TITLE: ClassVar[str]
+    EMPTY: ClassVar[str]
+    BINDINGS = bindings_of("rows")
+
+    @dataclass
+    class Changed(Message):
+        """There are other rows, or something else to say."""
+
+        tab: WorkList
+
+    @dataclass
+    class Said(Message):
+        """What was done."""
+
+        text: str
+
+    def __init__(self, shared: Shared, id: str) -> None:
+        super().__init__(id=id, markup=False, compact=True)
+        self.shared = shared
+        self._keys: list[str] = []
+
+    @property
+    def key(self) -> str | None:
+        """What the highlighted row is about."""
+        return None if self.highlighted is None else self._keys[self.highlighted]
+
+    @property
+    def summary(self) -> str | Content:
+        """The line above the rows."""
+        return ""
+
+    def list_rows(self) -> Iterable[tuple[str, Content]]:
+        """What each row is about, and how it looks."""
+        raise NotImplementedError
+
+    def describe(self, key: str) -> Content:
+        """All there is to say of a row."""
+        raise NotImplementedError
+
+    def load(self) -> None:
+        """The tab is shown, or something may have changed."""
+        self._fetch()
+
+    @work(exclusive=True, group="fetch")
+    async def _fetch(self) -> None:
+        await self.fetch()
+
+    async def fetch(self) -> None:
+        """Asks the daemon for what its state does not tell."""
+
+    def status_changed(self, status: wire.Status) -> None:
+        """The daemon's state was asked for."""
+
+    def daemon_acted(self, message: Activity) -> None:
+        """Something happens in the daemon."""
+
+    def show_rows(self) -> None:
+        """Lists the rows anew; the highlight stays where it was."""
+        before, place = self.key, self.highlighted or 0
+        rows = list(self.list_rows())
+        self._keys = [key for key, _ in rows]
+        with self.prevent(OptionList.OptionHighlighted):
+            self.set_options(Option(content) for _, content in rows)
+        if before in self._keys:
+            place = self._keys.index(before)
+        self.highlighted = min(place, len(rows) - 1) if rows else None
+        self.post_message(self.Changed(self))
+
+    async def call(self, method: Callable[[Client], T]) -> T | None:
+        """The result of a call; None if it failed, which is told."""
+        try:
+            return await self.shared.link.call(method)
+        except (DaemonError, DaemonDownError) as error:
+            self.notify(display_safe(str(error)), severity="error", markup=False)
+            return None
+
+    def say(self, text: str) -> None:
+        self.post_message(self.Said(text))
+
+    def action_select(self) -> None:
+        """A click ends here, for it only highlights."""
+
+
+def two_lines(head: str, below: str, style: str = "") -> Content:
+    """A row: what it is, and in muted words how it is."""
+    return Content.assemble(
+        (display_safe(head, line=True), style), (f"\n  {display_safe(below, line=True)}", "$foreground-muted")
+    )
+
+
+def paragraphs(head: str, *parts: str) -> Content:
+    """What is said of a row: a heading, and the parts that are not empty."""
+    texts = [display_safe(part) for part in parts if part]
+    return Content("\n\n").join([Content.styled(display_safe(head), "bold"), *map(Content, texts)])
