@@ -36,7 +36,7 @@ async def test_a_fact_that_changes_is_told_above_the_prompt() -> None:
         assert line(chat) == ""
         await chat.pilot.press(*"half")
         chat.client.live.give(wire.FactChanged(world.changes()[4]))
-        await chat.until(lambda: line(chat) == f"± {NEWS}  F6 shows it")
+        await chat.until(lambda: line(chat) == f"± {NEWS}  F7 shows it")
         assert chat.screen.prompt.text == "half" and chat.app.focused is chat.screen.prompt
         assert not chat.screen.query_one(News).region.overlaps(chat.screen.prompt.region)
         chat.client.live.give(wire.FactChanged(replace(world.changes()[3], id=9)))
@@ -45,7 +45,7 @@ async def test_a_fact_that_changes_is_told_above_the_prompt() -> None:
 
 async def test_a_key_shows_the_newest_change_and_then_it_is_no_news() -> None:
     async with chatting(world.reviewed()) as chat:
-        await chat.pilot.press("f6")
+        await chat.pilot.press("f7")
         await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen) and chat.app.screen.changes.revision)
         page = chat.app.screen
         assert isinstance(page, ReviewScreen)

@@ -161,12 +161,12 @@ async def test_the_keys_of_pages_go_there_and_a_digit_where_nothing_is_typed() -
     async with chatting(world.reviewed(), NARROW) as chat:
         await chat.pilot.press("2")
         assert chat.screen.prompt.text == "2"
-        await chat.pilot.press("alt+2")
+        await chat.pilot.press("alt+3")
         await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
         assert chat.screen.prompt.text == "2"
         await chat.pilot.press("1")
         await chat.until(lambda: chat.app.screen is chat.screen)
-        await chat.pilot.press("f6")
+        await chat.pilot.press("f7")
         await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
         await chat.pilot.press("f5")
         await chat.until(lambda: chat.app.screen is chat.screen)
