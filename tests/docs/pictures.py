@@ -46,6 +46,7 @@ class Recorder:
 
 def lighten(svg: str) -> str:
     """A screenshot without what a picture can do without: the fonts from elsewhere, and a clip path for every line."""
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<clipPath id="[^"]*-line-\d+">.*?</clipPath>\s*', "", svg, flags=re.DOTALL)
     svg = re.sub(r' clip-path="url\([^"]*-line-\d+\)"', "", svg)
@@ -112,15 +113,24 @@ class Visitor:
 
 
 async def visit(visitor: Visitor) -> None:
-    """What the pictures show: the first screen, a question, what its answer rests on, and how it was found."""
-    await visitor.until("Ask your memory", "passages")
-    visitor.show(2.0, "home")
+    """What the pictures show: home, an answer and what it rests on, the memory, and a change that came meanwhile."""
+    await visitor.until("Worth asking", "20 notes")
+    visitor.show(2.5, "home")
     await visitor.type("When was the fog signal last sounded?")
     await visitor.press("enter")
-    await visitor.until("4 October 1987", "[1]")
-    visitor.show(3.0, "answer")
-    await visitor.press("tab")
-    visitor.show(2.0)
+    await visitor.until("4 October 1987", "[1]", " ms")
+    visitor.show(3.5, "answer")
+    await visitor.press("f6")
+    await visitor.until("Things", "Facts now")
+    visitor.show(3.5, "memory")
+    bosun = Path.home() / "notes" / "Bosun.md"
+    bosun.write_text(bosun.read_text("utf-8").replace("born: 2019-04-01", "born: 2018-04-01"), "utf-8")
+    await visitor.press("f5")
+    await visitor.until("Changed: ")
+    visitor.show(3.0)
+    await visitor.press("f7")
+    await visitor.until("2018-04-01", "2019-04-01")
+    visitor.show(3.5, "review")
 
 
 async def record(daemon: RunningDaemon) -> Recorder:
