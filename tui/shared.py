@@ -9,9 +9,19 @@ from datetime import datetime
 from textual.signal import Signal
 
 from daemon import wire
+from daemon.client import Client
 from tui.link import Link
 from tui.messages import Activity, Disconnected, StatusChanged
 from tui.preferences import Preferences
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Something that was done: the call that takes it back, what is said then, and what is shown otherwise then."""
+
+    undo: Callable[[Client], object]
+    said: str
+    show: Callable[[], object]
 
 
 @dataclass
@@ -30,7 +40,13 @@ class Shared:
     preferences: Preferences
     status: wire.Status | None = None
     down: str = ""  # why the daemon does not answer; empty while it does, or before it was asked
+    done: list[Done] = field(default_factory=list)  # on any page, the last one last
     news: dict[int, wire.Revision] = field(default_factory=dict)  # by id: facts that changed and nobody has looked at
+
+    def note_done(self, undo: Callable[[Client], object], said: str, show: Callable[[], object] = lambda: None) -> Done:
+        """Something was done that `undo` takes back; `said` is said then, and `show` called."""
+        self.done.append(Done(undo, said, show))
+        return self.done[-1]
 
     def note_change(self, revision: wire.Revision) -> None:
         """A fact has just changed, or somebody has said something of that."""

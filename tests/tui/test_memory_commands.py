@@ -8,6 +8,7 @@ import pytest
 from textual.events import Paste
 
 from daemon import wire
+from daemon.client import DaemonError
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW
@@ -105,7 +106,8 @@ async def test_what_cannot_be_remembered_stays_attached() -> None:
     ],
 )
 async def test_forgetting_asks_first_and_says_that_it_cannot_be_undone(typed: str, chosen: dict[str, object]) -> None:
-    async with chatting(world.client()) as chat:
+    kept = (wire.ListedSource(f"{HOME}/goat.md", "file", "Goat", 4), wire.ListedSource("note:goat", "note", "", 1))
+    async with chatting(world.client(listed=kept)) as chat:
         await chat.send(f"/forget {typed}")
         await chat.until(lambda: "This cannot be undone" in chat.words())
         await confirm(chat, "n")
@@ -115,6 +117,34 @@ async def test_forgetting_asks_first_and_says_that_it_cannot_be_undone(typed: st
         await confirm(chat, "y")
         await until_said(chat, "Forgotten for good: 1 note, 4 passages, 2 facts.")
         assert chat.client.forgotten == [chosen] and "/backup/memory.db, 24 Apr 2026" in notes(chat)[-1]
+
+
+@pytest.mark.parametrize("command", ["forget", "within"])
+async def test_a_note_is_found_by_its_name_before_anything_is_asked(command: str) -> None:
+    kept = tuple(wire.ListedSource(f"{HOME}/{name}.md", "file", name.title(), 4) for name in ("goat", "goat-diet"))
+    async with chatting(world.client(listed=kept)) as chat:
+        await chat.send(f"/{command} zzz")
+        await until_said(chat, "Nothing that was read is called “zzz”.")
+        await chat.send(f"/{command} oat")
+        await until_said(chat, "Several are called “oat”: notes/goat.md, notes/goat-diet.md.")
+        await chat.send(f"/{command} Goat")
+        if command == "forget":
+            await chat.until(lambda: "read from “Goat” (notes/goat.md)?" in chat.words())
+        else:
+            await chat.until(lambda: chips(chat) == ["@notes/goat.md"])
+
+
+async def test_undo_of_what_is_gone_says_so_and_goes_on() -> None:
+    def fail(client: object) -> None:
+        raise DaemonError(wire.Failed("not_found", "There is no source note:x.", ""))
+
+    async with chatting(world.client()) as chat:
+        chat.app.shared.note_done(lambda client: None, "The first is undone.")
+        chat.app.shared.note_done(fail, "never said")
+        await chat.send("/undo")
+        await until_said(chat, "There is no source note:x. Nothing was undone.")
+        await chat.send("/undo")
+        await until_said(chat, "The first is undone.")
 
 
 async def test_a_fact_is_forgotten_by_its_number() -> None:

@@ -217,3 +217,19 @@ def test_a_verdict_is_known_by_what_came_of_it(verdict: str) -> None:
     client = world.reviewed()
     assert verdict_of(client.settle(4, verdict)) == verdict
     assert client.changed[4].settled == (None if verdict == "open" else NOW)
+
+
+async def test_undo_in_the_chat_takes_back_what_was_decided_last() -> None:
+    async with chatting(world.reviewed()) as chat:
+        await chat.send("/same Ana, Anna")
+        page = await review(chat)
+        await chat.pilot.press("o")
+        await chat.until(lambda: chat.client.settled)
+        await chat.until(lambda: "u takes it back" in chat.text())
+        await chat.pilot.press("f5")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+        await chat.send("/undo")
+        await chat.until(lambda: "Taken back: 1 decision on the page Review." in chat.words())
+        assert chat.client.settled[-1][1] == "open" and not page._decisions
+        await chat.send("/undo")
+        await chat.until(lambda: "Ana and Anna are two again." in chat.words())

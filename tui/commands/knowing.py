@@ -13,7 +13,7 @@ from tui.commands.undoing import UndoCommands
 from tui.fact_reports import facts_report, forgotten_report, history_report
 from tui.inquiry import Limit
 from tui.screens.confirm import ConfirmScreen
-from tui.wording import short_path, typed_path
+from tui.wording import short_path
 
 FOR_GOOD = "This cannot be undone: its text, its facts and what questions found of it are erased."
 FILE_STAYS = "The file stays on the disk, and is not read again."
@@ -52,7 +52,7 @@ class KnowingCommands(LimitingCommands, UndoCommands):
                 self.attach(pasted)
                 raise
             title = title_of(text)
-            self.note_done(lambda client: client.forget(source=uri), f"Not remembered any more: “{title}”")
+            self.shared.note_done(lambda client: client.forget(source=uri), f"Not remembered any more: “{title}”")
             said = f"Remembered as a note, {count(kept.added + kept.kept, 'passage')}. /undo takes it back."
             if pasted:
                 self.limit(Limit("note", uri, title))
@@ -63,12 +63,17 @@ class KnowingCommands(LimitingCommands, UndoCommands):
     async def action_forget(self, typed: str) -> None:
         found = _FORGET.fullmatch(typed)
         if found is None:
-            is_file = typed_path(typed).is_file()
-            source = str(typed_path(typed)) if is_file else typed
-            question, comfort = f"Forget all that was read from {short_path(source, self.folders)}?", FOR_GOOD
-            if is_file or Path(source).is_absolute():
+            note = None
+            with self.tell_failures():
+                note = await self.find_note(typed)
+            if note is None:
+                return
+            where = short_path(note.uri, self.folders)
+            named = f"“{note.title}” ({where})" if note.title and note.title != where else where
+            question, comfort = f"Forget all that was read from {named}?", FOR_GOOD
+            if Path(note.uri).is_absolute():
                 comfort += f" {FILE_STAYS}"
-            chosen: dict[str, str | int] = {"source": source}
+            chosen: dict[str, str | int] = {"source": note.uri}
         elif found["noun"] == "name":
             question, comfort = f"Forget {found['value']}, with every fact that has the name?", FOR_GOOD
             chosen = {"object": found["value"]}
@@ -104,7 +109,9 @@ class KnowingCommands(LimitingCommands, UndoCommands):
         with self.tell_failures():
             reply = await self.link.call(lambda client: client.names(one, other, same))
             now, before = ("one", "two") if same else ("two", "one")
-            self.note_done(lambda client: client.names(one, other, not same), f"{one} and {other} are {before} again.")
+            self.shared.note_done(
+                lambda client: client.names(one, other, not same), f"{one} and {other} are {before} again."
+            )
             facts = count(reply.replaced, "fact")
             effect = f"Replaced by it: {facts}; /review shows them." if same else f"Taken back: {facts} replaced."
             await self.conversation.say(f"{one} and {other} are {now} now. {effect} /undo takes it back.")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from textual import events, on
 
+from daemon import wire
 from tui.commands.part import Part
 from tui.inquiry import Inquiry, Limit, add_limit, parse_day, pasted_label
 from tui.shared import Shared
 from tui.widgets.chips import Chips
 from tui.widgets.conversation import Conversation
 from tui.widgets.prompt import Prompt
-from tui.wording import short_path
+from tui.wording import short_path, typed_path
+
+SHOWN = 3  # names of several that fit
 
 
 class LimitingCommands(Part):
@@ -97,6 +102,21 @@ class LimitingCommands(Part):
             self.conversation.session.limits = add_limit(self.limits, limit)
         self.show_chips()
 
+    async def find_note(self, typed: str) -> wire.ListedSource | None:
+        """The one note of a uri, a path, a title, or a part of them. Where there is none, or several, it says so."""
+        path = typed_path(typed)
+        words = str(path) if path.is_file() else typed
+        found = (await self.link.call(lambda client: client.sources(words))).sources
+        named = [one for one in found if words.casefold() in _names(one)] or found
+        if len(named) == 1:
+            return named[0]
+        if named:
+            some = ", ".join(short_path(one.uri, self.folders) for one in named[:SHOWN])
+            await self.conversation.say(f"Several are called “{typed}”: {some}. Write the path of one.", "warning")
+        else:
+            await self.conversation.say(f"Nothing that was read is called “{typed}”.", "warning")
+        return None
+
     async def action_choose_day(self, day: str = "") -> None:
         if not day:
             self._drop("day")
@@ -108,7 +128,9 @@ class LimitingCommands(Part):
 
     async def action_choose_note(self, uri: str = "") -> None:
         if uri:
-            self.limit(Limit("note", uri, short_path(uri, self.folders)))
+            with self.tell_failures():
+                if (note := await self.find_note(uri)) is not None:
+                    self.limit(Limit("note", note.uri, short_path(note.uri, self.folders)))
         else:
             self._drop("note", "folder", "tag")
             await self.conversation.say("Questions go to the whole memory again.")
@@ -116,3 +138,9 @@ class LimitingCommands(Part):
     def _drop(self, *kinds: str) -> None:
         self.conversation.session.limits = tuple(one for one in self.limits if one.kind not in kinds)
         self.show_chips()
+
+
+def _names(note: wire.ListedSource) -> set[str]:
+    """What a person may call a note."""
+    path = PurePath(note.uri)
+    return {name.casefold() for name in (note.uri, note.title, path.name, path.stem)}

@@ -50,4 +50,4 @@ class LookingCommands(UndoCommands):
                     return client.judge(id, before or "none")
 
                 now = f"called {before} again" if before else "not judged any more"
-                self.note_done(take_back, f"The answer is {now}.", lambda: self.conversation.mark(id, before))
+                self.shared.note_done(take_back, f"The answer is {now}.", lambda: self.conversation.mark(id, before))

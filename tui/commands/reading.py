@@ -79,7 +79,7 @@ class ReadingCommands(UndoCommands):
         folder = await self.link.call(lambda client: client.watch(path))
         text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
         said = f"{short_path(folder.path)} is not watched any more. What was read of it stays."
-        self.note_done(lambda client: client.unwatch(path), said)
+        self.shared.note_done(lambda client: client.unwatch(path), said)
         await self.conversation.say(text)
         self.link.refresh_status()
 
@@ -109,7 +109,7 @@ class ReadingCommands(UndoCommands):
             client.remove_from_profile(key)
 
         said = f"{key} is {former} again." if former else f"What you said of {key} is taken back."
-        self.note_done(take_back, said)
+        self.shared.note_done(take_back, said)
 
     @work
     async def action_show_status(self) -> None:

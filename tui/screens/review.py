@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from textual import events, on, work
@@ -12,13 +13,13 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from daemon import wire
-from daemon.client import DaemonDownError, DaemonError
+from daemon.client import Client, DaemonDownError, DaemonError
 from tui.actions import bindings_of
 from tui.changes import KINDS, describe_time, explain, mark_difference, name_kind, source_label, verdict_of
 from tui.editor import CannotOpenError, open_in_editor
 from tui.messages import Activity, StatusChanged
 from tui.screens.page import Page
-from tui.shared import Shared
+from tui.shared import Done, Shared
 from tui.widgets.choices import Choices
 from tui.widgets.fact_view import FactView
 from tui.widgets.plain import Plain
@@ -45,6 +46,8 @@ NOTHING: Final = {
     "all": ("Nothing has changed yet.", "Facts that newer notes replace are listed here."),
 }
 
+Decision = tuple[tuple[int, str], ...]  # the revisions that were decided together, and how each stood before
+
 
 class ReviewScreen(Page):
     """The changes on the left; on the right why the memory thinks so, and both lines."""
@@ -57,7 +60,7 @@ class ReviewScreen(Page):
         super().__init__(shared)
         self._wanted: int | None = None  # the revision to highlight as soon as it is listed
         self._deciding: set[int] = set()  # said by the person, not yet known to the daemon
-        self._decisions: list[tuple[tuple[int, str], ...]] = []  # of each: the revisions, and how each stood before
+        self._decisions: dict[Decision, Done] = {}  # the last one last
         self._passages: dict[int, str] = {}  # by episode
         self._side = "new"
 
@@ -236,7 +239,7 @@ class ReviewScreen(Page):
                 await self._settle(one.id, verdict)
                 done.append((one.id, verdict_of(one)))
         if done:
-            self._decisions.append(tuple(done))
+            self._note_decision(tuple(done))
             many = f"{count(len(done), 'change')}: " if len(done) > 1 else ""
             self._say(f"{many}{SAID[verdict]}. u takes it back.".capitalize())
         self._end_deciding(one.id for one in chosen)
@@ -246,13 +249,29 @@ class ReviewScreen(Page):
         if not self._decisions:
             self._say("There is nothing to take back.")
             return
-        before = self._decisions.pop()
+        before, noted = self._decisions.popitem()
+        with suppress(ValueError):  # /undo has taken it
+            self.shared.done.remove(noted)
         with self.tell_failures():
             for id, verdict in before:
                 await self._settle(id, verdict)
             self._wanted = before[0][0]
             self._say(f"Taken back: {count(len(before), 'decision')}.")
         self._end_deciding(())
+
+    def _note_decision(self, decision: Decision) -> None:
+        """What was decided can be taken back here, and by /undo in the chat."""
+
+        def settle(client: Client) -> None:
+            for id, verdict in decision:
+                client.settle(id, verdict)
+
+        def show() -> None:
+            self._decisions.pop(decision, None)
+            self._end_deciding(())
+
+        taken = f"Taken back: {count(len(decision), 'decision')} on the page Review."
+        self._decisions[decision] = self.shared.note_done(settle, taken, show)
 
     async def _settle(self, id: int, verdict: str) -> None:
         await self.link.call(lambda client: client.settle(id, verdict))
