@@ -145,8 +145,9 @@ class _Finish:
         from plugins.readers.parts import date_document
 
         path = self._path
+        document = date_document(document, path, self._written, self._reader.dates_parts)
         return replace(
-            date_document(document, path, self._written, self._reader.dates_parts),
+            document,
             uri=uri,
             title=_title(document.title) or path.stem,
             kind="chat" if document.turns else "file",
