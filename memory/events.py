@@ -91,9 +91,9 @@ class Citation(Event):
 
     @property
     def label(self) -> str:
-        """`path:line` for a file, `title, speaker, day` for a chat."""
+        """`path:line` or `path, page 3` for a file, `title, speaker, day` for a chat."""
         if self.line is not None:
-            return f"{self.uri}:{self.line}"
+            return name_place(self.uri, self.line)
         day = self.at.date().isoformat() if self.at else None
         return ", ".join(part for part in (self.title or self.uri, self.speaker, day) if part)
 
@@ -119,6 +119,30 @@ class Preview(Event):
     citations: tuple[Citation, ...] = ()
     model: str = ""
     is_loading: bool = False
+
+
+_COUNTED = {
+    "pdf": "page", "pptx": "slide", "odp": "slide", "xlsx": "row", "xlsm": "row", "ods": "row", "docx": "paragraph",
+    "odt": "paragraph", "rtf": "paragraph", "epub": "part", "ipynb": "cell",
+}  # fmt: skip
+_IN_DOCUMENT = re.compile(
+    rf"(?P<file>.+\.(?P<suffix>{'|'.join(_COUNTED)}))(?:#(?P<inside>.*))?", re.IGNORECASE | re.DOTALL
+)
+
+
+def counted_in(uri: str) -> str:
+    """What the `line` of a place in that source counts: lines of a text, else pages, slides, rows, ..."""
+    match = _IN_DOCUMENT.fullmatch(uri)
+    return _COUNTED[match["suffix"].lower()] if match else "line"
+
+
+def name_place(uri: str, line: int) -> str:
+    """A place as people name it: `notes/fog.md:14`, `report.pdf, page 3`, `costs.xlsx, sheet Rent, row 7`."""
+    match = _IN_DOCUMENT.fullmatch(uri)
+    if match is None:
+        return f"{uri}:{line}"
+    inside = f", sheet {match['inside']}" if match["inside"] else ""
+    return f"{match['file']}{inside}, {_COUNTED[match['suffix'].lower()]} {line}"
 
 
 _LINE = re.compile(r"(?P<item>- )?(?P<earlier>earlier: )?(?P<said>.*?)(?P<cited>(?: \[\d+\])*)\s*")

@@ -43,6 +43,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.ics",
     "plugins.readers.markdown",
     "plugins.readers.org",
+    "plugins.readers.pdf",
     "plugins.readers.text",
 )
 

@@ -91,7 +91,7 @@ def mark_difference(fact: wire.Fact, other: wire.Fact) -> Content:
 def source_label(fact: wire.Fact, folders: Iterable[str] = ()) -> str:
     """Where a fact stands: `notes/a.md:12`, or what its note is called."""
     if fact.line is not None and not fact.uri.startswith("note:"):
-        return f"{short_path(fact.uri, folders)}:{fact.line}"
+        return wire.name_place(short_path(fact.uri, folders), fact.line)
     return "what you said" if fact.uri.startswith("note:me/") else fact.title or "a note"
 
 

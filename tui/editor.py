@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
+from daemon import wire
+
 if TYPE_CHECKING:
     from textual.app import App
 
@@ -56,6 +58,8 @@ def opening_command(uri: str, line: int | None) -> list[str]:
     """The command that opens a source at its line. Raises CannotOpenError with the reason."""
     if line is None:
         raise CannotOpenError("This was said in a chat or a note; there is no file to open at a line.")
+    if wire.counted_in(uri) != "line":
+        raise CannotOpenError(f"No editor shows this kind of file; it stands in {wire.name_place(uri, line)}.")
     path = Path(uri)
     if not path.is_absolute() or not path.is_file():
         raise CannotOpenError("The file is not there any more; this is the passage as it was read.")

@@ -71,5 +71,6 @@ def _where(fact: wire.Fact, folders: Sequence[str]) -> str:
     if fact.uri.startswith("note:"):
         place = "you said so" if fact.uri.startswith("note:me/") else fact.title or "a note of yours"
     else:
-        place = short_path(fact.uri, folders) + (f":{fact.line}" if fact.line is not None else "")
+        place = short_path(fact.uri, folders)
+        place = place if fact.line is None else wire.name_place(place, fact.line)
     return ", ".join(filter(None, (held, place, f"fact {fact.id}")))

@@ -124,7 +124,7 @@ def whynot_report(reply: wire.WhyNotReply, folders: Sequence[str] = ()) -> str:
     lines = []
     for lost in reply.lost:
         passage = lost.passage
-        place = f"{short_path(passage.uri, folders)}:{lost.line}" if lost.line is not None else passage.title
+        place = wire.name_place(short_path(passage.uri, folders), lost.line) if lost.line is not None else passage.title
         lines += [f"{place or passage.uri}: {_short(lost.quote)}", f"    {lost.reason}"]
     if reply.missing or not lines:
         words = ", ".join(reply.missing) or reply.words

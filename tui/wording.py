@@ -66,7 +66,7 @@ def cut_left(text: str, width: int) -> str:
 
 def cited_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
     """A citation's `path:line`, or what the daemon calls it where it stands in no file."""
-    return f"{short_path(cited.uri, folders)}:{cited.line}" if cited.line is not None else cited.label
+    return wire.name_place(short_path(cited.uri, folders), cited.line) if cited.line is not None else cited.label
 
 
 def citation_text(cited: wire.Citation) -> str:

@@ -73,7 +73,8 @@ def day(at: datetime | None) -> str:
 
 
 def place(uri: str, line: int | None, *words: str | None) -> str:
-    """`path:line`, seen from here if it lies here. A chat and a nameless note have no such place: their `words`."""
+    """`path:line` or `path, page 3`, seen from here if it lies here. A chat and a nameless note have no such
+    place: their `words`."""
     if line is None or uri.startswith("note:"):
         return ", ".join(word for word in words if word) or uri
-    return f"{uri.removeprefix(f'{Path.cwd()}{os.sep}')}:{line}"
+    return wire.name_place(uri.removeprefix(f"{Path.cwd()}{os.sep}"), line)

@@ -104,6 +104,8 @@ if TYPE_CHECKING:
     from memory.events import Step as Step
     from memory.events import Token as Token
     from memory.events import Visit as Visit
+    from memory.events import counted_in as counted_in
+    from memory.events import name_place as name_place
     from memory.events import split_lines as split_lines
     from memory.insight.diagnosis import *
     from memory.nouns import AnswerChange as AnswerChange
@@ -154,7 +156,7 @@ MODULES = {
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
-    "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine split_lines",
+    "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine counted_in name_place split_lines",
     "memory.nouns": "Copy Forgotten Conversation ConversationMatch AnswerChange ChatMessage ListedSource RetiredText"
     " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry",
     "memory.text.placeholders": "find_placeholders fill_placeholders",

@@ -49,7 +49,19 @@ BROKEN = {
 
 
 def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
-    assert plugins.readers == ("agents", "chat", "csv", "eml", "html", "ics", "markdown", "org", "text", "unnamed")
+    assert plugins.readers == (
+        "agents",
+        "chat",
+        "csv",
+        "eml",
+        "html",
+        "ics",
+        "markdown",
+        "org",
+        "pdf",
+        "text",
+        "unnamed",
+    )
     assert plugins.embedders == ("minilm", "st:", "static")
 
 
