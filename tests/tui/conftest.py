@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
+import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.message import Message
 from textual.pilot import Pilot
 
@@ -19,6 +23,23 @@ from tui.widgets.plain import Plain
 WIDE = (120, 36)
 NARROW = (80, 24)
 PATIENCE = 500  # pauses of 10 ms: what has not come by then does not come
+
+
+@pytest.fixture(scope="session", autouse=True)
+def parsed_styles() -> Iterator[None]:
+    """Styles are parsed once for a theme, not for each chat: a third of the time that opening one takes."""
+    parse_rules = Stylesheet._parse_rules
+    parsed: dict[object, list[RuleSet]] = {}
+
+    def parse_once(sheet: Stylesheet, *args: Any, **kwargs: Any) -> list[RuleSet]:
+        key = (tuple(sheet._variables.items()), args, tuple(kwargs.items()))
+        if key not in parsed:
+            parsed[key] = parse_rules(sheet, *args, **kwargs)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
 
 
 @dataclass

@@ -11,12 +11,12 @@ from textual.widgets import Input
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, Chat, chatting
-from tests.tui.scripted import NOW, Script, ScriptedClient
+from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 from tests.tui.test_hostile import HOSTILE, safe
 from tui import home as rows
 from tui.preferences import Preferences
 from tui.screens.keep import KeepScreen
-from tui.screens.path import PathScreen
+from tui.screens.path import PAUSE_SECONDS, PathScreen
 from tui.screens.review import ReviewScreen
 from tui.widgets.home import Home, HomeList
 
@@ -111,18 +111,24 @@ async def test_a_session_goes_on() -> None:
     async with chatting(world.at_home()) as chat:
         await choose(chat, Home.SESSIONS, "Opening times")
         await chat.until(lambda: "Answer 1." in chat.text() and "Opening times at Easter" in chat.title())
+        assert "Question 1?" in chat.text() and not chat.screen.query(Home)
+        assert (kept := chat.screen.conversation.session.conversation) and kept.id == 5
 
 
 async def test_changes_lead_to_the_review() -> None:
     async with chatting(world.at_home()) as chat:
         await choose(chat, Home.NEWS, "wait for your review")
-        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen))
+        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen) and "Waiting 3" in chat.text())
+        assert "The compressor has a belt of rubber." in chat.text() and "was leather" in chat.text()
 
 
 async def test_what_was_read_is_listed_with_its_places() -> None:
     async with chatting(world.at_home()) as chat:
         await choose(chat, Home.NEWS, "notes read")
         await chat.until(lambda: "notes/museum/Paint.md" in chat.text())
+        listed = chat.words().partition("Read last: ")[2]
+        names = [f"{name} · {HOME}/museum/{name}.md" for name in ("Fog signal", "Opening times", "Paint")]
+        assert sorted(names, key=listed.index) == names
 
 
 async def test_a_plan_is_opened_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +143,8 @@ async def test_a_plan_that_cannot_be_opened_is_told() -> None:
     async with chatting(world.at_home()) as chat:
         await choose(chat, Home.PLANS, "Reprint")
         await chat.until(lambda: chat.app.screen.query("Toast"))
+        (told,) = chat.app._notifications
+        assert told.message == "The file is not there any more; this is the passage as it was read."
 
 
 async def test_home_of_somebody_new_says_nothing_of_the_last_time() -> None:
@@ -153,6 +161,7 @@ async def test_a_memory_that_is_read_in_says_so_and_fills_home_then() -> None:
         client.state, client.suggested = world.STATUS, world.SUGGESTED
         chat.app.shared.link.refresh_status()
         await chat.until(lambda: "Who is the mayor?" in chat.text())
+        assert "It holds 86 notes" in chat.words() and "is being read in" not in chat.text()
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
@@ -228,8 +237,11 @@ async def test_a_path_that_is_not_there_is_told_and_asked_for_again(tmp_path: Pa
         chat.app.screen.query_one(Input).value = str(tmp_path / "nowhere")
         await chat.pilot.press("enter")
         await chat.until(lambda: "There is no folder" in chat.words())
+        await chat.pilot.pause(2 * PAUSE_SECONDS)
+        assert "There is no folder" in chat.words() and isinstance(chat.app.screen, PathScreen)
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.app.focused is chat.screen.prompt)
+        assert "How to begin" in chat.text() and chat.client.added == [] and chat.client.state.folders == ()
 
 
 async def test_chats_are_imported_from_a_file(tmp_path: Path) -> None:
@@ -241,6 +253,7 @@ async def test_chats_are_imported_from_a_file(tmp_path: Path) -> None:
         chat.app.screen.query_one(Input).value = str(export)
         await chat.pilot.press("enter")
         await chat.until(lambda: "1 note read, 1 passage." in chat.words().replace(" │ │", ""))
+        assert chat.client.added == [export] and chat.client.state.folders == ()
 
 
 async def test_the_examples_are_read() -> None:
@@ -280,6 +293,9 @@ async def test_adding_a_folder_asks_once_whether_to_keep_watching_it(tmp_path: P
 
 
 async def test_watching_a_folder_does_not_ask(tmp_path: Path) -> None:
-    async with chatting(world.client()) as chat:
+    client = world.client()
+    async with chatting(client) as chat:
         await chat.send(f"/watch {tmp_path}")
         await chat.until(lambda: "Watching" in chat.text())
+        assert str(tmp_path) in [folder.path for folder in client.state.folders]
+        assert "86 files would be read" not in chat.words() and client.added == []

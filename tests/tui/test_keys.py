@@ -40,30 +40,32 @@ async def test_keys_that_edit_act_where_they_were_typed(parser: XTermParser) -> 
     async with chatting(world.client()) as chat:
         await type_at_once(chat, parser, "axy\x7f\x7fbd\x1b[Dc\x01>")
         await chat.until(lambda: chat.screen.prompt.text == ">abcd")
+        assert chat.screen.prompt.cursor_location == (0, 1) and chat.client.asked == []
 
 
-@pytest.mark.parametrize(
-    "enter",
-    [
-        pytest.param("\n", id="Ctrl+J"),
-        pytest.param("\x1b\r", id="Alt+Enter"),
-        pytest.param("\x1b\n", id="Alt+Ctrl+J"),
-        pytest.param("\x1b[106;5u", id="Ctrl+J, kitty"),
-        pytest.param("\x1b[13;3u", id="Alt+Enter, kitty"),
-        pytest.param("\x1b[13;2u", id="Shift+Enter, kitty"),
-        pytest.param("\x1b[13;5u", id="Ctrl+Enter, kitty"),
-        pytest.param("\x1b[13;4u", id="Alt+Shift+Enter, kitty"),
-        pytest.param("\x1b[57414;2u", id="Shift+Enter on the number pad, kitty"),
-        pytest.param("\x1b[27;2;13~", id="Shift+Enter, xterm"),
-        pytest.param("\x1b[27;3;13~", id="Alt+Enter, xterm"),
-        pytest.param("\x1b[27;5;13~", id="Ctrl+Enter, xterm"),
-    ],
-)
-async def test_enter_with_another_key_makes_a_line_and_does_not_send(parser: XTermParser, enter: str) -> None:
+OTHER_ENTERS = {
+    "Ctrl+J": "\n",
+    "Alt+Enter": "\x1b\r",
+    "Alt+Ctrl+J": "\x1b\n",
+    "Ctrl+J, kitty": "\x1b[106;5u",
+    "Alt+Enter, kitty": "\x1b[13;3u",
+    "Shift+Enter, kitty": "\x1b[13;2u",
+    "Ctrl+Enter, kitty": "\x1b[13;5u",
+    "Alt+Shift+Enter, kitty": "\x1b[13;4u",
+    "Shift+Enter on the number pad, kitty": "\x1b[57414;2u",
+    "Shift+Enter, xterm": "\x1b[27;2;13~",
+    "Alt+Enter, xterm": "\x1b[27;3;13~",
+    "Ctrl+Enter, xterm": "\x1b[27;5;13~",
+}
+
+
+async def test_enter_with_another_key_makes_a_line_and_does_not_send(parser: XTermParser) -> None:
     async with chatting(world.client()) as chat:
-        await type_at_once(chat, parser, f"one{enter}two{enter}three")
-        await chat.until(lambda: chat.screen.prompt.text == "one\ntwo\nthree")
-        assert chat.client.asked == []
+        for name, enter in OTHER_ENTERS.items():
+            await type_at_once(chat, parser, f"one{enter}two{enter}three")
+            await chat.until(lambda: chat.screen.prompt.text == "one\ntwo\nthree")
+            assert chat.client.asked == [], name
+            chat.screen.prompt.clear()
 
 
 async def test_pasted_lines_are_not_sent(parser: XTermParser) -> None:
@@ -73,8 +75,12 @@ async def test_pasted_lines_are_not_sent(parser: XTermParser) -> None:
         assert chat.client.asked == []
 
 
-@pytest.mark.parametrize("enter", ["\r", "\x1b[13u", "\x1bOM", "\x1b[57414u", "\x1b[13;129u"])
-async def test_enter_alone_sends(parser: XTermParser, enter: str) -> None:
-    async with chatting(world.client(answers=[world.short_answer()])) as chat:
-        await type_at_once(chat, parser, f"Who?{enter}")
-        await chat.until(lambda: [question for question, _ in chat.client.asked] == ["Who?"])
+async def test_enter_alone_sends(parser: XTermParser) -> None:
+    enters = "\r", "\x1b[13u", "\x1bOM", "\x1b[57414u", "\x1b[13;129u"
+    client = world.client(answers=[world.short_answer() for _ in enters])
+    async with chatting(client) as chat:
+        for n, enter in enumerate(enters, 1):
+            await type_at_once(chat, parser, f"Who?{enter}")
+            await chat.until(lambda n=n: len(chat.answers) == n and chat.answers[-1].ready.is_set())  # type: ignore[misc]
+            assert chat.screen.prompt.text == "", enter
+        assert [question for question, _ in client.asked] == ["Who?"] * len(enters)

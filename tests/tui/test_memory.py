@@ -129,7 +129,8 @@ async def test_a_source_opens_in_the_editor(tmp_path: Path, monkeypatch: pytest.
         page = await memory(chat)
         await chat.until(lambda: title(page) == "Ozzie Penhale")
         await chat.pilot.press("down", "enter", "o")
-        await chat.until(lambda: opened == [(f"{HOME}/people/Ozzie Penhale.md", 2)])
+        await chat.until(lambda: opened)
+        assert opened == [(f"{HOME}/people/Ozzie Penhale.md", 2)] and chat.app.screen is page
 
 
 async def test_a_fact_is_corrected_taken_back_and_done_again() -> None:

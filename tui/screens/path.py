@@ -97,6 +97,7 @@ class PathScreen(Dialog[Path | None]):
 
     @on(Input.Submitted)
     def _take(self) -> None:
+        self.workers.cancel_node(self)  # what is counted would be said over what is said now
         path = self.path
         if path.is_dir() or (self._files and path.is_file()):
             self.dismiss(path.absolute())
@@ -105,8 +106,8 @@ class PathScreen(Dialog[Path | None]):
 
     @work(exclusive=True)
     async def _count(self, path: Path) -> None:
+        line = self.query_one("#counted", Plain)  # before the pause, in which the screen may be closed
         await asyncio.sleep(PAUSE_SECONDS)
-        line = self.query_one("#counted", Plain)
         if path == self._start or not await asyncio.to_thread(path.exists):
             line.update(" ")
             return

@@ -146,10 +146,10 @@ async def test_the_log_has_the_calls_and_none_of_the_words(daemon: RunningDaemon
 
 
 def test_a_folder_shares_what_is_in_it_and_nothing_beside_it() -> None:
-    access = Access(("/n/work",))
-    seen = [uri for uri in ("/n/work/a.md", "/n/work", "/n/workshop/a.md", "/n", "note:work") if access.may_see(uri)]
-    assert seen == ["/n/work/a.md", "/n/work"]
-    assert access.limit().folders == ("/n/work",)
+    access = Access(("/n/boat",))
+    seen = [uri for uri in ("/n/boat/a.md", "/n/boat", "/n/boathouse/a.md", "/n", "note:boat") if access.may_see(uri)]
+    assert seen == ["/n/boat/a.md", "/n/boat"]
+    assert access.limit().folders == ("/n/boat",)
 
 
 def test_an_agent_in_a_loop_waits() -> None:
