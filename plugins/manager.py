@@ -45,6 +45,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.org",
     "plugins.readers.pdf",
     "plugins.readers.text",
+    "plugins.readers.xlsx",
 )
 
 

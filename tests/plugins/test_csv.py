@@ -6,7 +6,8 @@ from datetime import datetime
 
 import pytest
 
-from plugins.readers.csv import MAX_COLUMNS, MAX_ROWS, delimiter
+from plugins.readers.csv import delimiter
+from plugins.readers.tables import MAX_COLUMNS, MAX_ROWS
 from tests.plugins.conftest import Read
 
 

@@ -49,19 +49,7 @@ BROKEN = {
 
 
 def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
-    assert plugins.readers == (
-        "agents",
-        "chat",
-        "csv",
-        "eml",
-        "html",
-        "ics",
-        "markdown",
-        "org",
-        "pdf",
-        "text",
-        "unnamed",
-    )
+    assert list(plugins.readers) == "agents chat csv eml html ics markdown org pdf text unnamed xlsx".split()
     assert plugins.embedders == ("minilm", "st:", "static")
 
 

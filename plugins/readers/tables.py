@@ -1,0 +1,88 @@
+"""Tables: each row becomes the line "column: value; column: value", with its number in the file."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from memory.nouns import Document
+from memory.time.dates import parse_date
+
+MAX_COLUMNS = 512
+MAX_ROWS = 100_000
+_DATED_SHARE = 0.8  # of a column's values that must be dates if it is to date the table
+_DATED_COLUMNS = 32  # columns looked at for dates
+_DATED_ROWS = 1000  # rows at either end looked at for dates
+
+Row = tuple[int, list[str]]
+
+
+def convert_table(found: Iterable[Row]) -> Document:
+    """The document of the rows of a table that are not blank: (number in the file, cells), in order. Of a wide one a
+    cell more than MAX_COLUMNS is enough."""
+    table = _Table(found)
+    header, rows, count = table.header, table.rows, table.count
+    lines = [_line(header, cells) for _, cells in rows]
+    numbers = [number for number, _ in rows]
+    properties: dict[str, Any] = {"columns": [name for name in header if name]} if header else {}
+    notes = []
+    if table.is_wide:
+        notes.append(f"only the first {MAX_COLUMNS} columns were read")
+    if count > MAX_ROWS:
+        notes.append(f"only the first {MAX_ROWS} of {count} rows were read")
+    if notes:
+        properties["note"] = "; ".join(notes)
+        lines.append(f"({properties['note']})")
+        numbers.append(numbers[-1])
+    ends = [*rows[:_DATED_ROWS], *table.last] if count > 2 * _DATED_ROWS else rows
+    at = _newest([cells for _, cells in ends])
+    return Document(uri="", text="\n".join(lines), at=at, properties=properties, lines=tuple(numbers))
+
+
+class _Table:
+    """The rows that are not blank, each with its number: the first MAX_ROWS, and the `last` ones. `count` is
+    how many there are; of a wide one (`is_wide`), a cell more than is shown. The `header` is no row."""
+
+    def __init__(self, found: Iterable[Row]) -> None:
+        self.header: list[str] = []
+        self.rows: list[Row] = []
+        self.last: deque[Row] = deque(maxlen=_DATED_ROWS)
+        self.count = 0
+        self.is_wide = False
+        for row in found:
+            if self.count == 1 and not self.header and _is_header(self.rows[0][1]):
+                self.header = self.rows.pop()[1]  # the first of several
+                self.last.clear()
+                self.count = 0
+            self.count += 1
+            self.is_wide = self.is_wide or len(row[1]) > MAX_COLUMNS
+            self.last.append(row)
+            if len(self.rows) < MAX_ROWS:
+                self.rows.append(row)
+
+
+def _is_header(cells: list[str]) -> bool:
+    """A first row names the columns if its cells are different words and not numbers or dates."""
+    names = [cell for cell in cells if cell]
+    return len(set(names)) == len(names) and all(any(map(str.isalpha, one)) and not parse_date(one) for one in names)
+
+
+def _line(header: list[str], cells: list[str]) -> str:
+    named = (
+        f"{header[number]}: {cell}" if number < len(header) and header[number] else cell
+        for number, cell in enumerate(cells[:MAX_COLUMNS])
+        if cell
+    )
+    return "; ".join(named)
+
+
+def _newest(rows: list[list[str]]) -> datetime | None:
+    """A table is as new as its newest row, by the first column that holds dates."""
+    for column in range(min(_DATED_COLUMNS, max(map(len, rows), default=0))):
+        values = [row[column] for row in rows if column < len(row) and row[column]]
+        dates = [at for value in values if (at := parse_date(value)) is not None]
+        if dates and len(dates) >= _DATED_SHARE * len(values):
+            return max(dates)
+    return None

@@ -1,0 +1,79 @@
+"""Spreadsheets of Excel: each sheet is a table of its own, read row by row; a citation names the sheet and the row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, time
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers.libraries import import_library
+from plugins.readers.package import MAX_UNPACKED, open_package
+from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
+
+MAX_SHEETS = 200
+MAX_EMPTY = 20_000  # rows without a value one after the other that hold cells, behind which nothing is looked for
+MAX_CELL = 32_767  # characters, as Excel has it
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    open_package(data, "xlsx", MAX_UNPACKED).close()
+    openpyxl = import_library("openpyxl", "openpyxl")
+    try:
+        book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    except (
+        BadZipFile,
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        SyntaxError,
+    ) as error:  # ParseError is the last
+        raise Unreadable(f"a damaged xlsx file: {error}") from error
+    title = book.properties.title or path.stem
+    found = []
+    for sheet in book.worksheets[:MAX_SHEETS]:
+        sheet.reset_dimensions()  # what it states may be wrong
+        try:
+            table = convert_table(_rows(sheet.iter_rows(values_only=True)))
+        except (BadZipFile, KeyError, ValueError, SyntaxError) as error:
+            raise Unreadable(f"a damaged xlsx file: sheet {sheet.title}: {error}") from error
+        found.append(replace(table, uri=sheet.title, title=f"{title}, {sheet.title}"))
+    if not any(one.text for one in found):
+        raise Unreadable("no values in it; formulas have some once a program has saved them")
+    return found
+
+
+def _rows(rows: Iterator[tuple[Any, ...]]) -> Iterator[Row]:
+    empty = 0
+    for number, values in enumerate(rows, 1):
+        cells = [show_value(value) for value in values[: MAX_COLUMNS + 1]] if values else []
+        if any(cells):
+            empty = 0
+            yield number, cells
+        elif values:
+            empty += 1
+            if empty == MAX_EMPTY:
+                return
+
+
+def show_value(value: Any) -> str:
+    """A cell as its text: a date without a time of day as such, a whole number without a point."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return " ".join(str(value)[:MAX_CELL].split())
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", read, 50 * MIB))
