@@ -49,7 +49,7 @@ BROKEN = {
 
 
 def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
-    assert list(plugins.readers) == "agents chat csv eml html ics markdown org pdf text unnamed xlsx".split()
+    assert list(plugins.readers) == "agents chat csv docx eml html ics markdown org pdf pptx text unnamed xlsx".split()
     assert plugins.embedders == ("minilm", "st:", "static")
 
 

@@ -77,7 +77,7 @@ def test_several_documents_in_a_file_have_their_own_uris(read: Read, tmp_path: P
         ("a.csv", b"PK\x03\x04 and more", "binary file"),
         ("a.eml", b"\x1f\x8b\x08 and more", "binary file"),
         ("a.xyz", b"hello", "no reader for .xyz"),
-        ("A.DOCX", b"hello", "no reader for .docx"),
+        ("A.DOC", b"hello", "no reader for .doc"),
         (".secret", b"hello", "no reader for hidden files"),
         ("NOTES", b"x" * (MIB + 1), "too large: 1.0 MiB, the unnamed reader takes 1 MiB"),
         ("a.json", b'{"rent": 690}', "JSON, but not a chat"),
