@@ -5,9 +5,11 @@ from __future__ import annotations
 import zipfile
 from io import BytesIO
 from pathlib import PurePosixPath
+from typing import Any
 
 from plugins.readers import MIB, Unreadable
 from plugins.readers.archive import DAMAGED
+from plugins.readers.libraries import import_library
 
 MAX_MEMBERS = 20_000
 MAX_UNPACKED = 512 * MIB  # of all that is in one, pictures too
@@ -41,3 +43,12 @@ def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFil
     if text > most:
         raise Unreadable(f"its text unpacks to {text // MIB:,} MiB; {most // MIB:,} MiB of a {what} file are read")
     return package
+
+
+def parse_xml(data: bytes) -> Any:
+    """The root of XML that declares no entities. ValueError for any other."""
+    trees = import_library("defusedxml.ElementTree", "defusedxml")
+    try:
+        return trees.fromstring(data)
+    except SyntaxError as error:
+        raise ValueError(str(error)) from error

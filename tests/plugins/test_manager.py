@@ -49,7 +49,10 @@ BROKEN = {
 
 
 def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
-    assert list(plugins.readers) == "agents chat csv docx eml html ics markdown org pdf pptx text unnamed xlsx".split()
+    assert (
+        list(plugins.readers)
+        == "agents chat csv docx eml epub html ics markdown notebook org pdf pptx text unnamed xlsx".split()
+    )
     assert plugins.embedders == ("minilm", "st:", "static")
 
 
@@ -66,7 +69,8 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
         ("f.eml", "eml"),
         ("g.ics", "ics"),
         ("h.json", "chat"),
-        ("i.docx", None),
+        ("i.docx", "docx"),
+        ("i.doc", None),
         (".bashrc", None),
         (".hidden.md", "markdown"),
     ],

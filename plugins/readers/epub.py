@@ -1,0 +1,78 @@
+"""Books: the pages of an EPUB in the order in which they are read; a citation names the part, counted there."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+from zipfile import ZipFile
+
+from memory.nouns import Document
+from memory.time.dates import parse_date
+from plugins.hookspecs import hookimpl
+from plugins.readers import MIB, Reader, Unreadable, html
+from plugins.readers.archive import DAMAGED
+from plugins.readers.decode import decode_bytes
+from plugins.readers.laid_out import LaidOut
+from plugins.readers.package import open_package, parse_xml
+
+MAX_PARTS = 5000
+_CONTAINER = "META-INF/container.xml"
+_LOCKED = "META-INF/encryption.xml"  # fonts are named there, too, which are not read
+_PAGES = ("application/xhtml+xml", "text/html")
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    with open_package(data, "epub") as package:
+        try:
+            return [_read_book(package)]
+        except (*DAMAGED, KeyError, ValueError) as error:
+            raise Unreadable(f"a damaged epub file: {error}") from error
+
+
+def _read_book(package: ZipFile) -> Document:
+    root = next((one.get("full-path", "") for one in _find(parse_xml(package.read(_CONTAINER)), "rootfile")), "")
+    book = parse_xml(package.read(root))
+    files = {
+        one.get("id", ""): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(one.get("href", ""))))
+        for one in _find(book, "item")
+        if one.get("media-type") in _PAGES
+    }
+    order = [files[name] for one in _find(book, "itemref") if (name := one.get("idref", "")) in files]
+    locked = _encrypted(package)
+    text = LaidOut()
+    for number, name in enumerate(order[:MAX_PARTS], 1):
+        if text.is_full:
+            break
+        if name in locked:
+            text.note("parts that are encrypted and were not read")
+        elif name not in package.namelist():
+            text.note("parts that are missing in the file")
+        else:
+            text.add(html.convert(decode_bytes(package.read(name))).text, number)
+    if not order or locked.issuperset(order):
+        raise Unreadable("a book that is encrypted by its shop" if order else "a damaged epub file: no pages")
+    stated = {name: _stated(book, name) for name in ("title", "creator", "date", "publisher", "language")}
+    at = parse_date(stated.pop("date"))
+    return text.close(stated.pop("title") or None, at, {"author": stated.pop("creator"), **stated})
+
+
+def _encrypted(package: ZipFile) -> frozenset[str]:
+    if _LOCKED not in package.namelist():
+        return frozenset()
+    return frozenset(unquote(one.get("URI", "")) for one in _find(parse_xml(package.read(_LOCKED)), "CipherReference"))
+
+
+def _find(tree: Any, name: str) -> list[Any]:
+    return [one for one in tree.iter() if one.tag.rpartition("}")[2] == name]
+
+
+def _stated(book: Any, name: str) -> str:
+    return next((" ".join(one.text.split()) for one in _find(book, name) if one.text), "")
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("epub", (".epub",), "Books without copy protection, by their parts", read, 100 * MIB))
