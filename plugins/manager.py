@@ -45,9 +45,11 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.ics",
     "plugins.readers.markdown",
     "plugins.readers.notebook",
+    "plugins.readers.odf",
     "plugins.readers.org",
     "plugins.readers.pdf",
     "plugins.readers.pptx",
+    "plugins.readers.rtf",
     "plugins.readers.text",
     "plugins.readers.xlsx",
 )
