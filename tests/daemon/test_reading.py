@@ -51,18 +51,28 @@ def register_readers(register):
 """
 
 
-@pytest.fixture
-def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def strange(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A reader of somebody else's, installed."""
-    folder = tmp_path / "installed"
+    folder = tmp_path_factory.mktemp("installed")
     info = folder / "palimpsest_strange-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: palimpsest-strange\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[palimpsest]\nstrange = palimpsest_strange\n")
     (folder / "palimpsest_strange.py").write_text(PLUGIN)
-    monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
+        patch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
+        yield
+
+
+@pytest.fixture(scope="module")
+def shared_readers(strange: None) -> Iterator[Readers]:
+    """Readers whose process goes on to the next test, unless it was ended."""
+    readers = Readers(ChunkSettings())
+    yield readers
+    readers.close()
 
 
 @pytest.fixture
@@ -105,15 +115,15 @@ def passages(drafts: FileDrafts) -> list[str]:
     ],
 )
 def test_what_a_reader_does_stays_where_it_is(
-    strange: None, readers: Readers, tmp_path: Path, what: str, error: type[Exception], reason: str
+    shared_readers: Readers, tmp_path: Path, what: str, error: type[Exception], reason: str
 ) -> None:
     odd, good = tmp_path / "a.odd", tmp_path / "b.md"
     odd.write_text(f"{what} it")
     good.write_text("The tea is in the blue box.")
     with pytest.raises(error, match=reason):
-        read(readers, odd)
+        read(shared_readers, odd)
     assert odd.read_text() == f"{what} it"
-    assert read(readers, good) == ["The tea is in the blue box."]
+    assert read(shared_readers, good) == ["The tea is in the blue box."]
 
 
 def test_what_a_reader_makes_has_a_limit(

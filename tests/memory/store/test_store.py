@@ -278,30 +278,30 @@ OPENING = """
 import sys
 from memory.store.store import Store
 print("ready", flush=True)
-sys.stdin.readline()
-with Store.open(sys.argv[1]) as store, store.writing() as conn:
-    conn.execute("INSERT INTO meta(key, value) VALUES (?, 1)", ("opened by " + sys.argv[2],))
+for path in sys.stdin:
+    with Store.open(path.rstrip()) as store, store.writing() as conn:
+        conn.execute("INSERT INTO meta(key, value) VALUES (?, 1)", ("opened by " + sys.argv[1],))
+    print("opened", flush=True)
 """
 
 
 def test_a_new_memory_is_opened_by_eight_processes_at_once(tmp_path: Path) -> None:
     """Each would make its tables; and where one makes them, another finds it held or half made."""
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    opening = [subprocess.Popen([sys.executable, "-c", OPENING, str(name)], **pipes, text=True) for name in range(8)]
+    for one in opening:
+        one.stdout.readline()
     for number in range(rounds(3)):
         path = tmp_path / f"{number}.db"
-        run = [sys.executable, "-c", OPENING, str(path)]
-        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        opening = [subprocess.Popen([*run, str(name)], **pipes, text=True) for name in range(8)]
         for one in opening:
-            assert one.stdout is not None
-            one.stdout.readline()
-        for one in opening:
-            assert one.stdin is not None
-            one.stdin.write("now\n")
+            one.stdin.write(f"{path}\n")
             one.stdin.flush()
-        assert [one.communicate(timeout=60)[1] for one in opening] == [""] * 8
+        said = [one.stdout.readline() for one in opening]
+        assert said == ["opened\n"] * 8, [one.communicate(timeout=60)[1] for one in opening]
         with Store.open(path) as store, store.reading() as conn:
             opened = conn.execute("SELECT count(*) FROM meta WHERE key GLOB 'opened by *'").fetchone()
             assert opened == (8,)
+    assert [one.communicate(timeout=60)[1] for one in opening] == [""] * 8
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
