@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.message import Message
@@ -25,21 +24,19 @@ NARROW = (80, 24)
 PATIENCE = 500  # pauses of 10 ms: what has not come by then does not come
 
 
-@pytest.fixture(scope="session", autouse=True)
-def parsed_styles() -> Iterator[None]:
-    """Styles are parsed once for a theme, not for each chat: a third of the time that opening one takes."""
-    parse_rules = Stylesheet._parse_rules
-    parsed: dict[object, list[RuleSet]] = {}
+parse_rules = Stylesheet._parse_rules
+parsed: dict[object, list[RuleSet]] = {}
 
-    def parse_once(sheet: Stylesheet, *args: Any, **kwargs: Any) -> list[RuleSet]:
-        key = (tuple(sheet._variables.items()), args, tuple(kwargs.items()))
-        if key not in parsed:
-            parsed[key] = parse_rules(sheet, *args, **kwargs)
-        return parsed[key]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stylesheet, "_parse_rules", parse_once)
-        yield
+def parse_once(sheet: Stylesheet, *args: Any, **kwargs: Any) -> list[RuleSet]:
+    """The rules of a style sheet, parsed once for a theme, not for each chat: a third of what opening one takes."""
+    key = (tuple(sheet._variables.items()), args, tuple(kwargs.items()))
+    if key not in parsed:
+        parsed[key] = parse_rules(sheet, *args, **kwargs)
+    return parsed[key]
+
+
+Stylesheet._parse_rules = parse_once  # type: ignore[method-assign]  # no fixture, for a chat is opened without pytest, too
 
 
 @dataclass
