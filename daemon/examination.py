@@ -55,6 +55,7 @@ def examine(client: Client, config: Path) -> Iterator[Look]:
     yield from look_at("disk", _disk(now))
     yield from look_at("backups", now.upkeep.warnings if now.upkeep else ())
     yield from look_at("folders", _folders(client.folders()))
+    yield from look_at("readers", _readers(client))
     yield from look_at("embedder", _embedder(client.embedder()))
     yield from look_at("night", _night(now))
 
@@ -91,6 +92,17 @@ def _folders(folders: tuple[wire.Folder, ...]) -> Iterator[str]:
             yield f'{folder.path} is watched, but {why}. To let it go: pal watch rm "{folder.path}"'
         elif folder.gone or folder.state == "polling":
             yield f"{folder.path}: {folder.detail}"
+
+
+def _readers(client: Client) -> Iterator[str]:
+    from plugins.readers.libraries import INSTALL
+
+    if waiting := client.list_skipped(INSTALL, 1).total:
+        files, them = (f"{waiting:,} files need", "them") if waiting > 1 else ("1 file needs", "it")
+        yield (
+            f"{files} readers that are not installed. To have {them} read: {INSTALL}, then pal daemon restart."
+            " Which: pal status --skipped"
+        )
 
 
 def _embedder(embedder: wire.EmbedderReply) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import time
@@ -16,7 +17,8 @@ from daemon.cli import output
 from daemon.cli.doctor import ALWAYS, LEARNT, STANDING, _over_time
 from memory.insight.trend import STATES, figures
 from memory.store.metrics import Outcome
-from tests.cli.vault import NOTES, Shell, garble
+from tests.cli.vault import NOTES, ROOT, Shell, garble
+from tests.plugins.pdfs import make_pdf
 
 Capture = pytest.CaptureFixture[str]
 
@@ -128,7 +130,9 @@ def test_what_can_be_mended_without_asking_is_mended(shell: Shell) -> None:
     assert "The vectors cannot be read" in problems[2]
     mended = shell.pal("doctor", "--fix")
     assert mended.code == 0 and mended.err == "Done: pal rebuild --vectors\n"
-    assert mended.out.startswith("All is well. Looked at: daemon, file, disk, backups, folders, embedder, night.")
+    assert mended.out.startswith(
+        "All is well. Looked at: daemon, file, disk, backups, folders, readers, embedder, night."
+    )
     looks = shell.pal("doctor", "--json").json["looks"]
     assert looks[0] == {"at": "daemon", "problem": "", "mend": ""}
     assert shell.pal("recall", "crate 2").out
@@ -176,3 +180,22 @@ def test_it_looks_at_the_file_where_the_daemon_cannot_start(shell: Shell) -> Non
     assert shell.pal("doctor", "--json").json["problems"] == [
         "The daemon cannot start: ./home/config.toml, line 2: disk.room is not a setting. Correct or remove it."
     ]
+
+
+def test_files_that_wait_for_a_library_are_counted_and_read_once_it_is_there(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = shell.folder / "missing"
+    missing.mkdir()
+    (missing / "pypdfium2.py").write_text("raise ImportError('not here')", encoding="utf-8")
+    (shell.folder / "report.pdf").write_bytes(make_pdf([["Harbour report"], ["The slipway cost 4,200 euros."]]))
+    with monkeypatch.context() as without:
+        without.setenv("PYTHONPATH", os.pathsep.join((str(missing), str(ROOT))))
+        shell.pal("add", "report.pdf")
+        said = shell.pal("doctor")
+    assert said.code == 1
+    assert "1 file needs readers that are not installed. To have it read: pip install 'palimpsest[readers]'" in said.out
+    shell.pal("daemon", "stop")
+    shell.pal("add", "report.pdf")
+    assert "] report.pdf, page 2" in shell.pal("ask", "What did the slipway cost?").out
+    assert shell.pal("doctor").code == 0
