@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -48,49 +47,48 @@ class Backend:
     """A model, the server that it speaks with, and the requests for words that came there."""
 
     server: FakeServer
-    open: Callable[..., Guarded]
+    name: str
+    make: Callable[..., Any]  # the model, of settings
     requests: Callable[[], list[dict[str, Any]]]
 
-
-@contextlib.contextmanager
-def ollama_backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
-    monkeypatch.delenv("OLLAMA_HOST", raising=False)
-    with FakeOllama(FakeModel("qwen3:4b", capabilities=("completion", "tools", "thinking"))) as server:
-
-        def open(**settings: Any) -> Guarded:
-            model = OllamaModel("qwen3:4b", OllamaSettings(host=server.url, **settings))
-            return Guarded("ollama:qwen3:4b", model, pause=0.001)
-
-        yield Backend(server, open, lambda: server.chats)
+    def open(self, **settings: Any) -> Guarded:
+        return Guarded(self.name, self.make(**settings), pause=0.001)
 
 
-@contextlib.contextmanager
-def anthropic_backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
-    with FakeAnthropic(ClaudeModel("claude-new"), key="sk-ant-fake") as server:
+def ollama_backend() -> Backend:
+    server = FakeOllama(FakeModel("qwen3:4b", capabilities=("completion", "tools", "thinking")))
 
-        def open(**settings: Any) -> Guarded:
-            model = AnthropicModel("claude-new", AnthropicSettings(url=server.url, **settings))
-            return Guarded("anthropic:claude-new", model, pause=0.001)
+    def make(**settings: Any) -> OllamaModel:
+        return OllamaModel("qwen3:4b", OllamaSettings(host=server.url, **settings))
 
-        yield Backend(server, open, lambda: server.messages)
+    return Backend(server, "ollama:qwen3:4b", make, lambda: server.chats)
 
 
-@contextlib.contextmanager
-def openai_backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-fake")
-    with FakeOpenAI(ServedModel("qwen3-4b"), key="sk-fake") as server:
+def anthropic_backend() -> Backend:
+    server = FakeAnthropic(ClaudeModel("claude-new"), key="sk-ant-fake")
 
-        def open(**settings: Any) -> Guarded:
-            model = OpenAIModel("qwen3-4b", OpenAISettings(url=server.url, **settings))
-            return Guarded("openai:qwen3-4b", model, pause=0.001)
+    def make(**settings: Any) -> AnthropicModel:
+        return AnthropicModel("claude-new", AnthropicSettings(url=server.url, **settings))
 
-        yield Backend(server, open, lambda: server.chats)
+    return Backend(server, "anthropic:claude-new", make, lambda: server.messages)
+
+
+def openai_backend() -> Backend:
+    server = FakeOpenAI(ServedModel("qwen3-4b"), key="sk-fake")
+
+    def make(**settings: Any) -> OpenAIModel:
+        return OpenAIModel("qwen3-4b", OpenAISettings(url=server.url, **settings))
+
+    return Backend(server, "openai:qwen3-4b", make, lambda: server.chats)
 
 
 @pytest.fixture(params=[ollama_backend, openai_backend, anthropic_backend], ids=["ollama", "openai", "anthropic"])
 def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
-    with request.param(monkeypatch) as backend:
+    monkeypatch.delenv("OLLAMA_HOST", raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-fake")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-fake")
+    backend: Backend = request.param()
+    with backend.server:
         yield backend
 
 

@@ -34,6 +34,12 @@ async def until_said(chat: Chat, said: str) -> None:
     await chat.until(lambda: any(said in note for note in notes(chat)))
 
 
+async def give(chat: Chat, command: str, said: str) -> None:
+    """Types a command and waits for what is said of it."""
+    await chat.send(command)
+    await until_said(chat, said)
+
+
 async def confirm(chat: Chat, key: str) -> None:
     await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
     await chat.pilot.press(key)
@@ -52,26 +58,20 @@ async def test_facts_and_history_say_where_each_comes_from() -> None:
             "  Ana lives in Turin",
             "      since 2026-03, notes/ana.md:9, fact 4",
         ]
-        await chat.send("/hsitory Ana")
-        await until_said(chat, "Ana, lives in:")
+        await give(chat, "/hsitory Ana", "Ana, lives in:")
         assert "  Lyon\n      2021 to 2026-03, notes/ana.md:3, fact 3" in notes(chat)[1]
         assert "      replaced by a rule: The newer note says so." in notes(chat)[1]
-        await chat.send("/facts Nobody")
-        await until_said(chat, "Nothing is known of Nobody but its name.")
-        await chat.send("/history Nobody")
-        await until_said(chat, "No fact of Nobody was ever replaced")
+        await give(chat, "/facts Nobody", "Nothing is known of Nobody but its name.")
+        await give(chat, "/history Nobody", "No fact of Nobody was ever replaced")
 
 
 async def test_a_note_is_remembered_and_undo_forgets_it() -> None:
     async with chatting(world.client()) as chat:
-        await chat.send("/remember The key is under the pot.")
-        await until_said(chat, "Remembered as a note, 1 passage. /undo takes it back.")
+        await give(chat, "/remember The key is under the pot.", "Remembered as a note, 1 passage. /undo takes it back.")
         assert list(chat.client.remembered.values()) == ["The key is under the pot."]
-        await chat.send("/undo")
-        await until_said(chat, "Not remembered any more: “The key is under the pot.”")
+        await give(chat, "/undo", "Not remembered any more: “The key is under the pot.”")
         assert chat.client.remembered == {}
-        await chat.send("/remember")
-        await until_said(chat, "There is nothing to remember.")
+        await give(chat, "/remember", "There is nothing to remember.")
 
 
 async def test_what_was_pasted_is_remembered_and_asked_within() -> None:
@@ -123,10 +123,8 @@ async def test_forgetting_asks_first_and_says_that_it_cannot_be_undone(typed: st
 async def test_a_note_is_found_by_its_name_before_anything_is_asked(command: str) -> None:
     kept = tuple(wire.ListedSource(f"{HOME}/{name}.md", "file", name.title(), 4) for name in ("goat", "goat-diet"))
     async with chatting(world.client(listed=kept)) as chat:
-        await chat.send(f"/{command} zzz")
-        await until_said(chat, "Nothing that was read is called “zzz”.")
-        await chat.send(f"/{command} oat")
-        await until_said(chat, "Several are called “oat”: notes/goat.md, notes/goat-diet.md.")
+        await give(chat, f"/{command} zzz", "Nothing that was read is called “zzz”.")
+        await give(chat, f"/{command} oat", "Several are called “oat”: notes/goat.md, notes/goat-diet.md.")
         await chat.send(f"/{command} Goat")
         if command == "forget":
             await chat.until(lambda: "read from “Goat” (notes/goat.md)?" in chat.words())
@@ -141,16 +139,13 @@ async def test_undo_of_what_is_gone_says_so_and_goes_on() -> None:
     async with chatting(world.client()) as chat:
         chat.app.shared.note_done(lambda client: None, "The first is undone.")
         chat.app.shared.note_done(fail, "never said")
-        await chat.send("/undo")
-        await until_said(chat, "There is no source note:x. Nothing was undone.")
-        await chat.send("/undo")
-        await until_said(chat, "The first is undone.")
+        await give(chat, "/undo", "There is no source note:x. Nothing was undone.")
+        await give(chat, "/undo", "The first is undone.")
 
 
 async def test_a_fact_is_forgotten_by_its_number() -> None:
     async with chatting(world.client()) as chat:
-        await chat.send("/forget fact Ana")
-        await until_said(chat, "A fact is named by its number")
+        await give(chat, "/forget fact Ana", "A fact is named by its number")
 
 
 async def test_undo_takes_back_one_after_the_other_what_was_done_here() -> None:
@@ -159,25 +154,22 @@ async def test_undo_takes_back_one_after_the_other_what_was_done_here() -> None:
         plain = answer.trace.text
         await chat.send("/good")
         await chat.until(lambda: answer.trace.text == f"{plain} · good")
-        await chat.send('/same Ana, "Ana Lima"')
-        await until_said(chat, "Ana and Ana Lima are one now. Replaced by it: 1 fact; /review shows them.")
-        await chat.send("/watch /notes")
-        await until_said(chat, "Watching /notes.")
-        await chat.send("/me phone 0161")
-        await until_said(chat, "phone: 0161")
+        await give(
+            chat, '/same Ana, "Ana Lima"', "Ana and Ana Lima are one now. Replaced by it: 1 fact; /review shows them."
+        )
+        await give(chat, "/watch /notes", "Watching /notes.")
+        await give(chat, "/me phone 0161", "phone: 0161")
         for said in (
             "What you said of phone is taken back.",
             "/notes is not watched any more. What was read of it stays.",
             "Ana and Ana Lima are two again.",
             "The answer is not judged any more.",
         ):
-            await chat.send("/undo")
-            await until_said(chat, said)
+            await give(chat, "/undo", said)
         assert chat.client.mine.entries == () and chat.client.state.folders == ()
         assert chat.client.decided == [("Ana", "Ana Lima", True), ("Ana", "Ana Lima", False)]
         assert answer.trace.text == plain and chat.client.verdicts == {9: None}
-        await chat.send("/undo")
-        await until_said(chat, "There is nothing to undo")
+        await give(chat, "/undo", "There is nothing to undo")
 
 
 async def test_undo_offers_the_last_change_of_a_fact() -> None:
@@ -199,22 +191,18 @@ async def test_undo_that_is_not_wanted_undoes_nothing() -> None:
 
 async def test_an_undo_that_fails_can_be_tried_again() -> None:
     async with chatting(world.client()) as chat:
-        await chat.send("/same Ana = Anna")
-        await until_said(chat, "Ana and Anna are one now.")
+        await give(chat, "/same Ana = Anna", "Ana and Anna are one now.")
         chat.client.down = "The memory daemon is not running."
         await chat.send("/undo")
         await chat.until(lambda: "The memory daemon is not running." in chat.words())
         chat.client.down = ""
-        await chat.send("/undo")
-        await until_said(chat, "Ana and Anna are two again.")
+        await give(chat, "/undo", "Ana and Anna are two again.")
 
 
 async def test_names_are_written_with_a_comma() -> None:
     async with chatting(world.client()) as chat:
-        await chat.send("/apart Ana")
-        await until_said(chat, "Write both names, with a comma between them: /apart Ana, Ana Lima")
-        await chat.send("/apart Ana Lima, Ana Reis")
-        await until_said(chat, "Ana Lima and Ana Reis are two now.")
+        await give(chat, "/apart Ana", "Write both names, with a comma between them: /apart Ana, Ana Lima")
+        await give(chat, "/apart Ana Lima, Ana Reis", "Ana Lima and Ana Reis are two now.")
 
 
 async def test_the_memory_is_looked_after() -> None:
@@ -227,15 +215,12 @@ async def test_the_memory_is_looked_after() -> None:
             ("/pause", "No model reads in the background. /unpause goes on."),
             ("/unpause", "Models read in the background. /pause stops it."),
         ]:
-            await chat.send(command)
-            await until_said(chat, said)
+            await give(chat, command, said)
         chat.client.problems = ("page 7 is torn.",)
         gone = wire.Folder("/gone", "missing", detail="the disk is not there")
         chat.client.state = replace(chat.client.state, safe_mode="It reads nothing.", folders=(gone,))
-        await chat.send("/doctor")
-        await until_said(chat, "The file: page 7 is torn.\nIt reads nothing.\n/gone: the disk is not there.")
-        await chat.send("/check")
-        await until_said(chat, "The memory file is damaged:\npage 7 is torn.")
+        await give(chat, "/doctor", "The file: page 7 is torn.\nIt reads nothing.\n/gone: the disk is not there.")
+        await give(chat, "/check", "The memory file is damaged:\npage 7 is torn.")
 
 
 def asked(*questions: str) -> tuple[wire.Asked, ...]:
@@ -278,7 +263,5 @@ async def test_a_search_that_finds_nothing_says_so_and_leaves_the_prompt() -> No
 async def test_undo_says_again_what_was_said_of_the_owner_before() -> None:
     async with chatting(world.client()) as chat:
         for value in ("0161 4", "0161 5"):
-            await chat.send(f"/me phone {value}")
-            await until_said(chat, f"phone: {value}")
-        await chat.send("/undo")
-        await until_said(chat, "phone is 0161 4 again.")
+            await give(chat, f"/me phone {value}", f"phone: {value}")
+        await give(chat, "/undo", "phone is 0161 4 again.")
