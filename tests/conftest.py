@@ -52,6 +52,11 @@ if "TMPDIR" not in os.environ and os.access(RAM, os.W_OK) and shutil.disk_usage(
     os.environ["TMPDIR"] = tempfile.tempdir = str(RAM)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Files are not named by what is in them: an archive has the time in it, and so another name in each process."""
+    return argname if isinstance(val, bytes) and len(val) > 30 else None
+
+
 def pytest_collection_finish() -> None:
     """What the test modules hold stays to the end: the garbage collector need not look through it again and again.
 
