@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _UNSAFE = re.compile(
     "\U000e0000-\U000e007f"  # the invisible "tag" alphabet
     "]"
 )
+_FILE_LINK = re.compile(r"file:///[A-Za-z0-9%/._~!$&'()*+,;=:@-]*")
 
 
 def display_safe(text: str, *, line: bool = False) -> str:
@@ -46,6 +48,29 @@ def display_safe(text: str, *, line: bool = False) -> str:
 def escape_unsafe(text: str) -> str:
     """The same characters as `\\uXXXX`: for an encoded JSON document, of which nothing may be lost."""
     return _UNSAFE.sub(lambda match: _json_escape(ord(match[0])), text)
+
+
+def file_link(path: str) -> str | None:
+    """The address of a file on this machine, for a terminal to make a link of (OSC 8): printable ASCII, everything else
+    in it percent-encoded. None where a terminal is not to be handed one: for what is no absolute local path, and for a
+    path that `display_safe` would change, for then the words of the link and where it leads would differ."""
+    if display_safe(path, line=True) != path or path.startswith(("//", "\\\\")) or not PurePath(path).is_absolute():
+        return None
+    link = PurePath(path).as_uri()
+    return link if is_file_link(link) else None
+
+
+def cited_link(cited: wire.Citation) -> str | None:
+    """Where a citation's path leads when it is clicked; None if it names no file of this machine."""
+    from daemon import wire  # whoever has a citation has imported it
+
+    is_inside = "#" in cited.uri and wire.counted_in(cited.uri) != "line"  # on a sheet of a document
+    return file_link(cited.uri) if cited.line is not None and not is_inside else None
+
+
+def is_file_link(link: str) -> bool:
+    """Whether an address is one that `file_link` gives."""
+    return _FILE_LINK.fullmatch(link) is not None
 
 
 def count(number: int, noun: str) -> str:

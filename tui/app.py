@@ -25,7 +25,7 @@ from daemon import wire
 from daemon.client import Client
 from daemon.paths import Paths
 from daemon.starting import connect
-from daemon.terminal import display_safe
+from daemon.terminal import display_safe, is_file_link
 from tui.actions import ACTIONS, Action, bindings_of
 from tui.keys import teach_alt_enter
 from tui.link import EFFORTS, Connect, Link
@@ -257,10 +257,17 @@ class PalimpsestApp(App[None]):
 
 
 class OnlyText(LineFilter):
-    """The last guard before the terminal: whatever a widget drew, no control character passes."""
+    """The last guard before the terminal: whatever a widget drew, no control character passes, and no link but to a
+    file of this machine."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        return [
-            segment if segment.text.isprintable() else Segment(display_safe(segment.text, line=True), segment.style)
-            for segment in segments
-        ]
+        return list(map(_guard, segments))
+
+
+def _guard(segment: Segment) -> Segment:
+    text, style, _ = segment
+    if not text.isprintable():
+        segment = Segment(display_safe(text, line=True), style)
+    if style is not None and style.link is not None and not is_file_link(style.link):
+        segment = Segment(segment.text, style.update_link(None))
+    return segment

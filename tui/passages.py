@@ -1,9 +1,12 @@
-"""Where a quote stands in its passage."""
+"""Where a quote stands in its passage, and where the passage's frontmatter ends."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
+
+_FRONTMATTER = re.compile(r"---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_KEY = re.compile(r"^[^\s#:-][^:\n]*:(?=\s|$)", re.MULTILINE)
 
 
 class Marked(NamedTuple):
@@ -35,3 +38,17 @@ def mark_quote(passage: str, quote: str) -> Marked:
         found.start() - begin,
         found.end() - begin,
     )
+
+
+def split_frontmatter(text: str) -> tuple[str, str]:
+    """The frontmatter at the top of a text with the lines around it, and what follows; "" and the text if there is
+    none. A text between two rulers without any key is none."""
+    found = _FRONTMATTER.match(text)
+    if found is None or not count_keys(found[0]):
+        return "", text
+    return found[0], text[found.end() :].lstrip("\n")
+
+
+def count_keys(block: str) -> int:
+    """How many keys frontmatter has, not counting those within a key."""
+    return len(_KEY.findall(block))

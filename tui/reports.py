@@ -119,6 +119,26 @@ def why_report(reply: wire.Why, folders: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
+def cited_why_report(reply: wire.Why, n: int) -> str:
+    """How a question came to the passage of citation `n`, object by object, and what is read out of its words."""
+    used = next((one for one in reply.used if one.cited.n == n), None)
+    if used is None:
+        return "Nothing is kept of how this passage was found."
+    lines = ["Why this passage"]
+    if used.place is not None and used.score is not None:
+        lines.append(f"{used.place} of {reply.shown}, score {used.score:.2f}{_channels(used.channels)}")
+    for place, hop in enumerate(used.path):
+        mark = "▪" if hop.kind == "episode" else "○" if place else "●"
+        if hop.relation:
+            lines.append(f"  {'↑' if hop.inverse else '↓'} {_flat(hop.relation)}")
+        elif place:
+            lines.append("  ↓ is named in" if hop.kind == "episode" else "  ↓ names")
+        lines.append(f"{mark} {_flat(hop.label) or 'a passage without a title'}")
+    if len(used.path) == 1:
+        lines.append("  Your question has its words.")
+    return "\n".join([*lines, *(f"fact: {_flat(fact.text)}" for fact in used.facts)])
+
+
 def whynot_report(reply: wire.WhyNotReply, folders: Sequence[str] = ()) -> str:
     """What became of the passages that hold the words."""
     lines = []
@@ -154,8 +174,12 @@ def verdict_report(said: wire.Judged) -> str:
     return f"Noted as {verdict}. {effect} /unsay takes it back."
 
 
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _short(quote: str) -> str:
-    words = " ".join(quote.split())
+    words = _flat(quote)
     return f"“{words}”" if len(words) <= QUOTE else f"“{words[:QUOTE].rstrip()}…”"
 
 

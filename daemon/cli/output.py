@@ -48,6 +48,11 @@ def style_text(text: str, **style: Any) -> str:
     return click.style(safe, **style) if use_colour() else safe
 
 
+def link_text(text: str, link: str | None) -> str:
+    """`text`, which is safe already, as a link to an address of ours, where stdout is a terminal that takes colours."""
+    return f"\x1b]8;;{link}\x1b\\{text}\x1b]8;;\x1b\\" if link and use_colour() else text
+
+
 def use_colour() -> bool:
     """Whether stdout is a terminal and nobody asked for plain text (NO_COLOR, TERM=dumb)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

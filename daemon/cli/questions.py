@@ -17,7 +17,7 @@ from daemon.cli.options import as_of_option, json_option, scope_options, strateg
 from daemon.cli.secrets import Secrets, secrets_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
-from daemon.terminal import display_safe
+from daemon.terminal import cited_link, display_safe
 
 OUT_OF_REACH = "Nothing that was read lies in that time and place."
 
@@ -157,10 +157,14 @@ def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]
     if citations:
         click.echo()
     for cited in citations:
-        earlier = "  (earlier)" if cited.earlier else ""
-        click.echo(
-            output.style_text(f"[{cited.n}] ", bold=True) + output.style_text(f"{where(cited)}{earlier}", dim=True)
-        )
+        print_source(cited)
+
+
+def print_source(cited: wire.Citation) -> None:
+    """`[1] museum/fog.md:14, 2026-03-09`; on a terminal it leads to the file."""
+    place = output.link_text(output.style_text(where(cited), dim=True), cited_link(cited))
+    earlier = output.style_text("  (earlier)", dim=True) if cited.earlier else ""
+    click.echo(f"{output.style_text(f'[{cited.n}] ', bold=True)}{place}{earlier}")
 
 
 def where(cited: wire.Citation) -> str:

@@ -11,7 +11,7 @@ from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.facts import span
 from daemon.cli.options import json_option
-from daemon.cli.questions import where
+from daemon.cli.questions import print_source
 from daemon.cli.session import Session, pass_session
 from daemon.cli.traces import NOT_KEPT, cost, newest, outcome, tier
 from daemon.terminal import path_words, statement
@@ -62,8 +62,7 @@ def _unanswered(asked: wire.Asked) -> str:
 
 def _print_used(used: wire.Used, shown: int) -> None:
     cited = used.cited
-    earlier = "  (earlier)" if cited.earlier else ""
-    click.echo(output.style_text(f"[{cited.n}] ", bold=True) + output.style_text(f"{where(cited)}{earlier}", dim=True))
+    print_source(cited)
     output.print_text(f'    "{short(cited.quote)}"')
     if used.place is not None and used.score is not None:
         scores = f"; {channels(used.channels)}" if used.channels else ""

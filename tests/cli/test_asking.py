@@ -281,13 +281,14 @@ from daemon import wire
 from daemon.cli.questions import print_answer
 
 def events():
-    one = wire.Citation(1, 1, "a.md", "A", "The code is 3358.", 1, passage="The code is 3358.")
+    one = wire.Citation(1, 1, "/n/a b.md", "A", "The code is 3358.", 1, passage="The code is 3358.")
+    two = wire.Citation(2, 1, "/n/\\x1b]52;c;eA==\\x07.md", "A", "So.", 1)
     yield wire.Step("text", 1.0)
     yield wire.Preview("- The code is 3358. [1]", (one,), "ollama:qwen3:4b", "loading" in sys.argv)
     time.sleep(0.3)
     yield one
     yield wire.Token("You type 3358. [1]\\n")
-    yield wire.Answered("You type 3358. [1]", (one,), model="slow")
+    yield wire.Answered("You type 3358. [1]", (one, two), model="slow")
 
 print_answer(events(), False)
 """
@@ -311,9 +312,13 @@ def test_on_a_terminal_the_lines_are_shown_while_a_model_is_asked_and_gone_behin
     before, _, after = shown.decode().partition("You type 3358.")
     assert "The code is 3358." in before and says in before
     assert "\x1b[2K" in before, "what was shown meanwhile is wiped away"
-    assert "The code is" not in after and "a.md:1" in after
+    assert "The code is" not in after and "a b.md:1" in after
+    start, end = "\x1b]8;;file:///n/a%20b.md\x1b\\", "\x1b]8;;\x1b\\"
+    assert re.search(rf"{re.escape(start)}\S*/n/a b.md:1\S*{re.escape(end)}", after), "the source is a link"
+    assert after.count("\x1b]") == 2, "a name with commands in it is none, and its commands are gone"
 
 
 def test_in_a_pipe_only_the_answer_is_printed() -> None:
     said = subprocess.run([sys.executable, "-c", SLOW], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert said.stdout.startswith("You type 3358. [1]\n") and "The code is" not in said.stdout
+    assert "[1] /n/a b.md:1\n" in said.stdout and "\x1b" not in said.stdout

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+import sys
 import unicodedata
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.terminal import count, display_safe, escape_unsafe, size
+from daemon import wire
+from daemon.terminal import cited_link, count, display_safe, escape_unsafe, file_link, is_file_link, size
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 
@@ -50,6 +54,47 @@ def test_json_loses_nothing_and_hides_nothing(text: str) -> None:
     document = escape_unsafe(json.dumps(text, ensure_ascii=False))
     assert json.loads(document) == text
     assert display_safe(document) == document
+
+
+@pytest.mark.parametrize(
+    ("path", "link"),
+    [
+        ("/n/fog signal.md", "file:///n/fog%20signal.md"),
+        ("/n/é 100%;#?.md", "file:///n/%C3%A9%20100%25%3B%23%3F.md"),
+        ("/n/\\x.md", "file:///n/%5Cx.md"),
+        ("/n/x\x1b\\y.md", None),  # would end the link early
+        ("/n/x\x07.md", None),
+        ("/n/x\x9c.md", None),
+        ("/n/x\ny.md", None),
+        ("/n/\u202efdp.exe", None),  # its words would differ from where it leads
+        ("/n/\udcff.md", None),
+        ("n/fog.md", None),
+        ("~/fog.md", None),
+        ("//server/share/fog.md", None),
+        ("note:7", None),
+        ("https://example.org/", None),
+        ("javascript:alert(1)", None),
+        ("file:///etc/passwd", None),
+        ("", None),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
+def test_only_clean_absolute_paths_become_links(path: str, link: str | None) -> None:
+    assert file_link(path) == link
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_no_path_makes_a_link_that_a_terminal_could_misread(path: str) -> None:
+    link = file_link(f"/n/{path}")
+    assert link is None or (is_file_link(link) and link.isascii() and link.isprintable() and " " not in link)
+
+
+def test_a_citation_leads_to_its_file_if_it_stands_in_one() -> None:
+    cited = wire.Citation(1, 1, "/n/a#b.md", "A", "Yes.", 7)
+    assert cited_link(cited) == Path("/n/a#b.md").as_uri()
+    assert cited_link(replace(cited, line=None)) is None
+    assert cited_link(replace(cited, uri="/n/costs.xlsx#Rent")) is None
+    assert cited_link(replace(cited, uri="/n/report.pdf")) == Path("/n/report.pdf").as_uri()
 
 
 def test_counts_and_sizes_read_well() -> None:

@@ -12,9 +12,12 @@ import pytest
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
-from tests.tui.scripted import Script, ScriptedClient
+from tests.tui.scripted import NOW, Script, ScriptedClient
 from tui.app import PalimpsestApp
+from tui.passages import count_keys, split_frontmatter
 from tui.widgets.citation_list import CitationList
+from tui.widgets.note import Note
+from tui.widgets.passage import Passage
 from tui.widgets.plain import Plain
 
 
@@ -178,3 +181,137 @@ async def test_a_wide_terminal_can_hide_the_evidence() -> None:
         assert chat.app.focused is chat.screen.prompt
         await chat.pilot.press("f2")
         assert "Evidence" in chat.text()
+
+
+async def test_n_shows_what_stands_around_the_passage_and_hides_it_again() -> None:
+    async with chatting(world.examined()) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.pilot.press("tab", "n")
+        await chat.until(lambda: passage(chat, "previous"))
+        assert passage(chat, "previous") == "↑ lines 1 to 9\nThe museum keeps her under a tarpaulin."
+        assert passage(chat, "next") == "↓ lines 20 to 22\n## Belt\n\nThe old one was of leather."
+        assert passage(chat, "quoted") == world.PRISM.quote
+        await chat.pilot.press("n")
+        await chat.until(lambda: not passage(chat, "previous") and not passage(chat, "next"))
+        await chat.pilot.press("down", "n")
+        await chat.until(lambda: passage(chat, "previous") == "↑ It begins here.")
+        assert passage(chat, "next") == "↓ It ends here."
+        await chat.pilot.press("down", "n")
+        await chat.until(lambda: passage(chat, "remark") == "There is no passage 55 any more.")
+        assert not passage(chat, "previous")
+
+
+async def test_frontmatter_is_one_line_until_it_is_unfolded() -> None:
+    block = "---\ntags: [museum, fog]\nauthor:\n  name: Ozzie\n---"
+    inside = replace(world.PRISM, n=2, quote="name: Ozzie", passage=f"{block}\nIt was.")
+    cited = replace(world.PRISM, passage=f"{block}\n\n{world.PRISM.passage}")
+    client = answering(cited, inside, replace(world.EARLIER, n=3))
+    client.around = world.AROUND
+    async with chatting(client) as chat:
+        await chat.ask("?")
+        await chat.pilot.press("tab")
+        await chat.until(lambda: passage(chat, "properties") == "▸ frontmatter: 2 keys")
+        assert passage(chat, "before").startswith("# Fog signal")
+        await chat.pilot.press("f")
+        await chat.until(lambda: "  author:\n    name: Ozzie" in passage(chat, "properties"))
+        await chat.pilot.press("f")
+        await chat.until(lambda: passage(chat, "properties") == "▸ frontmatter: 2 keys")
+        await chat.pilot.press("down")  # what is quoted of it is never folded away
+        await chat.until(lambda: passage(chat, "quoted") == "  name: Ozzie")
+        assert passage(chat, "properties") == "" and "tags: [museum, fog]" in passage(chat, "before")
+        await chat.pilot.press("f")  # and then the properties of the note are fetched
+        told = "▾ properties: 2 keys\n  tags: museum\n  curator: Nuria Solano"
+        await chat.until(lambda: passage(chat, "properties") == told)
+        await chat.pilot.press("down", "f")
+        await chat.until(lambda: passage(chat, "remark") == "It has no frontmatter.")
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("---\na: 1\nb c: 2\n---\nText.", 2),
+        ("---\na:\n  b: 1\n- c: 2\n...\nText.", 1),
+        ("---\nA quotation\n---\nText.", None),
+        ("---\na: 1\nText.", None),
+        ("Text.\n---\na: 1\n---\n", None),
+        ("", None),
+    ],
+)
+def test_what_counts_as_frontmatter(text: str, keys: int | None) -> None:
+    block, rest = split_frontmatter(text)
+    assert (rest, count_keys(block)) == (("Text.", keys) if keys else (text, 0))
+
+
+async def test_w_says_why_this_passage_object_by_object() -> None:
+    async with chatting(world.examined()) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.pilot.press("tab", "w")
+        await chat.until(lambda: passage(chat, "why"))
+        assert passage(chat, "why").splitlines() == [
+            "Why this passage",
+            "1 of 12, score 0.91 (full text 0.70, graph 0.20)",
+            "● Beatrice",
+            "  ↓ was sounded for",
+            "○ the mayor",
+            "  ↓ is named in",
+            "▪ Fog signal",
+            "fact: The fog signal was last sounded on 9 March 2026.",
+        ]
+        await chat.pilot.press("w")
+        await chat.until(lambda: not passage(chat, "why"))
+        await chat.pilot.press("down", "w")
+        await chat.until(lambda: passage(chat, "why").endswith("▪ Wednesday\n  Your question has its words."))
+        await chat.pilot.press("down", "w")
+        await chat.until(lambda: passage(chat, "why") == "Nothing is kept of how this passage was found.")
+
+
+async def test_x_asks_for_words_and_says_below_why_they_are_not_in_the_answer() -> None:
+    client = world.examined(whynots={9: wire.WhyNotReply(wire.Asked(9, NOW, "?"), "", missing=("kraken",))})
+    async with chatting(client, NARROW) as chat:
+        await chat.ask(world.QUESTION)
+        await chat.pilot.press("tab", "x")
+        await chat.until(lambda: "Words that you miss" in chat.text())
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+        assert not chat.screen.query(Note)
+        await chat.pilot.press("x", *"kraken", "enter")
+        await chat.until(lambda: "Nowhere in your memory: kraken." in chat.words())
+        assert chat.screen.has_class("-narrow") and not chat.screen.has_class("-evidence-open")
+
+
+async def test_a_very_wide_terminal_shows_all_passages_and_lights_the_selected_one() -> None:
+    async with chatting(world.examined(), (200, 50)) as chat:
+
+        def shown() -> list[tuple[str, bool]]:
+            stacked = list(chat.screen.query(Passage))
+            return [(one.quoted.text[:9], one.has_class("-selected")) for one in stacked]
+
+        await chat.ask(world.QUESTION)
+        await chat.until(lambda: len(shown()) == 3)
+        assert shown() == [("It was la", True), ("The fog s", False), ("Nuria Sol", False)]
+        assert chat.text().count("[2] notes/daily/2026-01-14.md:6, 14 Jan 2026") == 2  # under the answer, and there
+        await chat.pilot.press("tab", "down", "n")
+        await chat.until(lambda: [lit for _, lit in shown()] == [False, True, False])
+        await chat.until(lambda: "↑ It begins here." in chat.text())
+        await chat.pilot.click(list(chat.screen.query(Passage))[2])
+        await chat.until(lambda: [lit for _, lit in shown()] == [False, False, True])
+        await chat.pilot.resize_terminal(120, 36)
+        await chat.until(lambda: shown() == [("Nuria Sol", False)])
+        await chat.pilot.resize_terminal(160, 36)
+        await chat.until(lambda: [lit for _, lit in shown()] == [False, False, True])
+
+
+async def test_scrolling_brings_every_passage_of_a_stack() -> None:
+    many = [
+        replace(world.PRISM, n=n, episode_id=n, quote=f"Line {n}.", passage="a\n" * 9 + f"Line {n}.")
+        for n in range(1, 9)
+    ]
+    async with chatting(answering(*many), (160, 30)) as chat:
+        await chat.ask("?")
+        await chat.until(lambda: len(chat.screen.query(Passage)) == 8)
+        await chat.pilot.press("tab")
+        assert "Line 8." not in chat.text()
+        await chat.pilot.press(*["pagedown"] * 12)
+        await chat.until(lambda: "Line 8." in chat.text())
+        await chat.pilot.press("down", "down", "down")
+        await chat.until(lambda: "Line 4." in chat.text())

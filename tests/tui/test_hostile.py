@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import pytest
 from rich.segment import Segment
+from rich.style import Style
 from textual.color import Color
 from textual.events import Paste
 
 from daemon import wire
+from daemon.terminal import is_file_link
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW, Script
@@ -22,6 +24,7 @@ from tui.screens.folders import FoldersScreen
 from tui.screens.memory import MemoryScreen
 from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
+from tui.widgets.passage import Passages
 
 HOSTILE = {
     "markup": "[/b] closes nothing, [@click=app.quit]press me[/], [link=file:///etc/passwd]x[/link] [red]y",
@@ -62,10 +65,15 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
         cited(text),
         wire.Token(f"{text} [1]"),
     ]
-    answered = wire.Answered(f"{text} [1]", (cited(text), replace(cited(text), n=2, line=None)), ms=1.0)
+    answered = wire.Answered(f"{text} [1]", (cited(text), replace(cited(text), n=2, line=None)), ms=1.0, trace_id=9)
     refused = wire.Answered(text, (), no_answer=True, missing=(text,))
     scripts = [Script(*events, answered), Script(refused), Script(wire.Failed("x", text, text))]
-    async with chatting(world.client(state=state, kept=kept, answers=scripts)) as chat:
+    beside = wire.Passage(2, text, "file", text, f"---\n{text}: {text}\n---\n{text}", speaker=text)
+    path = (wire.Hop(text, "object"), wire.Hop(text, "object", text), wire.Hop(text, "episode"))
+    why = wire.Why(wire.Asked(9, NOW, text), (wire.Used(cited(text), 1, 0.5, {text: 1.0}, (), path),))
+    client = world.client(state=state, kept=kept, answers=scripts, whys={9: why})
+    client.around = {31: wire.Surroundings(beside, beside, {text: text})}
+    async with chatting(client) as chat:
         chat.app._last_guard = []  # what the widgets show is safe without it
         chat.client.live.give(wire.Notice("error", text))
         chat.client.live.give(wire.Progress(1, 2, text))
@@ -74,6 +82,11 @@ async def test_hostile_text_is_shown_as_text_everywhere(text: str) -> None:
         assert safe(chat)
         await chat.pilot.press("tab", "enter", "y")
         assert safe(chat)
+        for key in ("n", "f", "w"):
+            await chat.pilot.press(key)
+            await chat.pilot.pause(0.05)
+            assert safe(chat)
+        assert chat.screen.query_one(Passages).selected.shows_why
         await chat.ask("And?")
         await chat.ask("And now?")
         assert safe(chat)
@@ -226,3 +239,30 @@ def test_the_last_guard_lets_no_control_character_pass() -> None:
     kept = OnlyText().apply([Segment("plain"), Segment(text)], Color(0, 0, 0))
     assert kept[0].text == "plain"
     assert not FORBIDDEN.search(kept[1].text) and "\n" not in kept[1].text
+
+
+@pytest.mark.parametrize("link", ["https://example.org", "file:///a\x1b\\b", "file:///a b", "file://host/a", "x"])
+def test_the_last_guard_lets_no_link_pass_but_to_a_file(link: str) -> None:
+    ours, theirs = (Segment("words", Style(bold=True, link=to)) for to in ("file:///n/a%20b.md", link))
+    kept = OnlyText().apply([ours, theirs], Color(0, 0, 0))
+    assert kept[0] == ours and kept[1].text == "words"
+    assert kept[1].style is not None and kept[1].style.link is None and kept[1].style.bold
+
+
+def links(chat: Chat) -> set[str]:
+    """Where the words on the screen lead, before the last guard has seen them."""
+    strips = chat.app.screen._compositor.render_strips()
+    return {segment.style.link for strip in strips for segment in strip if segment.style and segment.style.link}
+
+
+@pytest.mark.parametrize("size", [(120, 36), (200, 50)])
+async def test_paths_of_sources_are_links_and_hostile_ones_are_not(size: tuple[int, int]) -> None:
+    names = ["/n/a b.md", *(f"/n/{text}.md" for text in HOSTILE.values()), "javascript:alert(1)", "https://a.b/c"]
+    found = [replace(cited(f"[x](https://evil.org) {name}"), n=n, uri=name) for n, name in enumerate(names, 1)]
+    text = "- So it is. " + "".join(f"[{one.n}]" for one in found)
+    async with chatting(world.client(answers=[Script(wire.Answered(text, tuple(found), ms=1.0))]), size) as chat:
+        chat.app._last_guard = []
+        await chat.ask("So?")
+        await chat.until(lambda: "file:///n/a%20b.md" in links(chat))
+        assert all(is_file_link(link) for link in links(chat))
+        assert all(link.startswith("file:///n/") for link in links(chat)) and safe(chat)

@@ -26,6 +26,8 @@ import termios
 
 NOTES = Path(__file__).parents[2] / "examples" / "notes"
 QUESTION = "When was the fog signal last sounded?"
+# A link to a file of this machine, and its end.
+LINK = re.compile(rb"\x1b\]8;(?:id=[0-9-]+)?;(?:file:///[A-Za-z0-9%/._~!$&'()*+,;=:@-]*)?\x1b\\")
 SEQUENCE = re.compile(
     rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[()][A-Z0-9]|\x1b[=>78]|\x1b\].*?(?:\x07|\x1b\\)|\x1bP.*?\x1b\\", re.S
 )
@@ -114,6 +116,7 @@ def test_a_question_is_answered_with_its_source_and_the_terminal_is_left_as_it_w
     terminal.until("There is no /nowhere/at/all. Check the path.")
     terminal.send(QUESTION + "\r")
     terminal.until("The fog signal was last sounded on 4 October 1987.", "fog-signal.html:")
+    assert any(link.endswith(b"fog-signal.html\x1b\\") for link in LINK.findall(terminal.output))
     terminal.send("\x11")
     assert terminal.ended() == 0
     assert terminal.modes_now() == terminal.modes
@@ -205,6 +208,8 @@ def test_a_hostile_note_cannot_reach_the_terminal(daemon: RunningDaemon, tmp_pat
     finally:
         terminal.close()
     output = re.sub(rb"\x1b\]22;[a-z-]*\x07", b"", terminal.output)  # the mouse pointer's shape, from Textual
+    assert not [link for link in LINK.findall(output) if b"kraken" in link]
+    output = LINK.sub(b"", output)
     for sequence in (b"\x1b]", b"\x07", b"\xc2\x9b", b"\xe2\x80\xae"):
         found = output.find(sequence)
         assert found < 0, output[max(0, found - 60) : found + 20]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from daemon import wire
-from tests.tui.scripted import HOME, Script, ScriptedClient
+from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 
 STATUS = wire.Status(
     version="0.1.0",
@@ -167,6 +167,38 @@ def changes() -> dict[int, wire.Revision]:
         )
         for id, relation, old, new, reason, state in rows
     }  # type: ignore[arg-type]  # fmt: skip
+
+
+BEFORE = wire.Passage(
+    30, PRISM.uri, "file", "Fog signal", "---\ntags: [museum]\n---\nThe museum keeps her under a tarpaulin.", line=1,
+    end_line=9,
+)  # fmt: skip
+AFTER = wire.Passage(
+    32, PRISM.uri, "file", "Fog signal", "## Belt\n\nThe old one was of leather.", line=20, end_line=22
+)
+AROUND = {
+    31: wire.Surroundings(BEFORE, AFTER, {"tags": "museum", "curator": "Nuria Solano"}),
+    12: wire.Surroundings(None, None),
+}
+PATH = (
+    wire.Hop("Beatrice", "object"),
+    wire.Hop("the mayor", "object", "was sounded for"),
+    wire.Hop("Fog signal", "episode"),
+)
+WHY = wire.Why(
+    wire.Asked(9, NOW, QUESTION),
+    (
+        wire.Used(PRISM, 1, 0.91, {"lexical": 0.7, "graph": 0.2},
+                  (fact(6, "The fog signal was last sounded on 9 March 2026.", 31, 14, PRISM.uri),), PATH),
+        wire.Used(EARLIER, 2, 0.74, {"lexical": 0.7}, (), (wire.Hop("Wednesday", "episode"),)),
+    ),
+    shown=12,
+)  # fmt: skip
+
+
+def examined(**fields: object) -> ScriptedClient:
+    """A memory that tells why the answer to QUESTION is so, and what stands around its passages."""
+    return client(**({"answers": [answer()], "around": AROUND, "whys": {9: WHY}} | fields))
 
 
 EPISODES = {

@@ -5,13 +5,20 @@ from __future__ import annotations
 from textual import on, work
 
 from daemon import wire
-from daemon.client import Client
+from daemon.client import Client, DaemonDownError, DaemonError
 from tui.commands.undoing import UndoCommands
+from tui.reports import cited_why_report
+from tui.screens.line import LineScreen
+from tui.widgets.citation_list import CitationList
 from tui.widgets.trace_line import TraceLine
+
+MISSED = "Words that you miss in the answer · Enter asks · Esc leaves it"
+NOT_KEPT = "Nothing is kept of how this answer was found."
 
 
 class LookingCommands(UndoCommands):
-    """/why, /whynot, /secrets, /good, /bad, /unsay; and what a question of an earlier run did"""
+    """/why, /whynot, /secrets, /good, /bad, /unsay; what a question of an earlier run did, and what a citation is part
+    of"""
 
     @on(TraceLine.Wanted)
     @work
@@ -23,6 +30,36 @@ class LookingCommands(UndoCommands):
             trace = await self.link.call(lambda client: client.trace(id))
             message.line.recall(trace)
             message.line.walk.focus()
+
+    @on(CitationList.Wanted)
+    @work(exclusive=True, group="evidence")
+    async def _look_into_citation(self, message: CitationList.Wanted) -> None:
+        cited = message.cited
+        try:
+            if message.what == "why":
+                self.evidence.explain(cited, await self._find_why(cited))
+            elif message.what == "whynot":
+                await self._ask_whynot()
+            else:
+                around = await self.link.call(lambda client: client.surroundings(cited.episode_id))
+                self.evidence.surround(cited, around, frontmatter=message.what == "frontmatter")
+        except (DaemonError, DaemonDownError) as error:
+            self.evidence.remark(cited, str(error))
+
+    async def _find_why(self, cited: wire.Citation) -> str:
+        """How the question came to a citation. Raises what the client raises."""
+        answer = self.conversation.transcript.selected
+        if answer is None or (trace := answer.trace_id) is None:
+            return NOT_KEPT
+        return cited_why_report(await self.link.call(lambda client: client.why(trace)), cited.n)
+
+    async def _ask_whynot(self) -> None:
+        """Asks for words and says in the conversation why they are not in the answer. Raises what the client raises."""
+        words = await self.app.push_screen_wait(LineScreen("Why not?", "", MISSED))
+        if words:
+            self.remove_class("-evidence-open")  # on a small terminal it covers what is said now
+            await self.conversation.explain(self.folders, words)
+            self.conversation.transcript.follow()
 
     @work
     async def action_show_why(self) -> None:

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
-from daemon.terminal import display_safe
+from daemon.terminal import cited_link, display_safe
 from tui.actions import Where, bindings_of
 from tui.editor import CannotOpenError, open_in_editor
-from tui.widgets.passage import Passage
+from tui.widgets.passage import Passages
+from tui.widgets.plain import link_text
 from tui.wording import citation_text, cited_label, cut_left, day
+
+NO_FRONTMATTER = "It has no frontmatter."
 
 
 class CitationList(OptionList):
-    """`[n] path:line`, title and date of every citation; the `passage` of the highlighted one is shown. A click
+    """`[n] path:line`, title and date of every citation; `passages` shows that of the highlighted one. A click
     highlights; opening needs the key."""
 
     PLACE: ClassVar[Where] = "evidence"
     BINDINGS = bindings_of(PLACE)
 
-    def __init__(self, passage: Passage) -> None:
+    @dataclass
+    class Wanted(Message):
+        """What is not here and a person wants to see of a citation: its neighbours, why it was found, or why something
+        else was not. With `frontmatter` it is the properties that are wanted of its surroundings."""
+
+        what: Literal["surroundings", "frontmatter", "why", "whynot"]
+        cited: wire.Citation
+
+    def __init__(self, passages: Passages) -> None:
         super().__init__(id="citations", markup=False, compact=True)
-        self._passage = passage
+        self._passages = passages
         self._citations: tuple[wire.Citation, ...] = ()
         self._folders: tuple[str, ...] = ()
 
@@ -39,9 +52,8 @@ class CitationList(OptionList):
         """Lists the citations; the highlight stays where it was if they only grew."""
         kept = self.highlighted if self._citations and citations[: len(self._citations)] == self._citations else None
         self._citations, self._folders = citations, tuple(folders)
+        self._passages.show(citations, self._folders)
         self._list(kept or 0)
-        if not citations:
-            self._passage.show(None)
 
     def highlight(self, n: int) -> None:
         """Highlights the citation that is shown as `[n]`, if there is one."""
@@ -63,9 +75,40 @@ class CitationList(OptionList):
 
     def action_scroll_passage(self, direction: int) -> None:
         if direction < 0:
-            self._passage.scroll_page_up(animate=False)
+            self._passages.scroll_page_up(animate=False)
         else:
-            self._passage.scroll_page_down(animate=False)
+            self._passages.scroll_page_down(animate=False)
+
+    def action_toggle_neighbours(self) -> None:
+        passage = self._passages.selected
+        if passage.around is None:
+            self._want("surroundings")
+        else:
+            passage.show_neighbours(not passage.shows_neighbours)
+
+    def action_toggle_frontmatter(self) -> None:
+        passage = self._passages.selected
+        if passage.has_frontmatter:
+            passage.toggle_frontmatter()
+            self._passages.reveal()
+        elif passage.around is None:
+            self._want("frontmatter")
+        else:
+            self._remark(NO_FRONTMATTER)
+
+    def action_toggle_why(self) -> None:
+        if self._passages.selected.shows_why:
+            self._passages.selected.explain("")
+            self._passages.reveal()
+        else:
+            self._want("why")
+
+    def action_ask_whynot(self) -> None:
+        self._want("whynot")
+
+    def _want(self, what: Literal["surroundings", "frontmatter", "why", "whynot"]) -> None:
+        if self.citation is not None:
+            self.post_message(self.Wanted(what, self.citation))
 
     def action_open_source(self) -> None:
         if self.citation is None:
@@ -76,11 +119,13 @@ class CitationList(OptionList):
             self._remark(str(error))
 
     def _remark(self, text: str) -> None:
-        self._passage.show(self.citation, text)
+        self._passages.selected.remark(text)
+        self._passages.reveal()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
-        self._passage.show(self.citation)
+        if self.highlighted is not None:
+            self._passages.select(self.highlighted)
 
     def _list(self, highlighted: int) -> None:
         width = max(20, self.scrollable_content_region.width)
@@ -97,5 +142,6 @@ def _entry(cited: wire.Citation, folders: tuple[str, ...], width: int) -> Conten
     facts = ("earlier value" if cited.earlier else "", day(cited.at), cited.speaker or "", title)
     below = display_safe(" · ".join(filter(None, facts)), line=True)
     mark = f"[{cited.n}]"
-    head = Content.assemble((mark, "bold $accent"), " ", cut_left(label, width - len(mark) - 1))
+    path = link_text(cut_left(label, width - len(mark) - 1), cited_link(cited))
+    head = Content.assemble((mark, "bold $accent"), " ", path)
     return Content.assemble(head, ("\n    " + below, "$foreground-muted")) if below else head

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from daemon import wire
-from tui.widgets.citation_list import CitationList
-from tui.widgets.passage import Passage
+from tui.widgets.citation_list import NO_FRONTMATTER, CitationList
+from tui.widgets.passage import Passage, Passages
 from tui.widgets.plain import Plain
 
 EMPTY = "The lines an answer rests on are shown here."
+STACKED_FROM = 160  # columns of the terminal: all passages stand below each other
 
 
 class Evidence(Vertical):
-    """The citations of one answer, and the passage of the highlighted one."""
+    """The citations of one answer, and the passage of the highlighted one, or those of all where there is room."""
 
     def __init__(self) -> None:
         super().__init__(id="evidence", classes="pane -empty")
@@ -24,9 +26,9 @@ class Evidence(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Plain(EMPTY, id="evidence-empty")
-        passage = Passage()
-        yield CitationList(passage)
-        yield passage
+        passages = Passages()
+        yield CitationList(passages)
+        yield passages
 
     @property
     def citation(self) -> wire.Citation | None:
@@ -46,3 +48,38 @@ class Evidence(Vertical):
     def highlight(self, n: int) -> None:
         """Highlights the citation that is shown as `[n]`."""
         self.query_one(CitationList).highlight(n)
+
+    def explain(self, cited: wire.Citation, why: str) -> None:
+        """Says with a citation's passage why it was found, if it is still shown."""
+        if (passage := self._find(cited)) is not None:
+            passage.explain(why)
+            self.query_one(Passages).reveal()
+
+    def remark(self, cited: wire.Citation, text: str) -> None:
+        """Says something above a citation's passage, if it is still shown."""
+        if (passage := self._find(cited)) is not None:
+            passage.remark(text)
+            self.query_one(Passages).reveal()
+
+    def surround(self, cited: wire.Citation, around: wire.Surroundings, *, frontmatter: bool) -> None:
+        """Shows what stands before and after a citation's passage, or only what the `frontmatter` says."""
+        if (passage := self._find(cited)) is not None:
+            passage.surround(around)
+            if not frontmatter:
+                passage.show_neighbours(True)
+            elif passage.has_frontmatter:
+                passage.toggle_frontmatter()
+            else:
+                passage.remark(NO_FRONTMATTER)
+            self.query_one(Passages).reveal()
+
+    def on_resize(self) -> None:
+        self.query_one(Passages).stack(self.app.size.width >= STACKED_FROM)
+
+    @on(Passage.Chosen)
+    def _passage_chosen(self, message: Passage.Chosen) -> None:
+        message.stop()
+        self.highlight(message.n)
+
+    def _find(self, cited: wire.Citation) -> Passage | None:
+        return self.query_one(Passages).find(cited)

@@ -1,42 +1,251 @@
-"""The passage a citation was taken from."""
+"""The passages that citations were taken from."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.message import Message
 
 from daemon import wire
-from daemon.terminal import display_safe
-from tui.passages import mark_quote
-from tui.widgets.plain import Plain
+from daemon.terminal import cited_link, display_safe
+from tui.passages import count_keys, mark_quote, split_frontmatter
+from tui.widgets.plain import Plain, link_text
+from tui.wording import count, cut_left, source_label
+
+PARTS = ("heading", "remark", "why", "properties", "previous", "before", "quoted", "after", "next")
+BEGINS, ENDS = "↑ It begins here.", "↓ It ends here."
 
 
-class Passage(VerticalScroll, can_focus=False):
-    """The whole passage, its quoted lines marked with a bar; above it a remark, if there is something to say."""
+class Passage(Vertical):
+    """One whole passage, its quoted lines marked with a bar, its frontmatter folded to a line.
 
-    def __init__(self) -> None:
-        super().__init__(id="passage")
+    Above it stand a remark and why it was found, before and after it, dimmed, what stands there in its note: all that
+    only if it was wanted. `headed`: it says which citation it is of.
+    """
+
+    @dataclass
+    class Chosen(Message):
+        """A person chose the passage of this citation."""
+
+        n: int
+
+    def __init__(self, headed: bool = False) -> None:
+        super().__init__()
+        self.cited: wire.Citation | None = None
+        self._headed = headed
+        self._folders: tuple[str, ...] = ()
+        self._remark = self._why = ""
+        self._around: wire.Surroundings | None = None
+        self._shows_neighbours = self._unfolded = False
+        self._parts = {part: Plain(classes=part).hide() for part in PARTS}
 
     def compose(self) -> ComposeResult:
-        for part in ("remark", "before", "quoted", "after"):
-            yield Plain(classes=part).hide()
+        yield from self._parts.values()
 
-    def show(self, cited: wire.Citation | None, remark: str = "") -> None:
-        """Shows a citation's passage, or nothing. The quoted lines are scrolled into view."""
+    @property
+    def quoted(self) -> Plain:
+        """The lines that are quoted."""
+        return self._parts["quoted"]
+
+    @property
+    def has_something_above(self) -> bool:
+        """Whether something is said above the text that is to be read first."""
+        return bool(self._remark or self._why or self._unfolded)
+
+    @property
+    def around(self) -> wire.Surroundings | None:
+        """What stands around it in its note, if that was fetched."""
+        return self._around
+
+    @property
+    def has_frontmatter(self) -> bool:
+        """Whether frontmatter or other properties of the note are known."""
+        return self._parts["properties"].display
+
+    @property
+    def shows_why(self) -> bool:
+        """Whether it says why it was found."""
+        return bool(self._why)
+
+    @property
+    def shows_neighbours(self) -> bool:
+        """Whether what stands before and after it is shown."""
+        return self._shows_neighbours
+
+    def show(self, cited: wire.Citation | None, folders: Iterable[str] = ()) -> None:
+        """Shows a citation's passage, or nothing; what was said of another one goes."""
+        if cited != self.cited:
+            self._remark = self._why = ""
+            self._around = None
+            self._shows_neighbours = self._unfolded = False
+        self.cited, self._folders = cited, tuple(folders)
+        self._draw()
+
+    def remark(self, text: str) -> None:
+        """Says something above it."""
+        self._remark = text
+        self._draw()
+
+    def explain(self, why: str) -> None:
+        """Says why it was found; "" takes that away."""
+        self._remark, self._why = "", why
+        self._draw()
+
+    def surround(self, around: wire.Surroundings) -> None:
+        """Takes what stands around it in its note, which is then shown when it is wanted."""
+        self._around = around
+        self._draw()
+
+    def show_neighbours(self, shown: bool) -> None:
+        """Shows what stands before and after it, or hides that."""
+        self._shows_neighbours = shown
+        self._draw()
+
+    def toggle_frontmatter(self) -> None:
+        """Unfolds the frontmatter, or folds it."""
+        self._unfolded = not self._unfolded
+        self._draw()
+
+    def on_click(self) -> None:
+        if self.cited is not None:
+            self.post_message(self.Chosen(self.cited.n))
+
+    def on_resize(self) -> None:
+        self._put("heading", self._heading())
+
+    def _draw(self) -> None:
+        cited = self.cited
         passage, quote = (cited.passage or cited.quote, cited.quote) if cited else ("", "")
         # Made safe before it is searched: what is removed would shift the marks.
         marked = mark_quote(display_safe(passage), display_safe(quote))
-        quoted = Content(marked.lines).stylize("bold", marked.start, marked.end)
-        for part, text in (("remark", remark), ("before", marked.before), ("quoted", quoted), ("after", marked.after)):
-            plain = self.query_one(f".{part}", Plain)
-            plain.update(text)
-            plain.display = bool(text)
+        block, before = split_frontmatter(marked.before)
+        self._put("heading", self._heading())
+        self._put("remark", self._remark)
+        self._put("why", self._why)
+        self._put("properties", self._properties(block))
+        self._put("before", before)
+        self._put("quoted", Content(marked.lines).stylize("bold", marked.start, marked.end))
+        self._put("after", marked.after)
+        around = self._around if self._shows_neighbours else None
+        previous, next = (around.before, around.after) if around else (None, None)
+        self._put("previous", "" if around is None else _neighbour(previous, "↑") if previous else BEGINS)
+        self._put("next", "" if around is None else _neighbour(next, "↓") if next else ENDS)
+
+    def _heading(self) -> Content | str:
+        cited = self.cited
+        if cited is None or not self._headed:
+            return ""
+        mark = f"[{cited.n}]"
+        label = display_safe(source_label(cited, self._folders), line=True)
+        room = max(20, self.size.width) - len(mark) - 1
+        return Content.assemble((mark, "bold $accent"), " ", link_text(cut_left(label, room), cited_link(cited)))
+
+    def _properties(self, block: str) -> str:
+        """Of frontmatter that stands in the passage, else of the note as far as that was fetched."""
+        if block:
+            what, keys, lines = "frontmatter", count_keys(block), block.splitlines()[1:-1]
+        elif self._around is not None and (told := self._around.properties):
+            what, keys = "properties", len(told)
+            lines = [" ".join(f"{key}: {value}".split()) for key, value in told.items()]
+        else:
+            return ""
+        head = f"{'▾' if self._unfolded else '▸'} {what}: {count(keys, 'key')}"
+        return "\n".join([head, *(f"  {line}" for line in lines)]) if self._unfolded else head
+
+    def _put(self, part: str, text: str | Content) -> None:
+        plain = self._parts[part]
+        plain.update(text)
+        plain.display = bool(text)
+
+
+class Passages(VerticalScroll, can_focus=False):
+    """The passage of the selected citation; `stacked` those of all, below each other, the selected one lit."""
+
+    def __init__(self) -> None:
+        super().__init__(id="passages")
+        self._citations: Sequence[wire.Citation] = ()
+        self._folders: tuple[str, ...] = ()
+        self._selected = 0
+        self._stacked = False
+        self._shown = [Passage()]
+
+    def compose(self) -> ComposeResult:
+        yield from self._shown
+
+    @property
+    def selected(self) -> Passage:
+        """The passage of the selected citation."""
+        return self._shown[self._selected if self._stacked and self._citations else 0]
+
+    def find(self, cited: wire.Citation) -> Passage | None:
+        """The passage of a citation, if it is shown."""
+        return next((passage for passage in self._shown if passage.cited == cited), None)
+
+    def stack(self, stacked: bool) -> None:
+        """Shows all passages, or one at a time."""
+        if stacked != self._stacked:
+            self._stacked = stacked
+            self.set_class(stacked, "-stacked")
+            for passage in self._shown:
+                passage.remove()
+            self._shown = []
+            self._fill()
+
+    def show(self, citations: Sequence[wire.Citation], folders: Iterable[str]) -> None:
+        """Takes the citations of which passages are shown. One of them is to be selected then."""
+        self._citations, self._folders = citations, tuple(folders)
+        self._selected = min(self._selected, max(0, len(citations) - 1))
+        self._fill()
+
+    def select(self, index: int) -> None:
+        """Shows the passage of a citation, or lights it up and scrolls to it."""
+        self._selected = index
+        self._fill()
+
+    def reveal(self) -> None:
+        """Scrolls so that the quoted lines are in view, or what is said above them."""
         self.call_after_refresh(self._reveal)
 
+    def _fill(self) -> None:
+        wanted = max(1, len(self._citations)) if self._stacked else 1
+        for passage in self._shown[wanted:]:
+            passage.remove()
+        del self._shown[wanted:]
+        new = [Passage(headed=self._stacked) for _ in range(wanted - len(self._shown))]
+        self._shown += new
+        if new:
+            self.mount_all(new)
+        for place, passage in enumerate(self._shown):
+            at = place if self._stacked else self._selected
+            passage.show(self._citations[at] if at < len(self._citations) else None, self._folders)
+            passage.set_class(self._stacked and place == self._selected, "-selected")
+        self.reveal()
+
     def _reveal(self) -> None:
-        if self.query_one(".remark").display:
-            self.scroll_home(animate=False)
+        selected = self.selected
+        quoted = selected.quoted
+        if selected.has_something_above or not quoted.display:
+            self.scroll_to_widget(selected, animate=False, top=True)
         else:
-            quoted = self.query_one(".quoted")
+            if self._stacked:
+                self.scroll_to_widget(selected, animate=False, top=selected.region.height >= self.container_size.height)
             self.scroll_to_widget(quoted, animate=False, top=quoted.region.height >= self.container_size.height)
+
+
+def _neighbour(passage: wire.Passage, arrow: str) -> str:
+    """What stands beside a passage, under where that is; frontmatter is left out."""
+    safe = display_safe(passage.text)
+    block, rest = split_frontmatter(safe)
+    noun = wire.counted_in(passage.uri)
+    if passage.line is None:
+        where = passage.speaker or ""
+    elif passage.end_line is None or passage.end_line == passage.line:
+        where = f"{noun} {passage.line}"
+    else:
+        where = f"{noun}s {passage.line} to {passage.end_line}"
+    head = f"{arrow} {display_safe(where, line=True)}".rstrip()
+    return f"{head}\n{(rest if block else safe).strip()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from textual.content import Content
+from textual.style import Style
 from textual.visual import VisualType
 from textual.widgets import Static
 
@@ -29,6 +30,11 @@ class Plain(Static):
     def text(self) -> str:
         """What it says."""
         return str(self.content)
+
+
+def link_text(text: str, link: str | None) -> Content:
+    """Text that leads to an address of ours when it is clicked with the key that the terminal wants for it."""
+    return Content.styled(text, Style(link=link)) if link else Content(text)
 
 
 def _safe(text: VisualType) -> VisualType:

@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.message import Message
 
 from daemon import wire
-from daemon.terminal import display_safe
-from tui.widgets.plain import Plain
+from daemon.terminal import cited_link, display_safe
+from tui.widgets.plain import Plain, link_text
 from tui.wording import cited_label, cut_left, source_label
 
 LONGEST = 200  # columns, before the width is known
@@ -58,4 +58,5 @@ def _line(group: Sequence[wire.Citation], folders: Iterable[str], width: int) ->
     if first.line is not None and len(lines := list(dict.fromkeys(one.line for one in group))) > 1:
         rest = (f", {', '.join(map(str, lines[1:]))}" if len(lines) <= _MANY else f" to {lines[-1]}") + rest
     rest += " (earlier)" * first.earlier
-    return Content.assemble((numbers, "bold"), f" {cut_left(place, width - len(numbers) - 1 - len(rest))}{rest}")
+    shown = cut_left(place, width - len(numbers) - 1 - len(rest))
+    return Content.assemble((numbers, "bold"), " ", link_text(shown, cited_link(first)), rest)
