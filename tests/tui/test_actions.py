@@ -132,7 +132,7 @@ async def test_the_footer_shows_what_can_be_done_here() -> None:
         ]
         await chat.ask(world.QUESTION)
         await chat.pilot.press("tab")
-        await chat.until(lambda: chat.text().splitlines()[-1].startswith("  Enter open  y copy  F2 evidence"))
+        await chat.until(lambda: chat.text().splitlines()[-1].startswith("  Enter open  y copy  n around  w why"))
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("copy") + 2, 0))
         await chat.until(lambda: world.PRISM.quote in chat.app.clipboard)
         await chat.pilot.click("#hints", offset=(chat.said("#hints").index("F1") + 2, 0))
