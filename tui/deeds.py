@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from daemon import wire
 from daemon.client import Client
 
 Step = Callable[[Client], object]
@@ -17,6 +18,34 @@ class Deed:
     words: str
     do: Step
     undo: Step
+
+
+class Statement:
+    """Something that the owner says of themselves. Taken back, what they had said before by hand is said again; if that
+    was nothing, what notes say of it stands as before."""
+
+    def __init__(self, key: str, value: str) -> None:
+        self.key, self._value = key, value
+        self.former = ""  # what had been said by hand, as far as is known
+        self._replaced: tuple[int, ...] = ()  # revisions
+
+    def say(self, client: Client) -> wire.ProfileReply:
+        """DaemonError, DaemonDownError."""
+        uri = f"note:me/{' '.join(self.key.casefold().split())}"
+        entries = client.profile().profile.entries
+        self.former = next((one.objects[-1] for entry in entries for one in entry.facts if one.uri == uri), "")
+        reply = client.set_profile(self.key, self._value)
+        self._replaced = tuple(one.id for one in reply.revisions)
+        return reply
+
+    def take_back(self, client: Client) -> None:
+        """DaemonError, DaemonDownError."""
+        if self.former:
+            client.set_profile(self.key, self.former)
+            return
+        for id in self._replaced:
+            client.settle(id, "undo")
+        client.remove_from_profile(self.key)
 
 
 @dataclass

@@ -25,7 +25,7 @@ EMPTY = (
     ("folder", "Choose a folder", "Your notes, documents and mails: read, and kept up with."),
     ("examples", "Try the examples", "The notes of somebody who keeps a lighthouse museum."),
     ("model", "Connect a model", "Ollama on this machine, or a key. It works without, too."),
-    ("import", "Import chats", "What you said elsewhere: WhatsApp, Telegram, ChatGPT, Claude."),
+    ("import", "Import chats", "ChatGPT, Claude, Claude Code, Codex, WhatsApp, Telegram, Discord."),
 )
 
 
@@ -65,11 +65,15 @@ def news_rows(home: wire.Home, folders: Iterable[str], now: datetime) -> list[Ro
         verb = "waits" if home.review_total == 1 else "wait"
         waits = f"{count(home.review_total, 'change')} {verb} for your review"
         rows.append(
-            Row(Content.assemble((waits, "$text-warning"), "\n", (_clean(news(home.review, folders)), MUTED)), "review")
+            Row(
+                Content.assemble((waits, "$text-warning"), "\n", (_clean(news(home.review, folders)), MUTED)),
+                "review",
+                home.review,
+            )
         )
     for one in home.changed[:CHANGES]:
         if home.review is None or one.id != home.review.id:
-            rows.append(Row(_changed(one, now), "review"))
+            rows.append(Row(_changed(one, now), "review", one))
     if more := home.changed_total - len(home.changed[:CHANGES]):
         rows.append(Row(Content.styled(f"and {count(more, 'more change')}", MUTED), "review"))
     if home.read:

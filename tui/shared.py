@@ -41,12 +41,18 @@ class Shared:
     status: wire.Status | None = None
     down: str = ""  # why the daemon does not answer; empty while it does, or before it was asked
     done: list[Done] = field(default_factory=list)  # on any page, the last one last
+    review_at: wire.Revision | None = None  # what the page Review is to show when it is opened next
     news: dict[int, wire.Revision] = field(default_factory=dict)  # by id: facts that changed and nobody has looked at
 
     def note_done(self, undo: Callable[[Client], object], said: str, show: Callable[[], object] = lambda: None) -> Done:
         """Something was done that `undo` takes back; `said` is said then, and `show` called."""
         self.done.append(Done(undo, said, show))
         return self.done[-1]
+
+    def drop_done(self, done: Done) -> None:
+        """It was taken back where it was done, or cannot be taken back any more."""
+        if done in self.done:
+            self.done.remove(done)
 
     def note_change(self, revision: wire.Revision) -> None:
         """A fact has just changed, or somebody has said something of that."""

@@ -210,7 +210,7 @@ async def test_the_memory_is_looked_after() -> None:
         for command, said in [
             ("/backup", "Copied to /backup/memory-1.db, 18.4 MB. It comes back with: pal restore /backup/memory-1.db"),
             ("/check", "The memory file is whole."),
-            ("/doctor", "All is well: the file, the disk, the backups and the folders."),
+            ("/doctor", "All is well. Looked at: daemon, file, disk, backups, folders, embedder, night."),
             ("/tidy", "3 facts that were told twice are one now."),
             ("/pause", "No model reads in the background. /unpause goes on."),
             ("/unpause", "Models read in the background. /pause stops it."),
@@ -218,8 +218,10 @@ async def test_the_memory_is_looked_after() -> None:
             await give(chat, command, said)
         chat.client.problems = ("page 7 is torn.",)
         gone = wire.Folder("/gone", "missing", detail="the disk is not there")
-        chat.client.state = replace(chat.client.state, safe_mode="It reads nothing.", folders=(gone,))
-        await give(chat, "/doctor", "The file: page 7 is torn.\nIt reads nothing.\n/gone: the disk is not there.")
+        broke_off = wire.Night("failed", None, 3)
+        chat.client.state = replace(chat.client.state, safe_mode="It reads nothing.", folders=(gone,), night=broke_off)
+        away = '/gone is watched, but the disk is not there. To let it go: pal watch rm "/gone"'
+        await give(chat, "/doctor", f"page 7 is torn.\nIt reads nothing.\n{away}\nWhat is done at night broke off")
         await give(chat, "/check", "The memory file is damaged:\npage 7 is torn.")
 
 

@@ -95,7 +95,8 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
                 await self.conversation.ask(Inquiry(question))
             case "resume", int(id):
                 self.resume_session(id)
-            case "review", _:
+            case "review", revision:
+                self.shared.review_at = revision if isinstance(revision, wire.Revision) else None
                 await self.run_action("app.open_page('review')")
             case "open", wire.PlannedEntry() as planned:
                 self._open_planned(planned)

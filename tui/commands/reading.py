@@ -8,9 +8,9 @@ from pathlib import Path
 from textual import work
 
 from daemon import wire
-from daemon.client import Client
 from daemon.terminal import display_safe
 from tui.commands.undoing import UndoCommands
+from tui.deeds import Statement
 from tui.messages import StreamEvent
 from tui.reports import added_report, failure, profile_report, status_report
 from tui.screens.keep import KeepScreen
@@ -87,29 +87,15 @@ class ReadingCommands(UndoCommands):
     async def action_show_me(self, said: str = "") -> None:
         key, _, value = said.partition(" ")
         with self.tell_failures():
-            before = reply = await self.link.call(lambda client: client.profile())
             if value.strip():
-                reply = await self.link.call(lambda client: client.set_profile(key, value.strip()))
-                self._note_said(key, before, reply)
+                statement = Statement(key, value.strip())
+                reply = await self.link.call(statement.say)
+                former = statement.former
+                said = f"{key} is {former} again." if former else f"What you said of {key} is taken back."
+                self.shared.note_done(statement.take_back, said)
+            else:
+                reply = await self.link.call(lambda client: client.profile())
             await self.conversation.say(profile_report(reply, key))
-
-    def _note_said(self, key: str, before: wire.ProfileReply, reply: wire.ProfileReply) -> None:
-        """What was said of the owner by hand can be taken back: what was said before is said again."""
-        uri = f"note:me/{key.casefold()}"
-        facts = [fact for entry in before.profile.entries for fact in entry.facts if fact.uri == uri]
-        former = facts[0].objects[-1] if facts else ""
-        replaced = [one.id for one in reply.revisions]
-
-        def take_back(client: Client) -> None:
-            if former:
-                client.set_profile(key, former)
-                return
-            for id in replaced:
-                client.settle(id, "undo")
-            client.remove_from_profile(key)
-
-        said = f"{key} is {former} again." if former else f"What you said of {key} is taken back."
-        self.shared.note_done(take_back, said)
 
     @work
     async def action_show_status(self) -> None:

@@ -29,10 +29,11 @@ class UndoCommands(Part):
             except DaemonError as error:
                 if error.failed.code != "not_found":
                     raise
-                self.shared.done.remove(last)  # it is gone: what was done before it can be undone next
+                self.shared.drop_done(last)  # it is gone: what was done before it can be undone next
+                last.show()
                 await self.conversation.say(f"{error} Nothing was undone.", "warning")
                 return
-            self.shared.done.remove(last)
+            self.shared.drop_done(last)
             last.show()
             await self.conversation.say(last.said)
             self.link.refresh_status()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import work
 
-from daemon import wire
+from daemon.examination import examine
 from daemon.terminal import size
 from tui.commands.part import Part
 from tui.wording import short_path
@@ -35,13 +35,15 @@ class UpkeepCommands(Part):
     async def action_examine(self) -> None:
         with self.tell_failures():
             note = await self.conversation.say("Looking for what is wrong.")
-            status = await self.link.call(lambda client: client.status())
-            check = await self.link.call(lambda client: client.check())
-            problems = find_problems(status, check)
-            if problems:
-                note.say("\n".join([*problems, "pal doctor says more, and mends with --fix."]), "warning")
-            else:
-                note.say("All is well: the file, the disk, the backups and the folders.")
+            looks = await self.link.call(lambda client: list(examine(client, client.paths.config)))
+            problems = [look.problem for look in looks if look.problem]
+            if not problems:
+                looked = ", ".join(dict.fromkeys(look.at for look in looks))
+                note.say(f"All is well. Looked at: {looked}.")
+                return
+            if any(look.mend for look in looks):
+                problems.append("Some of it can be mended on the page Folders, in its tab Health.")
+            note.say("\n".join(problems), "warning")
 
     @work
     async def action_tidy(self) -> None:
@@ -61,21 +63,3 @@ class UpkeepCommands(Part):
             )
             await self.conversation.say(f"{said} {'/pause stops it.' if enabled else '/unpause goes on.'}")
 
-
-def find_problems(status: wire.Status, check: wire.Check) -> list[str]:
-    """What is wrong, each in a sentence with what to do."""
-    problems = [f"The file: {one}" for one in check.problems]
-    problems += [
-        f"The {what} cannot be read ({why}), so questions are answered without." for what, why in status.damage
-    ]
-    if status.safe_mode:
-        problems.append(status.safe_mode)
-    if status.disk and status.disk.text:
-        problems.append(status.disk.text)
-    if status.erasing and status.erasing.reason:
-        problems.append(f"What was forgotten is not off the disk yet: {status.erasing.reason}.")
-    problems += status.upkeep.warnings if status.upkeep else ()
-    for folder in status.folders:
-        if folder.state == "missing" or folder.gone:
-            problems.append(f"{short_path(folder.path)}: {folder.detail or 'it is not there'}.")
-    return problems

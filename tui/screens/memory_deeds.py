@@ -7,11 +7,11 @@ from textual import work
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.browse import Target
-from tui.deeds import Deed, Deeds, Step
+from tui.deeds import Deed, Deeds, Statement, Step
 from tui.screens.ask import AskScreen
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.page import Page
-from tui.shared import Shared
+from tui.shared import Done, Shared
 from tui.widgets.leaf import Leaf
 from tui.wording import count
 
@@ -26,6 +26,7 @@ class MemoryDeeds(Page):
         self.target: Target | None = None  # whose page is shown
         self.page: wire.ObjectReply | None = None  # what is known of it, if it is an object
         self._deeds = Deeds()
+        self._noted: list[Done] = []  # those of `done`, for /undo in the chat
 
     def reload(self) -> None:
         """Shows what has become of it."""
@@ -64,11 +65,8 @@ class MemoryDeeds(Page):
         before = entry.facts[0].objects[-1] if entry and entry.facts else ""
         value = await self.app.push_screen_wait(AskScreen(f"Your {key}", "The latest word counts.", before))
         if value and value != before:
-            await self._do(
-                f"Your {key} is now {value}",
-                lambda client: client.set_profile(key, value),
-                lambda client: client.remove_from_profile(key),
-            )
+            statement = Statement(key, value)
+            await self._do(f"Your {key} is now {value}", statement.say, statement.take_back)
 
     @work
     async def action_merge(self) -> None:
@@ -160,6 +158,7 @@ class MemoryDeeds(Page):
         with self.tell_failures():
             await self.link.call(deed.undo)
             self._deeds.take_back()
+            self.shared.drop_done(self._noted.pop())
             self._end(f"Taken back: {deed.words}. r does it again.")
 
     @work
@@ -171,13 +170,26 @@ class MemoryDeeds(Page):
         with self.tell_failures():
             await self.link.call(deed.do)
             self._deeds.repeat()
+            self._note(deed)
             self._end(f"{deed.words}. u takes it back.")
 
     async def _do(self, words: str, do: Step, undo: Step) -> None:
         with self.tell_failures():
             await self.link.call(do)
-            self._deeds.add(Deed(words, do, undo))
+            deed = Deed(words, do, undo)
+            self._deeds.add(deed)
+            self._note(deed)
             self._end(f"{words}. u takes it back.")
+
+    def _note(self, deed: Deed) -> None:
+        """It can be taken back by /undo in the chat, too: the last one first, as here."""
+
+        def show() -> None:
+            self._noted.pop()
+            self._deeds.take_back()
+            self.reload()
+
+        self._noted.append(self.shared.note_done(deed.undo, f"Taken back: {deed.words}.", show))
 
     def _end(self, words: str) -> None:
         self._say(words)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Final
 
 from textual import events, on, work
@@ -92,10 +91,14 @@ class ReviewScreen(Page):
     # The daemon ---------------------------------------------------------------------------------
 
     def on_screen_resume(self) -> None:
-        if self.shared.news:
+        chosen, self.shared.review_at = self.shared.review_at, None
+        if chosen is not None:
+            self._wanted = chosen.id
+            self.filter.choose("open" if chosen.state == "open" else "all")
+        elif self.shared.news:
             self._wanted = max(self.shared.news)
-            self.shared.news.clear()
             self.filter.choose("open")
+        self.shared.news.clear()
         self._load()
 
     def status_changed(self, message: StatusChanged) -> None:
@@ -250,8 +253,7 @@ class ReviewScreen(Page):
             self._say("There is nothing to take back.")
             return
         before, noted = self._decisions.popitem()
-        with suppress(ValueError):  # /undo has taken it
-            self.shared.done.remove(noted)
+        self.shared.drop_done(noted)
         with self.tell_failures():
             for id, verdict in before:
                 await self._settle(id, verdict)
