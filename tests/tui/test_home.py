@@ -122,6 +122,15 @@ async def test_changes_lead_to_the_review() -> None:
         assert "The compressor has a belt of rubber." in chat.text() and "was leather" in chat.text()
 
 
+async def test_a_change_that_needs_no_review_is_shown_among_all() -> None:
+    async with chatting(world.at_home()) as chat:
+        await choose(chat, Home.NEWS, "The mayor is Nuria Solano.")
+        await chat.until(lambda: isinstance(chat.app.screen, ReviewScreen) and chat.app.screen.changes.revision)
+        page = chat.app.screen
+        assert isinstance(page, ReviewScreen) and page.filter.chosen == "all"
+        assert page.changes.revision is not None and page.changes.revision.id == 1
+
+
 async def test_what_was_read_is_listed_with_its_places() -> None:
     async with chatting(world.at_home()) as chat:
         await choose(chat, Home.NEWS, "notes read")

@@ -152,6 +152,10 @@ async def test_a_fact_is_corrected_taken_back_and_done_again() -> None:
         await chat.until(lambda: chat.client.did[-1] == ("correct", 901, "0161 496 99"))
         await chat.pilot.press("r")
         await chat.until(lambda: "There is nothing to do again." in told(chat))
+        await chat.pilot.press("f5")
+        await chat.send("/undo")
+        await chat.until(lambda: "Taken back: Ozzie Penhale, phone: 0161 496 07 is now 0161 496 99." in chat.words())
+        assert chat.client.did[-1] == ("take back", 901) and not page._deeds.done and not chat.app.shared.done
 
 
 async def test_two_names_are_one_and_two_again() -> None:
@@ -212,6 +216,15 @@ async def test_what_is_yours_is_listed_and_said_anew() -> None:
         chat.app.screen.query_one(Input).value = "0161 496 11"
         await chat.pilot.press("enter")
         await chat.until(lambda: "phone: 0161 496 11" in chat.text())
+        await chat.pilot.press("e")
+        await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
+        chat.app.screen.query_one(Input).value = "0161 496 22"
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "phone: 0161 496 22" in chat.text())
+        await chat.pilot.press("u")
+        await chat.until(lambda: "phone: 0161 496 11" in chat.text())
+        await chat.pilot.press("u")
+        await chat.until(lambda: chat.client.mine.entries == ())
 
 
 async def test_what_is_planned_and_which_tasks_are_open() -> None:

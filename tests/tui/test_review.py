@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW
 from tui.changes import find_difference, news, verdict_of
+from tui.screens.ask import AskScreen
 from tui.screens.review import ReviewScreen
 from tui.widgets.plain import Plain
 
@@ -217,6 +219,40 @@ def test_a_verdict_is_known_by_what_came_of_it(verdict: str) -> None:
     client = world.reviewed()
     assert verdict_of(client.settle(4, verdict)) == verdict
     assert client.changed[4].settled == (None if verdict == "open" else NOW)
+
+
+async def test_neither_is_right_and_the_note_that_still_says_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[str, int | None]] = []
+    monkeypatch.setattr("tui.screens.review.open_in_editor", lambda _, uri, line: opened.append((uri, line)))
+    change = replace(world.changes()[4], id=9, old=world.FACT_BEFORE, new=world.FACT_PHONE)
+    page = wire.Passage(31, world.FACT_PHONE.uri, "file", "Ozzie Penhale", "---\nphone: 0161 496 07\n---", line=1)
+    listed = wire.ListedSource(page.uri, "file", page.title, 1)
+    note = wire.NoteReply(listed, None, (), (), (page,), ())
+    known = {"Ozzie Penhale": (replace(world.FACT_PHONE, objects=("Ozzie Penhale", "none")),)}
+    client = world.reviewed(changed=world.changes() | {9: change}, known=known, note_pages={page.uri: note})
+    client.told = (world.FACT_PHONE,)
+    async with chatting(client) as chat:
+        review_page = await review(chat)
+        await chat.until(lambda: review_page.changes.revision)
+        await chat.pilot.press("e")
+        await chat.until(lambda: isinstance(chat.app.screen, AskScreen))
+        field = chat.app.screen.query_one(Input)
+        assert field.value == "0161 496 07" and "Ozzie Penhale, phone" in chat.text()
+        field.value = "none"
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "u takes it back" in chat.said("#said"))
+        assert client.settled == [(9, "keep")] and client.did == [("correct", 901, "none")]
+        said, still = chat.said("#said").splitlines()
+        assert said == "You said what it is. Now: Ozzie Penhale, phone: none. u takes it back."
+        assert still == "notes/people/Ozzie Penhale.md:2 still says “0161 496 07”: O opens it."
+        await chat.pilot.press("O")
+        await chat.until(lambda: opened == [(page.uri, 2)])
+        await chat.pilot.press("u")
+        await chat.until(lambda: client.did[-1] == ("take back", 901) and client.settled[-1] == (9, "open"))
+        await chat.pilot.press("O")
+        await chat.until(lambda: chat.said("#said") == "No note says what you have just refused.")
+        await chat.pilot.press("down", "e")
+        await chat.until(lambda: chat.said("#said").startswith("Neither is a value that could be said otherwise."))
 
 
 async def test_undo_in_the_chat_takes_back_what_was_decided_last() -> None:

@@ -62,4 +62,3 @@ class UpkeepCommands(Part):
                 "Models read in the background." if enabled else "No model reads in the background."
             )
             await self.conversation.say(f"{said} {'/pause stops it.' if enabled else '/unpause goes on.'}")
-

@@ -12,11 +12,14 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from daemon import wire
-from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.client import DaemonDownError, DaemonError
+from daemon.terminal import display_safe
 from tui.actions import bindings_of
-from tui.changes import KINDS, describe_time, explain, mark_difference, name_kind, source_label, verdict_of
+from tui.changes import KINDS, describe_time, explain, mark_difference, name_kind, source_label
+from tui.deciding import Decision, Outcome, correct, decide, describe_refused, find_correctable
 from tui.editor import CannotOpenError, open_in_editor
 from tui.messages import Activity, StatusChanged
+from tui.screens.ask import AskScreen
 from tui.screens.page import Page
 from tui.shared import Done, Shared
 from tui.widgets.choices import Choices
@@ -29,7 +32,6 @@ FILTERS: Final = {"open": "Waiting", "decided": "Decided", "all": "All"}
 MOST_OPEN: Final = 200  # listed at once; when some are decided, the next come
 MOST: Final = 1000  # that the daemon lists
 PAUSE_SECONDS: Final = 0.05  # before the source of a change is asked for: a person may be on the way to another
-SAID: Final = {"keep": "the new one stands", "old": "the old one stands", "both": "both are true"}
 
 NOTHING: Final = {
     "open": (
@@ -44,8 +46,6 @@ NOTHING: Final = {
     ),
     "all": ("Nothing has changed yet.", "Facts that newer notes replace are listed here."),
 }
-
-Decision = tuple[tuple[int, str], ...]  # the revisions that were decided together, and how each stood before
 
 
 class ReviewScreen(Page):
@@ -62,6 +62,7 @@ class ReviewScreen(Page):
         self._decisions: dict[Decision, Done] = {}  # the last one last
         self._passages: dict[int, str] = {}  # by episode
         self._side = "new"
+        self._refused: wire.Fact | None = None  # what a note still says although the person has just refused it
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="review"):
@@ -188,11 +189,19 @@ class ReviewScreen(Page):
     def action_open_source(self) -> None:
         if (revision := self.changes.revision) is None:
             return
-        fact = revision.old if self._side == "old" else revision.new
+        self._open(revision.old if self._side == "old" else revision.new)
+
+    def action_open_refused(self) -> None:
+        if self._refused is not None:
+            self._open(self._refused)
+        else:
+            self._say("No note says what you have just refused.")
+
+    def _open(self, fact: wire.Fact) -> None:
         try:
             open_in_editor(self.app, fact.uri, fact.line)
         except CannotOpenError as error:
-            self.notify(str(error), severity="warning", markup=False)
+            self.notify(display_safe(str(error)), severity="warning", markup=False)
 
     @on(Choices.Chosen)
     def _filtered(self) -> None:
@@ -236,47 +245,59 @@ class ReviewScreen(Page):
 
     @work
     async def _decide(self, chosen: Sequence[wire.Revision], verdict: str) -> None:
-        done = []
         with self.tell_failures():
-            for one in chosen:
-                await self._settle(one.id, verdict)
-                done.append((one.id, verdict_of(one)))
-        if done:
-            self._note_decision(tuple(done))
-            many = f"{count(len(done), 'change')}: " if len(done) > 1 else ""
-            self._say(f"{many}{SAID[verdict]}. u takes it back.".capitalize())
+            decision, outcome, failure = await self.link.call(lambda client: decide(client, chosen, verdict))
+            if decision.before:
+                self._note_decision(decision, outcome)
+            if failure is not None:
+                self.notify(display_safe(str(failure)), severity="error", markup=False)
         self._end_deciding(one.id for one in chosen)
+
+    @work
+    async def action_edit(self) -> None:
+        revision = self.changes.revision
+        if revision is None:
+            return
+        fact = find_correctable(revision, self._side)
+        if fact is None:
+            self._say("Neither is a value that could be said otherwise. Enter opens the note: change it there.")
+            return
+        question = f"{fact.objects[0]}, {fact.predicate}"
+        more = "From now on. What it was stays as history, and the notes as they are."
+        value = await self.app.push_screen_wait(AskScreen(question, more, fact.objects[-1]))
+        if not value or value == fact.objects[-1]:
+            return
+        with self.tell_failures():
+            self._note_decision(*await self.link.call(lambda client: correct(client, revision, fact, value)))
+        self._end_deciding(())
 
     @work
     async def action_take_back(self) -> None:
         if not self._decisions:
             self._say("There is nothing to take back.")
             return
-        before, noted = self._decisions.popitem()
+        decision, noted = self._decisions.popitem()
         self.shared.drop_done(noted)
         with self.tell_failures():
-            for id, verdict in before:
-                await self._settle(id, verdict)
-            self._wanted = before[0][0]
-            self._say(f"Taken back: {count(len(before), 'decision')}.")
+            await self.link.call(decision.take_back)
+            self._wanted = decision.before[0][0]
+            self._refused = None
+            self._say(f"Taken back: {count(len(decision.before), 'decision')}.")
         self._end_deciding(())
 
-    def _note_decision(self, decision: Decision) -> None:
-        """What was decided can be taken back here, and by /undo in the chat."""
-
-        def settle(client: Client) -> None:
-            for id, verdict in decision:
-                client.settle(id, verdict)
+    def _note_decision(self, decision: Decision, outcome: Outcome) -> None:
+        """Says what came of it. What was decided can be taken back here, and by /undo in the chat."""
 
         def show() -> None:
             self._decisions.pop(decision, None)
+            self._refused = None
             self._end_deciding(())
 
-        taken = f"Taken back: {count(len(decision), 'decision')} on the page Review."
-        self._decisions[decision] = self.shared.note_done(settle, taken, show)
-
-    async def _settle(self, id: int, verdict: str) -> None:
-        await self.link.call(lambda client: client.settle(id, verdict))
+        taken = f"Taken back: {count(len(decision.before), 'decision')} on the page Review."
+        self._decisions[decision] = self.shared.note_done(decision.take_back, taken, show)
+        self._refused = next(iter(outcome.refused), None)
+        still = describe_refused(outcome.refused, self.folders)
+        self._say("\n".join(filter(None, (f"{outcome.said} u takes it back.", still))))
 
     def _end_deciding(self, ids: Iterable[int]) -> None:
         self._deciding.difference_update(ids)
