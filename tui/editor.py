@@ -66,10 +66,14 @@ def opening_command(uri: str, line: int | None) -> list[str]:
     editor = find_editor()
     if editor is None:
         raise CannotOpenError("No editor was found. Set $EDITOR, for example to nano or vim.")
+    variable = "$VISUAL" if os.environ.get("VISUAL", "").strip() else "$EDITOR"
     try:
-        return editor_command(editor, str(path), line)
+        command = editor_command(editor, str(path), line)
     except ValueError as error:
-        raise CannotOpenError(f"$EDITOR cannot be understood: {error}") from error
+        raise CannotOpenError(f"{variable} cannot be understood: {error}") from error
+    if shutil.which(command[0]) is None:
+        raise CannotOpenError(f"{variable} names {command[0]}, which is not there. Set it to one that is installed.")
+    return command
 
 
 def find_editor(environ: Mapping[str, str] = os.environ) -> str | None:

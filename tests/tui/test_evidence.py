@@ -143,8 +143,8 @@ async def test_enter_opens_the_source_in_the_editor_at_the_line(
     [
         (world.CHAT, "vim", "This was said in a chat or a note"),
         (world.PRISM, "vim", "The file is not there any more"),
-        (replace(world.PRISM, uri=__file__), "/nowhere/vim", "The editor did not start"),
-        (replace(world.PRISM, uri=__file__), "vim 'half", "$EDITOR cannot be understood"),
+        (replace(world.PRISM, uri=__file__), "/nowhere/vim", "$VISUAL names /nowhere/vim, which is not there"),
+        (replace(world.PRISM, uri=__file__), "vim 'half", "$VISUAL cannot be understood"),
     ],
 )
 async def test_what_cannot_be_opened_shows_its_passage_and_says_why(
