@@ -11,8 +11,8 @@ from typing import Literal
 
 from daemon import wire
 from tui.actions import Completes, commands, find_command, find_commands
+from tui.fuzzy import rank
 from tui.inquiry import Limit, parse_day
-from tui.matching import rank
 from tui.wording import count, day, short_path
 
 _LIMIT = re.compile(r"(?:^|(?<=\s))([@#])([^\s@#]*)$")

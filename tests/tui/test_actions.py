@@ -22,9 +22,9 @@ from tui.screens.review import ReviewScreen
 from tui.screens.sessions import SessionsScreen
 from tui.widgets.browse_list import BrowseList
 from tui.widgets.citation_list import CitationList
+from tui.widgets.detail import Detail
 from tui.widgets.graph import GraphView
 from tui.widgets.home import HomeList
-from tui.widgets.leaf import Leaf
 from tui.widgets.plain import Plain
 from tui.widgets.prompt import Prompt
 from tui.widgets.revision_list import RevisionList
@@ -51,7 +51,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "memory": MemoryScreen,
     "finding": SearchField,
     "items": BrowseList,
-    "leaf": Leaf,
+    "detail": Detail,
     "changes": RevisionList,
     "graph": GraphView,
     "walk": WalkView,
@@ -65,7 +65,7 @@ OWNERS: dict[str, type[DOMNode]] = {
 PAGES: dict[str, type[Page]] = {
     "changes": ReviewScreen,
     "finding": MemoryScreen,
-    "leaf": MemoryScreen,
+    "detail": MemoryScreen,
 }  # where a part of a page is on; else it is the chat
 
 

@@ -29,11 +29,11 @@ async def memory(chat: Chat, until: str = "Ozzie Penhale") -> MemoryScreen:
 
 
 def title(page: MemoryScreen) -> str:
-    return str(page.query_one("#leaf").border_title)
+    return str(page.query_one("#detail").border_title)
 
 
 def lines(page: MemoryScreen) -> str:
-    return "\n".join(str(option.prompt) for option in page.leaf.options)
+    return "\n".join(str(option.prompt) for option in page.detail.options)
 
 
 def told(chat: Chat) -> str:
@@ -104,7 +104,9 @@ async def test_an_object_its_neighbours_and_the_way_back() -> None:
         await chat.pilot.press("backspace")
         await chat.until(lambda: title(page) == "Ozzie Penhale › Compressor")
         await chat.pilot.press("escape")
-        await chat.until(lambda: title(page) == "Ozzie Penhale" and page.leaf.highlighted == page.leaf.option_count - 1)
+        await chat.until(
+            lambda: title(page) == "Ozzie Penhale" and page.detail.highlighted == page.detail.option_count - 1
+        )
         await chat.pilot.press("escape", "escape", "escape")
         await chat.until(lambda: chat.app.screen is chat.screen)
 
@@ -155,7 +157,7 @@ async def test_a_fact_is_corrected_taken_back_and_done_again() -> None:
         await chat.pilot.press("f5")
         await chat.send("/undo")
         await chat.until(lambda: "Taken back: Ozzie Penhale, phone: 0161 496 07 is now 0161 496 99." in chat.words())
-        assert chat.client.did[-1] == ("take back", 901) and not page._deeds.done and not chat.app.shared.done
+        assert chat.client.did[-1] == ("take back", 901) and not page._edits.done and not chat.app.shared.done
 
 
 async def test_two_names_are_one_and_two_again() -> None:

@@ -13,8 +13,8 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
+from tui.fuzzy import rank
 from tui.inquiry import Inquiry, Limit, add_limit, is_long, parse_day
-from tui.matching import rank
 from tui.widgets.chips import Chip, Chips
 from tui.widgets.note import Note
 from tui.widgets.plain import Plain

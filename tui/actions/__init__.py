@@ -13,17 +13,17 @@ from tui.actions.action import Action as Action
 from tui.actions.action import Completes as Completes
 from tui.actions.action import Where as Where
 from tui.actions.answers import ANSWERS
+from tui.actions.browser import BROWSER
 from tui.actions.chat import CHAT
 from tui.actions.everywhere import EVERYWHERE
 from tui.actions.graph import GRAPH
 from tui.actions.home import HOME
-from tui.actions.looking import LOOKING
 from tui.actions.memory import MEMORY
 from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
 from tui.actions.walk import WALK
 from tui.actions.work import WORK
-from tui.matching import rank
+from tui.fuzzy import rank
 
 PLACES: dict[Where, str] = {
     "chat": "In the chat",
@@ -41,7 +41,7 @@ PLACES: dict[Where, str] = {
     "memory": "On the page of the memory",
     "finding": "While looking for something",
     "items": "In the list of what is there",
-    "leaf": "On the page of one thing",
+    "detail": "On the page of one thing",
     "folders": "On the page of folders",
     "rows": "In its lists",
     "watched": "In the folders",
@@ -60,7 +60,7 @@ ACTIONS: tuple[Action, ...] = (
     *REVIEW,
     *GRAPH,
     *WALK,
-    *LOOKING,
+    *BROWSER,
     *WORK,
 )
 

@@ -21,7 +21,7 @@ Where = Literal[
     "memory",
     "finding",
     "items",
-    "leaf",
+    "detail",
     "folders",
     "rows",
     "watched",

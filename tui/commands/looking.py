@@ -8,7 +8,7 @@ from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError
 from tui.commands.undoing import UndoCommands
 from tui.reports import cited_why_report
-from tui.screens.line import LineScreen
+from tui.screens.ask import AskScreen
 from tui.widgets.citation_list import CitationList
 from tui.widgets.trace_line import TraceLine
 
@@ -55,7 +55,7 @@ class LookingCommands(UndoCommands):
 
     async def _ask_whynot(self) -> None:
         """Asks for words and says in the conversation why they are not in the answer. Raises what the client raises."""
-        words = await self.app.push_screen_wait(LineScreen("Why not?", "", MISSED))
+        words = await self.app.push_screen_wait(AskScreen("Why not?", hint=MISSED))
         if words:
             self.remove_class("-evidence-open")  # on a small terminal it covers what is said now
             await self.conversation.explain(self.folders, words)

@@ -10,7 +10,7 @@ from textual import work
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.commands.undoing import UndoCommands
-from tui.deeds import Statement
+from tui.edit_history import Statement
 from tui.messages import StreamEvent
 from tui.reports import added_report, failure, profile_report, status_report
 from tui.screens.keep import KeepScreen

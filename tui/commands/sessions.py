@@ -9,7 +9,7 @@ from textual import work
 from daemon import wire
 from tui.commands.part import Part
 from tui.exports import EXPORT_HINT, ExportError, export, suggest_path
-from tui.screens.line import LineScreen
+from tui.screens.ask import MAX_NAME, MAX_PATH, AskScreen
 from tui.screens.sessions import NEW, SessionsScreen
 from tui.shared import Shared
 from tui.wording import short_path
@@ -53,7 +53,7 @@ class SessionCommands(Part):
         if kept is None:
             await self.conversation.say("There is no session yet. Ask something first.", "warning")
             return
-        ask = LineScreen("Rename", kept.title, "Enter keeps the name · Esc leaves it")
+        ask = AskScreen("Rename", value=kept.title, hint="Enter keeps the name · Esc leaves it", max_length=MAX_NAME)
         if name := title or await self._ask_line(ask):
             with self.tell_failures():
                 self.conversation.rename(await self.link.call(lambda client: client.rename_conversation(kept.id, name)))
@@ -64,7 +64,7 @@ class SessionCommands(Part):
         if kept is None:
             await self.conversation.say("There is no session yet. Ask something first.", "warning")
             return
-        ask = LineScreen("Export", suggest_path(kept.title), EXPORT_HINT, 1000)
+        ask = AskScreen("Export", value=suggest_path(kept.title), hint=EXPORT_HINT, max_length=MAX_PATH)
         if place := typed or await self._ask_line(ask):
             try:
                 with self.tell_failures():
@@ -73,7 +73,7 @@ class SessionCommands(Part):
             except ExportError as error:
                 await self.conversation.say(str(error), "error")
 
-    async def _ask_line(self, screen: LineScreen) -> str | None:
+    async def _ask_line(self, screen: AskScreen) -> str | None:
         return await self.app.push_screen_wait(screen)
 
     @work

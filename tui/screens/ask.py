@@ -14,6 +14,9 @@ from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
 
 HINT = "Enter keeps it · Esc leaves all as it is"
+MAX_LENGTH = 200  # characters
+MAX_NAME = 120  # of a session
+MAX_PATH = 1000
 
 
 class AskScreen(Dialog[str | None]):
@@ -21,16 +24,19 @@ class AskScreen(Dialog[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
 
-    def __init__(self, question: str, more: str = "", value: str = "", hint: str = HINT) -> None:
+    def __init__(
+        self, question: str, more: str = "", value: str = "", hint: str = HINT, max_length: int = MAX_LENGTH
+    ) -> None:
         super().__init__()
         self._question, self._more, self._value, self._hint = question, more, value, hint
+        self._max_length = max_length
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -small"):
             yield Plain(self._question, classes="dialog-title")
             if self._more:
                 yield Plain(self._more, classes="dialog-more")
-            yield Input(display_safe(self._value, line=True), max_length=200, compact=True)
+            yield Input(display_safe(self._value, line=True), max_length=self._max_length, compact=True)
             yield Plain(self._hint, classes="dialog-hint")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

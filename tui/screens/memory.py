@@ -30,15 +30,15 @@ from tui.browse import (
     make_plan_row,
     make_task_row,
 )
+from tui.details import Line, draw_neighbours, list_entry_lines, list_fact_lines, list_note_lines, list_object_lines
 from tui.editor import CannotOpenError, open_in_editor
-from tui.leaves import Line, draw_neighbours, list_entry_lines, list_fact_lines, list_note_lines, list_object_lines
 from tui.messages import Activity, StatusChanged
-from tui.screens.memory_deeds import MemoryDeeds
+from tui.screens.memory_edits import MemoryEdits
 from tui.shared import Shared
 from tui.widgets.browse_list import PAGE, BrowseList
 from tui.widgets.choices import Choices
+from tui.widgets.detail import Detail
 from tui.widgets.graph import GraphView
-from tui.widgets.leaf import Leaf
 from tui.widgets.plain import Plain
 from tui.widgets.search_field import SearchField
 
@@ -49,7 +49,7 @@ NOTHING: Final = "Nothing in your memory is called so or says so."
 EMPTY: Final = "Nothing is in your memory yet. Type /add PATH in the chat to read something."
 
 
-class MemoryScreen(MemoryDeeds):
+class MemoryScreen(MemoryEdits):
     """The search and the list on the left, the chosen page on the right."""
 
     NAME = "memory"
@@ -68,9 +68,9 @@ class MemoryScreen(MemoryDeeds):
                 yield Choices(KINDS, number_style="$foreground-muted")
                 yield Plain(id="nothing").hide()
                 yield BrowseList()
-            with Vertical(id="leaf", classes="pane"):
+            with Vertical(id="detail", classes="pane"):
                 yield GraphView(centred=True)
-                yield Leaf()
+                yield Detail()
 
     def on_mount(self) -> None:
         self.query_one("#found").border_title = "Memory"
@@ -81,8 +81,8 @@ class MemoryScreen(MemoryDeeds):
         return self.query_one(BrowseList)
 
     @property
-    def leaf(self) -> Leaf:
-        return self.query_one(Leaf)
+    def detail(self) -> Detail:
+        return self.query_one(Detail)
 
     @property
     def filter(self) -> Choices:
@@ -107,7 +107,7 @@ class MemoryScreen(MemoryDeeds):
         """Lists anew what is listed, the cursor where it was, and shows the page anew."""
         self._search(self.items.row.target if self.items.row else None)
         if self.target is not None:
-            self._look(self.target, self.leaf.highlighted, 0)
+            self._look(self.target, self.detail.highlighted, 0)
 
     # Searching ----------------------------------------------------------------------------------
 
@@ -214,8 +214,8 @@ class MemoryScreen(MemoryDeeds):
 
     @on(OptionList.OptionSelected, "#lines")
     def _follow(self) -> None:
-        if self.leaf.line is not None and self.leaf.line.target is not None:
-            self._go_to(self.leaf.line.target)
+        if self.detail.line is not None and self.detail.line.target is not None:
+            self._go_to(self.detail.line.target)
 
     @on(GraphView.Opened)
     def _follow_line(self, message: GraphView.Opened) -> None:
@@ -225,7 +225,7 @@ class MemoryScreen(MemoryDeeds):
         if target.is_same(self.target):
             return
         if self.target is not None:
-            self._trail.append((self.target, self.leaf.highlighted))
+            self._trail.append((self.target, self.detail.highlighted))
         self._look(target, None, 0)
 
     @work(exclusive=True, group="look")
@@ -234,8 +234,8 @@ class MemoryScreen(MemoryDeeds):
         with self.tell_failures():
             lines = await self._read(target)
             self.target = target
-            self.query_one("#leaf").border_title = Content(display_safe(self._path(target), line=True) or " ")
-            self.leaf.show(lines, line)
+            self.query_one("#detail").border_title = Content(display_safe(self._path(target), line=True) or " ")
+            self.detail.show(lines, line)
             drawing = self.query_one(GraphView)
             drawing.display = self.page is not None and bool(self.page.neighbours)
             if self.page is not None:
@@ -271,16 +271,16 @@ class MemoryScreen(MemoryDeeds):
     def leave(self) -> None:
         """What was shown is there no more: back to where one came from, or to the list."""
         self.target = self.page = None
-        self.leaf.show(())
+        self.detail.show(())
         self.query_one(GraphView).display = False
-        self.query_one("#leaf").border_title = ""
+        self.query_one("#detail").border_title = ""
         self.action_go_back()
 
     # Going about --------------------------------------------------------------------------------
 
     def _show_leaf(self) -> None:
         self.add_class("-looking")
-        self.leaf.focus()
+        self.detail.focus()
 
     def action_focus_items(self) -> None:
         self.remove_class("-looking")
@@ -304,14 +304,14 @@ class MemoryScreen(MemoryDeeds):
         if self._trail:
             target, line = self._trail.pop()
             self._look(target, line, 0)
-        elif self.leaf.has_focus or self.has_class("-looking"):
+        elif self.detail.has_focus or self.has_class("-looking"):
             self.action_focus_items()
         else:
             self.action_search()
 
     def action_open_source(self) -> None:
-        line = self.leaf.line if self.leaf.has_focus else None
-        place = line.place if line and line.place else self.leaf.first_place
+        line = self.detail.line if self.detail.has_focus else None
+        place = line.place if line and line.place else self.detail.first_place
         try:
             if place is None:
                 raise CannotOpenError("Choose a line that stands in a note; then o opens it.")

@@ -20,9 +20,9 @@ from daemon.terminal import display_safe
 from tui.actions import bindings_of
 from tui.exports import EXPORT_HINT, ExportError, export, suggest_path
 from tui.link import Link
+from tui.screens.ask import MAX_NAME, MAX_PATH, AskScreen
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.dialog import Dialog
-from tui.screens.line import LineScreen
 from tui.widgets.plain import Plain
 from tui.widgets.preview import Preview
 from tui.wording import count, short_path, when
@@ -144,7 +144,7 @@ class SessionsScreen(Dialog[int | None]):
         session = self._highlighted
         if session is None:
             return
-        ask = LineScreen("Rename", session.title, "Enter keeps the name · Esc leaves it")
+        ask = AskScreen("Rename", value=session.title, hint="Enter keeps the name · Esc leaves it", max_length=MAX_NAME)
         if title := await self.app.push_screen_wait(ask):
             await self._change(lambda client: client.rename_conversation(session.id, title))
 
@@ -153,7 +153,7 @@ class SessionsScreen(Dialog[int | None]):
         session = self._highlighted
         if session is None:
             return
-        ask = LineScreen("Export", suggest_path(session.title), EXPORT_HINT, 1000)
+        ask = AskScreen("Export", value=suggest_path(session.title), hint=EXPORT_HINT, max_length=MAX_PATH)
         if typed := await self.app.push_screen_wait(ask):
             try:
                 path: Path = await self._link.call(lambda client: export(client, session.id, typed))

@@ -9,13 +9,13 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from tui.actions import Where, bindings_of
-from tui.leaves import Line
+from tui.details import Line
 
 
-class Leaf(OptionList, inherit_bindings=False):
+class Detail(OptionList, inherit_bindings=False):
     """Its lines, one under the other; headings are passed over. A click goes where Enter would."""
 
-    PLACE: ClassVar[Where] = "leaf"
+    PLACE: ClassVar[Where] = "detail"
     BINDINGS = bindings_of(PLACE)
 
     def __init__(self) -> None:

@@ -7,25 +7,25 @@ from textual import work
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.browse import Target
-from tui.deeds import Deed, Deeds, Statement, Step
+from tui.edit_history import Edit, EditHistory, Statement, Step
 from tui.screens.ask import AskScreen
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.page import Page
 from tui.shared import Done, Shared
-from tui.widgets.leaf import Leaf
+from tui.widgets.detail import Detail
 from tui.wording import count
 
 NOT_UNDONE = "This cannot be taken back."
 
 
-class MemoryDeeds(Page):
-    """Each deed is of the line one is on, else of the page it is on."""
+class MemoryEdits(Page):
+    """Each edit is of the line one is on, else of the page it is on."""
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self.target: Target | None = None  # whose page is shown
         self.page: wire.ObjectReply | None = None  # what is known of it, if it is an object
-        self._deeds = Deeds()
+        self._edits = EditHistory()
         self._noted: list[Done] = []  # those of `done`, for /undo in the chat
 
     def reload(self) -> None:
@@ -35,9 +35,9 @@ class MemoryDeeds(Page):
     @property
     def _fact(self) -> wire.Fact | None:
         """The fact that is meant: on the line one is on, or whose page it is."""
-        leaf = self.query_one(Leaf)
-        if leaf.has_focus and leaf.line is not None:
-            return leaf.line.fact
+        detail = self.query_one(Detail)
+        if detail.has_focus and detail.line is not None:
+            return detail.line.fact
         return self.target.fact if self.target is not None else None
 
     @work
@@ -151,45 +151,45 @@ class MemoryDeeds(Page):
 
     @work
     async def action_undo(self) -> None:
-        if not self._deeds.done:
+        if not self._edits.done:
             self._say("There is nothing to take back.")
             return
-        deed = self._deeds.done[-1]
+        edit = self._edits.done[-1]
         with self.tell_failures():
-            await self.link.call(deed.undo)
-            self._deeds.take_back()
+            await self.link.call(edit.undo)
+            self._edits.take_back()
             self.shared.drop_done(self._noted.pop())
-            self._end(f"Taken back: {deed.words}. r does it again.")
+            self._end(f"Taken back: {edit.words}. r does it again.")
 
     @work
     async def action_redo(self) -> None:
-        if not self._deeds.undone:
+        if not self._edits.undone:
             self._say("There is nothing to do again.")
             return
-        deed = self._deeds.undone[-1]
+        edit = self._edits.undone[-1]
         with self.tell_failures():
-            await self.link.call(deed.do)
-            self._deeds.repeat()
-            self._note(deed)
-            self._end(f"{deed.words}. u takes it back.")
+            await self.link.call(edit.do)
+            self._edits.repeat()
+            self._note(edit)
+            self._end(f"{edit.words}. u takes it back.")
 
     async def _do(self, words: str, do: Step, undo: Step) -> None:
         with self.tell_failures():
             await self.link.call(do)
-            deed = Deed(words, do, undo)
-            self._deeds.add(deed)
-            self._note(deed)
+            edit = Edit(words, do, undo)
+            self._edits.add(edit)
+            self._note(edit)
             self._end(f"{words}. u takes it back.")
 
-    def _note(self, deed: Deed) -> None:
+    def _note(self, edit: Edit) -> None:
         """It can be taken back by /undo in the chat, too: the last one first, as here."""
 
         def show() -> None:
             self._noted.pop()
-            self._deeds.take_back()
+            self._edits.take_back()
             self.reload()
 
-        self._noted.append(self.shared.note_done(deed.undo, f"Taken back: {deed.words}.", show))
+        self._noted.append(self.shared.note_done(edit.undo, f"Taken back: {edit.words}.", show))
 
     def _end(self, words: str) -> None:
         self._say(words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tui.actions.action import Action
 
-LOOKING: tuple[Action, ...] = (
+BROWSER: tuple[Action, ...] = (
     Action("Search", "Type what to look for.", "search", "memory", "slash,ctrl+f", footer="search"),
     Action("Filter", "Show all, things, facts, notes, or what is yours.", "show_next_filter", "memory", "f"),
     Action("Correct", "Say what the fact is instead; what it was stays as history.", "edit", "memory", "e",
@@ -27,13 +27,13 @@ LOOKING: tuple[Action, ...] = (
     Action("First", "Go to the first row.", "move_end(False)", "items", "home"),
     Action("Last", "Go to the last row.", "move_end(True)", "items", "end"),
     Action("Look", "Go to its page.", "choose", "items", "enter,right,l", footer="look"),
-    Action("Go there", "Go to the page of the thing, the note or the fact on the line.", "select", "leaf",
+    Action("Go there", "Go to the page of the thing, the note or the fact on the line.", "select", "detail",
            "enter,right,l", footer="go there"),
-    Action("Next line", "Go to the next line.", "cursor_down", "leaf", "down,j"),
-    Action("Line before", "Go to the line before.", "cursor_up", "leaf", "up,k"),
-    Action("Page down", "Go down a page.", "page_down", "leaf", "pagedown,space"),
-    Action("Page up", "Go up a page.", "page_up", "leaf", "pageup"),
-    Action("First line", "Go to the first line.", "first", "leaf", "home"),
-    Action("Last line", "Go to the last line.", "last", "leaf", "end"),
-    Action("Back", "Go back to where you were.", "screen.go_back", "leaf", "left,h"),
+    Action("Next line", "Go to the next line.", "cursor_down", "detail", "down,j"),
+    Action("Line before", "Go to the line before.", "cursor_up", "detail", "up,k"),
+    Action("Page down", "Go down a page.", "page_down", "detail", "pagedown,space"),
+    Action("Page up", "Go up a page.", "page_up", "detail", "pageup"),
+    Action("First line", "Go to the first line.", "first", "detail", "home"),
+    Action("Last line", "Go to the last line.", "last", "detail", "end"),
+    Action("Back", "Go back to where you were.", "screen.go_back", "detail", "left,h"),
 )  # fmt: skip

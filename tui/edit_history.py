@@ -12,7 +12,7 @@ Step = Callable[[Client], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class Edit:
     """One thing that was done, in `words`: "Ozzie Penhale, phone: 12 is now 13"."""
 
     words: str
@@ -49,15 +49,15 @@ class Statement:
 
 
 @dataclass
-class Deeds:
+class EditHistory:
     """Those that were done, the last at the end; and those that were taken back. What is done anew ends the latter."""
 
-    done: list[Deed] = field(default_factory=list)
-    undone: list[Deed] = field(default_factory=list)
+    done: list[Edit] = field(default_factory=list)
+    undone: list[Edit] = field(default_factory=list)
 
-    def add(self, deed: Deed) -> None:
+    def add(self, edit: Edit) -> None:
         """It was done just now."""
-        self.done.append(deed)
+        self.done.append(edit)
         self.undone.clear()
 
     def take_back(self) -> None:
