@@ -11,7 +11,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 DATA   ?= ../shared/bench
 SETS   ?= hotpotqa musique 2wiki
-JOBS   ?= 2
+JOBS   ?= 4
 TESTS  ?= tests
 TIMES  ?= 10
 
@@ -62,9 +62,10 @@ demo: $(VENV)/.installed
 	  "When was the fog signal last sounded?"; \
 	do printf '\n$$ pal ask "%s"\n' "$$question"; $(pal) ask "$$question" || exit 1; done
 
-# A file's tests stay in one process: what they share is made once.
+# A file's tests stay in one process: what they share is made once. More processes than cores, for many tests wait;
+# the files in the order of tests/conftest.py.
 test: $(VENV)/.installed-dev
-	@$(bin)/python -m pytest -n $(JOBS) --dist loadfile $(TESTS) || { \
+	@$(bin)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(TESTS) || { \
 	  echo "Tests failed: those that begin with FAILED or ERROR above. One alone: make test JOBS=0 TESTS=tests/..." >&2; exit 1; }
 
 # kill -9, torn logs, full disks: what the tests do a few times, over and over.
