@@ -46,8 +46,7 @@ def write_session(kept: wire.MessagesReply, path: Path) -> None:
 
 def describe_source(cited: wire.Citation) -> str:
     """Where a citation is from, and when that was: `notes/rent.md:4, 2026-03-09`."""
-    day = cited.at.date().isoformat() if cited.at else ""
-    return cited.label if not day or cited.label.endswith(day) else f"{cited.label}, {day}"
+    return cited.label if cited.label.endswith(cited.moment) else f"{cited.label}, {cited.moment}"
 
 
 def describe_change(change: wire.AnswerChange) -> str:

@@ -7,7 +7,7 @@ them on, and each dataclass takes half a millisecond to make.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, time
 from typing import Any, Literal
 
 
@@ -73,7 +73,8 @@ class Token(Event):
 @dataclass(frozen=True, slots=True)
 class Citation(Event):
     """The proof under a line of an answer. `n` is the number shown, from 1; `quote` the exact words; `value` the words
-    of that line that are the value asked for, "" where none is clear."""
+    of that line that are the value asked for, "" where none is clear. Of a chat, `at` and `speaker` are those of the
+    `message` that was cited, by its number in the chat."""
 
     n: int
     episode_id: int
@@ -88,14 +89,25 @@ class Citation(Event):
     earlier: bool = False  # an older value of what another line says
     folded: bool = False  # of a line that is shown when it is asked for
     value: str = ""
+    message: int | None = None
 
     @property
     def label(self) -> str:
-        """`path:line` or `path, page 3` for a file, `title, speaker, day` for a chat."""
+        """`path:line` or `path, page 3` for a file, `title, speaker, day 18:05` for a chat."""
         if self.line is not None:
             return name_place(self.uri, self.line)
-        day = self.at.date().isoformat() if self.at else None
-        return ", ".join(part for part in (self.title or self.uri, self.speaker, day) if part)
+        return ", ".join(part for part in (self.title or self.uri, self.speaker, self.moment) if part)
+
+    @property
+    def moment(self) -> str:
+        """The day; of a message the minute, or its number where its minute is not known. "" if nothing is."""
+        if self.at is None:
+            return f"message {self.message}" if self.message else ""
+        if self.message is None:
+            return self.at.date().isoformat()
+        if self.at.time() == time.min:  # a chat that tells days alone
+            return f"{self.at.date().isoformat()}, message {self.message}"
+        return f"{self.at:%Y-%m-%d %H:%M}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ datetimes; a naive one is refused where it enters.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -45,6 +46,17 @@ class Turn:
     text: str
     at: datetime | None = None
     ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStart:
+    """Where a turn begins in an episode's text: at the character `start`. `number`: which message of its chat it is,
+    the first is 1."""
+
+    start: int
+    number: int
+    speaker: str = ""
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +128,16 @@ class Episode:
     end_line: int | None = None
     refs: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()  # of each line of `text`, where they do not run on from `line`
+    turns: tuple[TurnStart, ...] = ()  # of a chat, in order
 
     def line_at(self, offset: int) -> int | None:
         """The source's line in which the character `offset` of `text` stands; None if it has no lines."""
         return line_at(self.line, self.lines, self.text, offset)
+
+    def turn_at(self, offset: int) -> TurnStart | None:
+        """The turn in which the character `offset` of `text` stands; None outside of chats."""
+        number = bisect_right(self.turns, offset, key=lambda turn: turn.start)
+        return self.turns[number - 1] if number else None
 
     @property
     def ref(self) -> str | None:

@@ -69,9 +69,15 @@ def cited_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
     return wire.name_place(short_path(cited.uri, folders), cited.line) if cited.line is not None else cited.label
 
 
+def cited_day(cited: wire.Citation) -> str:
+    """When what is cited was written: `3 May 2026`, of a message `3 May 2026 18:05`."""
+    behind = cited.moment.removeprefix(cited.at.date().isoformat()) if cited.at else cited.moment
+    return f"{day(cited.at)}{behind}"
+
+
 def citation_text(cited: wire.Citation) -> str:
     """A citation as it is copied: its words, where they stand, and when."""
-    where = ", ".join(filter(None, (cited.label, day(cited.at))))
+    where = cited.label if cited.line is None else f"{cited.label}, {day(cited.at)}".rstrip(", ")
     return display_safe(f"“{cited.quote}” ({where})")
 
 

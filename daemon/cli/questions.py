@@ -169,8 +169,8 @@ def print_source(cited: wire.Citation) -> None:
 
 def where(cited: wire.Citation) -> str:
     """Where a citation is from, and when that was."""
-    place = output.place(cited.uri, cited.line, cited.title, cited.speaker, output.day(cited.at))
-    return place if cited.at is None or place.endswith(output.day(cited.at)) else f"{place}, {output.day(cited.at)}"
+    place = output.place(cited.uri, cited.line, cited.title, cited.speaker, cited.moment)
+    return place if place.endswith(cited.moment) else f"{place}, {cited.moment}"
 
 
 @click.command()

@@ -181,6 +181,7 @@ def drop_retold(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
 
 def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Citation:
     """A citation of the words `quote` of an episode, from `start` on."""
+    turn = episode.turn_at(start)
     return Citation(
         n=n,
         episode_id=episode.id,
@@ -189,10 +190,11 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
         quote=quote,
         line=episode.line_at(start),
         end_line=episode.line_at(start + len(quote)),
-        at=episode.at,
-        speaker=episode.speaker,
+        at=(turn.at if turn else None) or episode.at,
+        speaker=(turn.speaker if turn else None) or episode.speaker,
         passage=episode.text,
         earlier=earlier,
+        message=turn.number if turn else None,
     )
 
 

@@ -26,7 +26,7 @@ from itertools import accumulate, groupby, pairwise, takewhile
 
 from memory.facts.extraction import NOTHING_EXTRACTED, Extraction
 from memory.ingest.blocks import Block, BlockKind, has_structure, has_words, split_blocks
-from memory.nouns import Document, Turn
+from memory.nouns import Document, Turn, TurnStart
 from memory.settings import ChunkSettings
 from memory.text.mentions import Mention
 from memory.text.sentences import sentences
@@ -48,7 +48,7 @@ _PARTICLE = re.compile(rf"\S{{1,{LONG_WORD}}}")
 class Draft:
     """An episode to be. `line` and `end_line` are 1-based, in the original; None for a chat. What follows from the
     words is added when it is prepared: `sha256` names them, `sentences` are spans, `extraction` is that of rules,
-    `line_map` has the line of each of its lines, where they do not run on."""
+    `line_map` has the line of each of its lines, where they do not run on. `turns`: those that it holds of a chat."""
 
     title: str
     text: str
@@ -63,6 +63,12 @@ class Draft:
     mentions: tuple[Mention, ...] = ()
     extraction: Extraction = NOTHING_EXTRACTED
     line_map: tuple[int, ...] = ()
+    turns: tuple[TurnStart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Message(Turn):
+    number: int = 0  # in its chat, from 1
 
 
 # An episode's place in the text, with what it repeats, and the headings it is about.
@@ -325,28 +331,38 @@ def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
     """Turns in groups within the budget. A group begins with the turn that ended the one before, if that is
     short: an answer is worth little without its question."""
     title = title_of(document)
-    turns = [turn for turn in document.turns if turn.text.strip()]
+    turns = [
+        _Message(turn.speaker, turn.text, turn.at, turn.ref, number)
+        for number, turn in enumerate(document.turns, 1)
+        if turn.text.strip()
+    ]
     for session in _sessions(turns, timedelta(minutes=settings.turn_gap_minutes)):
         for group in _groups(session, settings):
             if not any(has_words(turn.text) for turn in group):
                 continue
             times = [turn.at for turn in group if turn.at is not None]
             speakers = {turn.speaker for turn in group}
+            lines = [_turn_line(turn) for turn in group]
+            starts = accumulate((len(line) + 1 for line in lines), initial=0)
             yield Draft(
                 title=title,
-                text="\n".join(_turn_line(turn) for turn in group),
+                text="\n".join(lines),
                 at=times[0] if times else document.at,
                 until=times[-1] if times else None,
                 speaker=(speakers.pop() or None) if len(speakers) == 1 else None,
                 refs=tuple(turn.ref for turn in group if turn.ref),
+                turns=tuple(
+                    TurnStart(start, turn.number, _speaker(turn), turn.at)
+                    for start, turn in zip(starts, group, strict=False)
+                ),
             )
 
 
-def _groups(session: Sequence[Turn], settings: ChunkSettings) -> Iterator[list[Turn]]:
+def _groups(session: Sequence[_Message], settings: ChunkSettings) -> Iterator[list[_Message]]:
     """Groups of about equal length; a turn too long for one is a group for each of its parts."""
     lengths = [count_words(_turn_line(turn)) for turn in session]
     left = sum(lengths)
-    group: list[Turn] = []
+    group: list[_Message] = []
     size = new = 0  # words of the group, and those that are not repeated
     for turn, words in zip(session, lengths, strict=True):
         too_long = words > settings.words * _STRETCH
@@ -369,13 +385,17 @@ def _groups(session: Sequence[Turn], settings: ChunkSettings) -> Iterator[list[T
 
 def _turn_line(turn: Turn) -> str:
     """The turn as a line: "Speaker: words"."""
-    speaker = " ".join(turn.speaker.split())
+    speaker = _speaker(turn)
     return f"{speaker}: {turn.text.strip()}" if speaker else turn.text.strip()
 
 
-def _sessions(turns: Iterable[Turn], pause: timedelta) -> Iterator[list[Turn]]:
+def _speaker(turn: Turn) -> str:
+    return " ".join(turn.speaker.split())
+
+
+def _sessions(turns: Iterable[_Message], pause: timedelta) -> Iterator[list[_Message]]:
     """Turns between which there is no long pause and no midnight, as their clocks show it."""
-    session: list[Turn] = []
+    session: list[_Message] = []
     last: datetime | None = None
     for turn in turns:
         if session and turn.at and last and (abs(turn.at - last) > pause or turn.at.date() != last.date()):

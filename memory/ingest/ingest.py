@@ -274,7 +274,7 @@ class Ingestion:
         return episodes.EpisodeRow(
             id, source_id, seq, episode.title, episode.text, episode.sha256, len(episode.text.split()),
             episode.speaker or document.speaker, to_ms(episode.at), to_ms(episode.until or episode.at),
-            episode.line, episode.end_line, refs, episode.line_map,
+            episode.line, episode.end_line, refs, episode.line_map, episode.turns,
         )  # fmt: skip
 
     def _edge(self, kind: graph.EdgeKind, src: int, dst: int, support: int = 1, role: str | None = None) -> int:

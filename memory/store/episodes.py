@@ -7,7 +7,7 @@ from typing import NamedTuple, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.nouns import Episode, Scope
+from memory.nouns import Episode, Scope, TurnStart
 from memory.store import fact_vectors, secrets, sources, text, vectors
 from memory.store.connect import Connection
 from memory.store.rows import (
@@ -44,6 +44,7 @@ class EpisodeRow(NamedTuple):
     line_to: int | None = None
     refs: tuple[str, ...] = ()
     line_map: tuple[int, ...] = ()  # the line of each line of the text, where they do not run on from `line_from`
+    turns: tuple[TurnStart, ...] = ()
     since: int | None = None
 
 
@@ -130,8 +131,8 @@ def insert_many(conn: Connection, rows: Sequence[EpisodeRow], now: int) -> None:
     )
     conn.executemany(
         "INSERT INTO episode(node_id, source_id, seq, text, sha256, words, speaker, event_from, event_to, line_from,"
-        " line_to, line_map, refs, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(row.id, row.source_id, row.seq, *row[4:12], _list(row.line_map), _list(row.refs), row.since) for row in rows],
+        " line_to, line_map, refs, turns, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(row.id, row.source_id, row.seq, *row[4:12], *_lists(row), row.since) for row in rows],
     )
 
 
@@ -139,10 +140,16 @@ def restate_many(conn: Connection, rows: Sequence[EpisodeRow]) -> None:
     """Moves kept episodes to their new places and times; only rows that differ are written."""
     conn.executemany(
         "UPDATE episode SET seq = ?2, event_from = ?3, event_to = ?4, line_from = ?5, line_to = ?6, line_map = ?7,"
-        " refs = ?8 WHERE node_id = ?1 AND (seq, event_from, event_to, line_from, line_to, line_map, refs)"
-        " IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        [(row.id, row.seq, *row[8:12], _list(row.line_map), _list(row.refs)) for row in rows],
+        " refs = ?8, turns = ?9 WHERE node_id = ?1 AND (seq, event_from, event_to, line_from, line_to, line_map, refs,"
+        " turns) IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        [(row.id, row.seq, *row[8:12], *_lists(row)) for row in rows],
     )
+
+
+def _lists(row: EpisodeRow) -> tuple[str | None, str | None, str | None]:
+    """The columns line_map, refs and turns."""
+    turns = tuple((turn.start, turn.number, to_ms(turn.at), len(turn.speaker)) for turn in row.turns)
+    return _list(row.line_map), _list(row.refs), _list(turns)
 
 
 def _list(values: tuple[object, ...]) -> str | None:
@@ -153,7 +160,7 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
     """The episodes in the order asked, expired ones too; an unknown id is left out."""
     rows = conn.execute(
         "SELECT e.node_id, e.source_id, e.seq, n.label, e.text, e.event_from, e.event_to, e.speaker, e.line_from,"
-        " e.line_to, e.line_map, e.refs FROM episode e JOIN node n ON n.id = e.node_id"
+        " e.line_to, e.line_map, e.refs, e.turns FROM episode e JOIN node n ON n.id = e.node_id"
         f" WHERE e.node_id IN {LISTED}",
         (id_list(ids),),
     ).fetchall()
@@ -166,8 +173,13 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
         id: Episode(
             id, known[source], seq, label or "", body, from_ms(event_from), from_ms(event_to), speaker, line_from,
             line_to, tuple(json.loads(refs or "[]")), tuple(json.loads(line_map or "[]")),
+            tuple(
+                TurnStart(start, number, body[start : start + length], from_ms(at))
+                for start, number, at, length in json.loads(turns or "[]")
+            ),
         )
-        for id, source, seq, label, body, event_from, event_to, speaker, line_from, line_to, line_map, refs in rows
+        for id, source, seq, label, body, event_from, event_to, speaker, line_from, line_to, line_map, refs, turns
+        in rows
     }  # fmt: skip
     return [found[int(id)] for id in ids if int(id) in found]
 

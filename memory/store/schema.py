@@ -80,12 +80,18 @@ def keep_secrets_apart(conn: Connection) -> None:
     conn.execute("INSERT INTO meta(key, value) VALUES ('mask_key', lower(hex(randomblob(32))))")
 
 
+def note_turns(conn: Connection) -> None:
+    """Where the turns of a chat begin in an episode: [[character, number, ms UTC or null, characters of the name]]."""
+    conn.execute("ALTER TABLE episode ADD COLUMN turns TEXT")
+
+
 STEPS: tuple[Step, ...] = (
     create_memory,
     drop_episode_indexes,
     keep_marks_of_forgotten,
     seal_rows,
     keep_secrets_apart,
+    note_turns,
 )
 
 

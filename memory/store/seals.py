@@ -41,7 +41,7 @@ SEALED = (
     Sealed(
         "episode", "passages", "node_id", "node_id",
         "node_id, source_id, seq, text, sha256, words, speaker, event_from, event_to, since, until, line_from, line_to,"
-        " line_map, refs",
+        " line_map, refs, turns",
     ),
     Sealed(
         "thesis", "sentences", "node_id", "node_id",

@@ -102,7 +102,8 @@ def test_it_is_asked_like_any_chat(read: Read, tmp_path: Path, plugins: Plugins)
         assert isinstance(answer, Answer)
         assert "see you on Tuesday" in answer.text
         (cited,) = [one for one in answer.citations if "Tuesday" in one.quote]
-        assert cited.label == "WhatsApp Chat with Anna, Ben Okoro, 2026-04-14"
+        assert cited.label == "WhatsApp Chat with Anna, Ben Okoro, 2026-04-14 09:10"
+        assert (cited.message, cited.at) == (2, at(2026, 4, 14, 9, 10))
 
 
 _SAID = st.text(st.characters(codec="utf-8", exclude_characters="\n\r<"), min_size=1, max_size=30).map(

@@ -17,7 +17,7 @@ from tui.actions import Where, bindings_of
 from tui.editor import CannotOpenError, open_in_editor
 from tui.widgets.passage import Passages
 from tui.widgets.plain import link_text
-from tui.wording import citation_text, cited_label, cut_left, day
+from tui.wording import citation_text, cited_day, cited_label, cut_left
 
 NO_FRONTMATTER = "It has no frontmatter."
 
@@ -139,7 +139,7 @@ def _entry(cited: wire.Citation, folders: tuple[str, ...], width: int) -> Conten
     in_file = cited.line is not None
     label = display_safe(cited_label(cited, folders) if in_file else cited.title or cited.label, line=True)
     title = cited.title if in_file else ""
-    facts = ("earlier value" if cited.earlier else "", day(cited.at), cited.speaker or "", title)
+    facts = ("earlier value" if cited.earlier else "", cited_day(cited), cited.speaker or "", title)
     below = display_safe(" · ".join(filter(None, facts)), line=True)
     mark = f"[{cited.n}]"
     path = link_text(cut_left(label, width - len(mark) - 1), cited_link(cited))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.ingest.chunk import Draft, chunk_document, title_of
-from memory.nouns import Document, Turn
+from memory.nouns import Document, Turn, TurnStart
 from memory.settings import ChunkSettings
 from memory.text.words import count_words
 from tests.memory.ingest.texts import anything, assert_linear, markdown
@@ -195,8 +195,9 @@ def chat(*turns: Turn, title: str | None = "Chat") -> list[Draft]:
 def test_a_short_chat_is_one_episode():
     later = NOON + timedelta(minutes=5)
     assert chat(Turn("Ana", "Where do you live now?", NOON, "1"), Turn("Ben", " Porto.\nSince May.\n", later, "2")) == [
-        Draft("Chat", "Ana: Where do you live now?\nBen: Porto.\nSince May.", None, None, NOON, later, None, ("1", "2"))
-    ]
+        Draft("Chat", "Ana: Where do you live now?\nBen: Porto.\nSince May.", None, None, NOON, later, None, ("1", "2"),
+              turns=(TurnStart(0, 1, "Ana", NOON), TurnStart(28, 2, "Ben", later)))
+    ]  # fmt: skip
 
 
 def test_a_pause_and_a_new_day_begin_a_new_group():
@@ -209,7 +210,9 @@ def test_a_pause_and_a_new_day_begin_a_new_group():
 
 def test_turns_without_a_time_or_a_speaker():
     document = Document("c", turns=(Turn("", "First."), Turn("", "Second.", None, "b")), at=NOON)
-    assert chunk_document(document, SETTINGS) == [Draft("First", "First.\nSecond.", at=NOON, refs=("b",))]
+    assert chunk_document(document, SETTINGS) == [
+        Draft("First", "First.\nSecond.", at=NOON, refs=("b",), turns=(TurnStart(0, 1), TurnStart(7, 2)))
+    ]
 
 
 def test_a_long_chat_is_grouped_and_a_group_begins_with_what_it_answers():

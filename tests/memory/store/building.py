@@ -54,6 +54,13 @@ def nearest(conn: Connection, embedder_id: int, query: np.ndarray, k: int) -> tu
     return ids[order], cosines[order]
 
 
+def remember_in_older(conn: Connection, uri: str, *texts: str) -> None:
+    """`remember` in a file of the first steps: the column that is written today is there meanwhile."""
+    conn.execute("ALTER TABLE episode ADD COLUMN turns TEXT")
+    remember(conn, uri, *texts)
+    conn.execute("ALTER TABLE episode DROP COLUMN turns")
+
+
 def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: str = "A title", tags=()) -> list[int]:
     """Writes a new source with one episode for each text; returns the episodes' ids."""
     embedder = HashEmbedder()

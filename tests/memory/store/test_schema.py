@@ -9,7 +9,7 @@ from memory.nouns import FORGOTTEN
 from memory.store import check, forgotten, ownership, schema, sources
 from memory.store.connect import Connection, connect, driver
 from memory.store.store import Store
-from tests.memory.store.building import remember
+from tests.memory.store.building import remember_in_older
 
 pytestmark = pytest.mark.usefixtures("new_stores")
 
@@ -31,7 +31,7 @@ def older(tmp_path: Path) -> Path:
     with pytest.MonkeyPatch.context() as then:
         then.setattr(schema, "STEPS", (schema.create_memory,))
         with Store.open(path) as store, store.writing() as conn:
-            remember(conn, "notes/a.md", "Ana lives in Oslo. She likes tea.")
+            remember_in_older(conn, "notes/a.md", "Ana lives in Oslo. She likes tea.")
     return path
 
 

@@ -15,7 +15,7 @@ from memory.nouns import Document
 from memory.protocols import Embedder
 from memory.store import check, schema, seals
 from memory.store.store import Store
-from tests.memory.store.building import remember
+from tests.memory.store.building import remember_in_older
 
 pytestmark = pytest.mark.usefixtures("new_stores")
 
@@ -105,7 +105,7 @@ def test_a_file_from_before_there_were_seals_gets_them(tmp_path: Path, monkeypat
     with monkeypatch.context() as then:
         then.setattr(schema, "STEPS", before)
         with Store.open(tmp_path / "memory.db") as store, store.writing() as conn:
-            remember(conn, "notes/a.md", "Ana lives in Oslo.")
+            remember_in_older(conn, "notes/a.md", "Ana lives in Oslo.")
     with Store.open(tmp_path / "memory.db") as store:
         blocks = store.read(seals.list_unsealed)
         assert {seals.SEALED[kind].table for kind, _ in blocks} >= {"source", "node", "episode"}
