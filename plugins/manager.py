@@ -51,7 +51,9 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.pptx",
     "plugins.readers.rtf",
     "plugins.readers.text",
+    "plugins.readers.toml",
     "plugins.readers.xlsx",
+    "plugins.readers.yaml",
 )
 
 

@@ -1,4 +1,5 @@
-"""The logs of Claude Code and Codex: what the person and the agent say to each other, without tools and thoughts.
+"""The logs of Claude Code and Codex: what the person and the agent say to each other, without tools and thoughts. Other
+lines of JSON are data (`data.py`).
 
 A log grows while it is watched. Its last line may be half written, and is read when it is whole.
 """
@@ -12,9 +13,9 @@ from typing import Any, BinaryIO
 from memory.nouns import Document, Turn
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Part, Reader, Unreadable, sign
+from plugins.readers.data import read_json_lines
 from plugins.readers.messages import clip, text_of, time_of
 
-NO_LOG = "JSON lines, but no log of Claude Code or Codex"
 NOBODY = "nobody but agents speaks in it"
 MAX_LOG = 1024 * MIB
 MAX_LINE = 64 * MIB  # a longer one is what a tool gave back
@@ -39,7 +40,7 @@ class _Log:
 
 
 def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
-    """The session in a log. Raises Unreadable."""
+    """The session in a log, or the data in other lines of JSON. Raises Unreadable."""
     lines = _objects(file)
     first: list[Mapping[str, Any]] = []
     take = None
@@ -49,7 +50,8 @@ def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
         if take is not None or len(first) == _LOOKED_AT:
             break
     if take is None:
-        raise Unreadable(NO_LOG)
+        yield read_json_lines(path, file)
+        return
     log = _Log()
     for some in (first, lines):
         for line in some:
@@ -147,5 +149,5 @@ def _shorten(text: str) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Sessions of Claude Code and Codex"
-    register(Reader("agents", (".jsonl",), told, max_bytes=MAX_LOG, max_seconds=300, stream=stream))
+    told = "Sessions of Claude Code and Codex; other lines of JSON as fields"
+    register(Reader("agents", (".jsonl",), told, version=2, max_bytes=MAX_LOG, max_seconds=300, stream=stream))

@@ -1,5 +1,6 @@
 """Chats in JSON, alone or in the zip of an export, told apart by their shape: ChatGPT's, Claude's, Telegram's,
-Discord's, and the plain one, {"title", "messages": [{"role", "content", "time"}]}, one or a list of them.
+Discord's, and the plain one, {"title", "messages": [{"role", "content", "time"}]}, one or a list of them. Other JSON is
+data (`data.py`).
 
 Exports are read a conversation at a time: they have hundreds of MB. Each conversation is known by its own id and by
 what it says, so that of a newer export only what is new is written.
@@ -16,10 +17,10 @@ import ijson
 from memory.nouns import Document, Turn
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Part, Reader, Unread, Unreadable, archive, chatgpt, claude, messengers, sign
+from plugins.readers.data import read_json
 from plugins.readers.decode import text_of as decode
 from plugins.readers.messages import MAX_MESSAGE, first_of, text_of, time_of
 
-NO_CHAT = 'JSON, but not a chat: expected {"title", "messages": [{"role", "content", "time"}]} or a list of such'
 EMPTY = "a chat without messages"
 MAX_PLAIN = 64 * MIB  # of a file that is no export: it is held as a whole
 MAX_EXPORT = 2048 * MIB
@@ -134,7 +135,8 @@ def _conversation(value: Any, number: int) -> Part | None:
 
 def read(path: Path, data: bytes) -> list[Document]:
     try:
-        loaded = json.loads(decode(data))
+        text = decode(data)
+        loaded = json.loads(text)
     except RecursionError as error:
         raise Unreadable("JSON that is nested too deeply") from error
     except ValueError as error:
@@ -150,7 +152,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     several = isinstance(loaded, list)
     chats = loaded if several else [loaded]
     if not chats or not all(map(_is_chat, chats)):
-        raise Unreadable(NO_CHAT)
+        return [read_json(path, text)]
     documents = [_document(chat, str(number) if several else "") for number, chat in enumerate(chats, 1)]
     documents = [document for document in documents if document.turns]
     if not documents:
@@ -214,7 +216,7 @@ def _speaker(value: Any) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Chats in JSON: of ChatGPT and Claude (their zip, too), Telegram, Discord, or a title and messages"
+    told = "Chats in JSON: of ChatGPT and Claude (their zip, too), Telegram, Discord; other JSON as fields"
     register(
-        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=3, max_seconds=MAX_SECONDS, stream=stream)
+        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=4, max_seconds=MAX_SECONDS, stream=stream)
     )

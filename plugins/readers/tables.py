@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,20 +19,21 @@ _DATED_ROWS = 1000  # rows at either end looked at for dates
 Row = tuple[int, list[str]]
 
 
-def convert_table(found: Iterable[Row]) -> Document:
+def convert_table(found: Iterable[Row], columns: Sequence[str] = (), note: str = "") -> Document:
     """The document of the rows of a table that are not blank: (number in the file, cells), in order. Of a wide one a
-    cell more than MAX_COLUMNS is enough."""
-    table = _Table(found)
+    cell more than MAX_COLUMNS is enough. Without `columns` the first row may name them. `note` says what of it was not
+    read."""
+    table = _Table(found, columns)
     header, rows, count = table.header, table.rows, table.count
     lines = [_line(header, cells) for _, cells in rows]
     numbers = [number for number, _ in rows]
     properties: dict[str, Any] = {"columns": [name for name in header if name]} if header else {}
-    notes = []
+    notes = [note] if note else []
     if table.is_wide:
         notes.append(f"only the first {MAX_COLUMNS} columns were read")
     if count > MAX_ROWS:
         notes.append(f"only the first {MAX_ROWS} of {count} rows were read")
-    if notes:
+    if notes and numbers:
         properties["note"] = "; ".join(notes)
         lines.append(f"({properties['note']})")
         numbers.append(numbers[-1])
@@ -45,8 +46,8 @@ class _Table:
     """The rows that are not blank, each with its number: the first MAX_ROWS, and the `last` ones. `count` is
     how many there are; of a wide one (`is_wide`), a cell more than is shown. The `header` is no row."""
 
-    def __init__(self, found: Iterable[Row]) -> None:
-        self.header: list[str] = []
+    def __init__(self, found: Iterable[Row], columns: Sequence[str] = ()) -> None:
+        self.header = [*columns]
         self.rows: list[Row] = []
         self.last: deque[Row] = deque(maxlen=_DATED_ROWS)
         self.count = 0

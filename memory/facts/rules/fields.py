@@ -222,7 +222,7 @@ def _marks(text: str, start: int) -> int:
 
 
 def _names(key: str) -> bool:
-    return all(c.isalnum() or c in " -'’/&.%+€$#" for c in key)
+    return all(c.isalnum() or c in " -_'’/&.%+€$#" for c in key)
 
 
 def _without_asides(value: str) -> str:

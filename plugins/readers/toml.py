@@ -1,0 +1,123 @@
+"""TOML: its fields by their paths, with the comments that stand between and behind them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pygments.token import Comment, Literal, Operator, Punctuation, String
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers.decode import text_of
+from plugins.readers.lexing import find_comments, find_tokens
+from plugins.readers.tree import Node, convert_tree
+
+MAX_BYTES = 4 * MIB
+_QUOTES = ('"', "'", '"""', "'''")
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    text = text_of(data)
+    try:
+        tomllib.loads(text)
+        root = _parse(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Unreadable(f"not valid TOML: {error}") from error
+    return [convert_tree(path, [root], comments=find_comments("toml", text))]
+
+
+def _parse(text: str) -> Node:
+    """The tree of valid TOML, statement by statement: the parser does not tell lines."""
+    root = table = Node(1, fields=[])
+    for line, statement, places in _statements(text):
+        if statement.startswith("["):
+            names = [*_names(tomllib.loads(statement))]
+            table = root
+            for place, name in enumerate(names, 1):
+                is_new = statement.startswith("[[") and place == len(names)
+                table = _enter(table, name, line, is_new)
+        else:
+            _merge(table, tomllib.loads(statement), line, statement, places)
+    return root
+
+
+def _statements(text: str) -> Iterator[tuple[int, str, list[int]]]:
+    """(line, words, lines of its values) of each: it goes on over lines within brackets and texts."""
+    parts: list[str] = []
+    places: list[int] = []
+    begun = depth = 0
+    quote = ""
+    for line, kind, value in find_tokens("toml", text):
+        if kind in Punctuation:
+            depth += sum((one in "[{") - (one in "]}") for one in value)
+        if not value.strip() and "\n" in value and depth <= 0 and not quote:
+            if parts:
+                yield begun, "".join(parts), places
+            parts, places, depth = [], [], 0
+        elif kind not in Comment and (parts or value.strip()):
+            begun = begun if parts else line
+            parts.append(value)
+            if kind in String and value in _QUOTES:
+                places += [] if quote else [line]
+                quote = "" if quote else value
+            elif kind in Operator:
+                places = []
+            elif kind in Literal and not quote:
+                places.append(line)
+    if parts:
+        yield begun, "".join(parts), places
+
+
+def _names(header: Mapping[str, Any]) -> Iterator[str]:
+    """The names in the header of a table, which was parsed alone."""
+    held: Any = header
+    while held:
+        held = held[0] if isinstance(held, list) else held
+        for name, inner in held.items():
+            yield name
+            held = inner
+
+
+def _enter(table: Node, name: str, line: int, is_new: bool = False) -> Node:
+    """The table of that name in another; of a list of tables the last, or a new one."""
+    held = next((value for key, value in reversed(table.fields or []) if key == name), None)
+    if held is None:
+        held = Node(line, items=[]) if is_new else Node(line, fields=[])
+        assert table.fields is not None
+        table.fields.append((name, held))
+    if is_new and held.items is not None:
+        held.items.append(Node(line, fields=[]))
+    return held.items[-1] if held.items else held
+
+
+def _merge(table: Node, held: Mapping[str, Any], line: int, statement: str, places: list[int]) -> None:
+    assert table.fields is not None
+    for key, value in held.items():
+        if isinstance(value, Mapping) and value:
+            _merge(_enter(table, key, line), value, line, statement, places)
+            continue
+        node = _convert(value, line, statement)
+        if node.items and len(node.items) == len(places):
+            for item, place in zip(node.items, places, strict=True):
+                item.line = place
+        table.fields.append((key, node))
+
+
+def _convert(value: Any, line: int, statement: str) -> Node:
+    if isinstance(value, Mapping):
+        return Node(line, fields=[(key, _convert(one, line, statement)) for key, one in value.items()])
+    if isinstance(value, list):
+        return Node(line, items=[_convert(one, line, statement) for one in value])
+    if isinstance(value, bool):
+        return Node(line, "true" if value else "false")
+    begins_behind = any(f"{quotes}\n" in statement for quotes in ('"""', "'''"))
+    return Node(line, str(value), text_line=line + begins_behind if "\n" in statement else 0)
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("toml", (".toml",), "TOML, as fields with their paths", read, MAX_BYTES))
