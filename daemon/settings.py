@@ -123,7 +123,7 @@ class EmbedderSettings:
 
     name: str = setting(
         "static",
-        "static: in the program itself. With the extra `local` also minilm, and st:MODEL (see `pal embedder`).",
+        "static: in the program itself. With the extra `onnx` also minilm-int8; see `pal embedder` for others.",
     )
     keep_old: bool = setting(False, "Keep the vectors of the embedder before, so that going back to it is quick.")
 

