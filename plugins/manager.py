@@ -45,6 +45,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.ics",
     "plugins.readers.markdown",
     "plugins.readers.notebook",
+    "plugins.readers.obsidian",
     "plugins.readers.odf",
     "plugins.readers.org",
     "plugins.readers.pdf",

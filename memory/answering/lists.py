@@ -41,12 +41,14 @@ LONGEST_TIME = timedelta(days=366)  # that entries are listed of
 MAX_CONTINUED = 10  # passages that a list goes on in
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
 _MARKS = re.compile(
-    r"(?<!\s)\s*(?:[📅⏳🛫✅➕🔁❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d"
-    r"|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
+    r"(?<!\s)\s*(?:[📅⏳🛫✅➕🔁❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|[\[(]\w{1,20}:: ?[^\]\[()\n]{0,60}[\])]"
+    r"|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
 )
-_DONE_ON = re.compile(
-    r"(?m:^Not on: .*)|(?:^x(?: \d{4}-\d\d-\d\d)?|^\([A-Z]\)|✅|➕|CLOSED:|created:|done:)\s*[<\[]?\d{4}-\d\d-\d\d"
+_NO_DAY = re.compile(
+    r"(?m:^Not on: .*)|(?:^x(?: \d{4}-\d\d-\d\d)?|^\([A-Z]\)|✅|➕|❌|🛫\ufe0f?|CLOSED:|created::?|done:"
+    r"|completion::|start::?)\s*[<\[]?\d{4}-\d\d-\d\d"
 )
+_DUE = re.compile(r"(?:📅\ufe0f?|\bdue::?|DEADLINE:)\s*[<\[]?(\d{4}-\d\d-\d\d)")
 _DETAIL = re.compile(r"(?:When|Due|Where|Who): (.+)")
 
 
@@ -88,9 +90,10 @@ class Found:
         return None if day is None else (day, named.get(day, ""))
 
     def days(self) -> dict[date, str]:
-        """The days that it names, but for those on which it was made or done, each with its time of day or ""."""
+        """The days that it names, but for those on which it was made or done or may be begun, each with its time of
+        day or ""."""
         named: dict[date, str] = {}
-        for year, month, day, at in _DAY.findall(_DONE_ON.sub("", self.quote)):
+        for year, month, day, at in _DAY.findall(_NO_DAY.sub("", self.quote)):
             try:
                 named.setdefault(date(int(year), int(month), int(day)), at)
             except ValueError:
@@ -401,7 +404,10 @@ def show_entry(one: Found, day: date | None = None, time: str = "") -> str:
     said = re.sub(r"\*\*|__", "", show_links(said))
     details = [] if one.entry.kind == "item" else _DETAIL.findall(one.quote)
     if day is None:
-        due = next((f"{one.isoformat()}" for one in one.days()), "") if one.entry.kind == "task" else ""
+        due = ""
+        if one.entry.kind == "task":
+            stated = _DUE.search(one.quote)
+            due = stated[1] if stated else next((f"{one.isoformat()}" for one in one.days()), "")
         return f"{said} (due {due})" if due and due not in said else said
     at = " ".join(filter(None, (day.isoformat(), time)))
     rest = [" ".join(_DAY.sub("", detail).replace("(all day)", "").split()) for detail in details]

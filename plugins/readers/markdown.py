@@ -1,4 +1,4 @@
-"""Markdown notes with frontmatter. Tags and wikilinks in the text stay where they are."""
+"""Markdown notes with frontmatter, of Obsidian and Logseq too. Tags and wikilinks in the text stay where they are."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
-from plugins.readers import Reader, frontmatter
+from plugins.readers import Reader, frontmatter, logseq, obsidian
 from plugins.readers.decode import text_of
 
 DATE_KEYS = ("date", "created", "day", "when", "published", "updated", "modified")  # the first that is a date wins
@@ -21,6 +21,9 @@ _UNDERLINE = re.compile(r" {0,3}=+\s*$")
 
 def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
+    if logseq.is_page(path, text):
+        return [logseq.convert(path, text)]
+    text = obsidian.open_callouts(text)
     block, before = frontmatter.split(text)
     properties = frontmatter.parse(block) if block is not None else None
     if properties is None:
@@ -67,4 +70,4 @@ def date_of(properties: Mapping[str, Any]) -> datetime | None:
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
     suffixes = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
-    register(Reader("markdown", suffixes, "Markdown notes", read, dates_parts=True, version=3))
+    register(Reader("markdown", suffixes, "Markdown notes", read, dates_parts=True, version=4))

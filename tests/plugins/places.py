@@ -19,3 +19,9 @@ def find_place(documents: Sequence[Document], words: str) -> str:
                 assert line is not None
                 return name_place(Path(document.uri).name, line)
     raise AssertionError(f"no passage says {words!r}")
+
+
+def find_facts(documents: Sequence[Document]) -> set[tuple[str, str, str]]:
+    """(subject, predicate, object) of what rules read in them."""
+    drafts = (draft for document in documents for draft in draft_document(document, ChunkSettings()).episodes)
+    return {(one.subject, one.predicate, one.object) for draft in drafts for one in draft.extraction.relations}

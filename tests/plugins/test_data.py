@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memory.ingest.draft import draft_document
-from memory.nouns import Document
-from memory.settings import ChunkSettings
 from plugins.readers import Unreadable
 from tests.plugins.conftest import Read
-from tests.plugins.places import find_place
+from tests.plugins.places import find_facts, find_place
 
 GREENHOUSE = """{
   "title": "Greenhouse",
@@ -69,11 +66,6 @@ name = "Shop"
 '''
 
 
-def facts(document: Document) -> set[tuple[str, str, str]]:
-    drafts = draft_document(document, ChunkSettings()).episodes
-    return {(one.subject, one.predicate, one.object) for draft in drafts for one in draft.extraction.relations}
-
-
 def test_json_has_fields_rows_and_facts(read: Read) -> None:
     found = read("greenhouse.json", GREENHOUSE)
     assert found[0].title == "Greenhouse" and found[0].kind == "file"
@@ -81,7 +73,7 @@ def test_json_has_fields_rows_and_facts(read: Read) -> None:
     assert find_place(found, "Tomato") == "greenhouse.json:5"
     assert find_place(found, "Basil") == "greenhouse.json:6"
     assert find_place(found, "The vent sticks.") == "greenhouse.json:11"
-    assert {("Greenhouse", "sensor.port", "8080"), ("Tomato", "bed.row", "3")} <= facts(found[0])
+    assert {("Greenhouse", "sensor.port", "8080"), ("Tomato", "bed.row", "3")} <= find_facts(found)
 
 
 def test_a_list_of_like_records_is_a_table_dated_by_its_newest_row(read: Read) -> None:
@@ -89,7 +81,7 @@ def test_a_list_of_like_records_is_a_table_dated_by_its_newest_row(read: Read) -
     assert rides.text.split("\n")[0] == "month: 2026-01; km: 120; note: fog"
     assert rides.at is not None and rides.at.date().isoformat() == "2026-03-01"
     assert find_place(found, "2026-02") == "rides.json:3"
-    assert ("rides", "km", "95") in facts(rides)
+    assert ("rides", "km", "95") in find_facts([rides])
 
 
 def test_records_that_say_much_are_sections(read: Read) -> None:
@@ -112,7 +104,7 @@ def test_yaml_has_paths_comments_and_what_an_alias_stands_for_once(read: Read) -
     assert find_place(found, "(pinned, 2.0 broke the upload)") == "compose.yaml:8"
     assert find_place(found, "Nobody else") == "compose.yaml:12"
     assert find_place(found, "| bo |") == "compose.yaml:17"
-    assert {("homelab", "services.photos.image", "immich:1.99"), ("ana", "role", "admin")} <= facts(lab)
+    assert {("homelab", "services.photos.image", "immich:1.99"), ("ana", "role", "admin")} <= find_facts([lab])
 
 
 def test_several_documents_in_a_file_of_yaml(read: Read) -> None:

@@ -14,7 +14,20 @@ import pytest
 from plugins.readers import Unreadable
 from tests.plugins.conftest import Read
 
-NAMES = ("a.md", "a.txt", "a.org", "a.html", "a.csv", "a.eml", "a.ics", "a.json", "a.yaml", "a.toml")
+NAMES = (
+    "a.md",
+    "a.txt",
+    "a.org",
+    "a.html",
+    "a.csv",
+    "a.eml",
+    "a.ics",
+    "a.json",
+    "a.yaml",
+    "a.toml",
+    "a.canvas",
+    "journals/2026_01_01.md",
+)
 SHAPES = {
     "one long line": "x" * 1_000_000,
     "spaces": "a" + " " * 1_000_000 + "x",

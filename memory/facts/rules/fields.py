@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage, read_lines
+from memory.facts.rules.tasks import HEADLINE, PLANNED, inline_facts, task_facts
 from memory.text.languages import alternatives, word_set
 from memory.text.predicates import SINGLE, canonical_predicate
-from memory.text.words import EVENT_RECURS, TASK_STATES
+from memory.text.words import EVENT_RECURS
 from memory.time.dates import month_names
 
 _RECORDS = ("day", "month")  # dated so, a note is of its time, as an invoice is, and not a version of an earlier one
@@ -24,7 +25,7 @@ _KEY_WORDS = 5
 _VALUE_WORDS = 9
 
 _FIELD = re.compile(
-    r"(?P<key>(?:\[\[)?[^\W\d_][^:|\n]{0,60}?)(?P<colon>\s?:(?!//)(?:\*\*|__|\*|_)?)\s+(?P<value>\S.*)?"
+    r"(?P<key>(?:\[\[)?[^\W\d_][^:|\n]{0,60}?)(?P<colon>\s?::?(?!//)(?:\*\*|__|\*|_)?)\s+(?P<value>\S.*)?"
 )
 _NO_VALUE, _NEW, _WHEN = (
     re.compile(alternatives("facts", "fields", key), re.IGNORECASE) for key in ("no_value", "new", "when")
@@ -32,13 +33,6 @@ _NO_VALUE, _NEW, _WHEN = (
 _ME = frozenset(("me", "i", "myself"))
 _NO_KEYS = word_set("facts", "no_keys")
 _NO_PROPERTIES = word_set("facts", "no_properties")
-_TODO_DONE = re.compile(r"x \d{4}-\d\d-\d\d (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
-_TODO_OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
-_TODO_MARK = re.compile(r"\s(?:[+@][\w/-]+|\b(?:due|t|rec|id):\S+)")
-_TODO_DUE = re.compile(r"\bdue:(?P<date>\d{4}-\d\d-\d\d)")
-_HEADLINE = re.compile(rf"(?:#{{1,6}} )?(?P<word>{TASK_STATES}):? (?P<task>\S.*)")  # outlines
-_TODO_STATES = {"DONE": "done", "CANCELLED": "dropped", "CANCELED": "dropped"}  # the others are open
-_PLANNED = re.compile(r"\s*(?P<key>SCHEDULED|DEADLINE|CLOSED): ?[<\[](?P<date>\d{4}-\d\d-\d\d)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[:.]\d\d|\d{1,2} \w+$")
 _ASIDE = re.compile(r"\s*\((?P<aside>[^()]{0,120})\)")
 _TELLING = word_set("facts", "telling")
@@ -92,7 +86,7 @@ def find_things(text: str) -> frozenset[str]:
     keys: dict[str, set[str]] = defaultdict(set)
     headings: dict[int, set[str]] = defaultdict(set)
     for line in read_lines(text):
-        if line.heading and not _HEADLINE.match(text, line.start, line.end):
+        if line.heading and not HEADLINE.match(text, line.start, line.end):
             headings[line.heading].add(line.section or line.chapter)
         elif line.own and ":" in text[line.start : line.end] and (key := label(text, line.start, line.end)):
             keys[line.section].add(key.lower())
@@ -128,7 +122,8 @@ def line_facts(
             valid_from=since,
             cardinality="many" if counts[field.line.section, field.key.lower()] > 1 else single,
         )
-    yield from _tasks(passage)
+    yield from task_facts(passage)
+    yield from inline_facts(passage, topic)
 
 
 class _Field(NamedTuple):
@@ -179,7 +174,7 @@ def _field(text: str, start: int, end: int, line: Line, topic: str, field_keys: 
     first = logged.end() if logged else start
     marks = _marks(text, first)
     match = _FIELD.match(text, first + marks, end)
-    if match is None or match["value"] is None or _PLANNED.match(text, first, end) or EVENT_RECURS.match(text, start):
+    if match is None or match["value"] is None or PLANNED.match(text, first, end) or EVENT_RECURS.match(text, start):
         return None
     key, new = _key(match["key"])
     begins = start == line.start or new or (topic and key.lower() in field_keys)
@@ -229,44 +224,6 @@ def _without_asides(value: str) -> str:
     """A value without what is added in brackets, where something stands before them."""
     bare = _ASIDE.sub("", value).strip()
     return bare or value
-
-
-# Tasks ----------------------------------------------------------------------------------------
-
-
-def _tasks(passage: Passage) -> Iterator[ExtractedRelation]:
-    """The states of the tasks of a passage, and when they are planned."""
-    text, headline = passage.text, ""
-    for line in passage.lines:
-        if not line.own:
-            continue
-        start, state = line.start, ""
-        if (planned := _PLANNED.match(text, line.start, line.end)) is not None and headline:
-            yield _of_task(headline, planned["key"].lower(), planned["date"], planned.start("key"), line.end)
-            continue
-        headline = ""
-        if line.heading:
-            match = _HEADLINE.match(text, line.start, line.end)
-            if match is not None:
-                start, state = match.start("task"), _TODO_STATES.get(match["word"], "open")
-        elif line.box:
-            state = "done" if line.box in "xX" else "dropped" if line.box in "~-" else "open"
-        elif (match := _TODO_DONE.match(text, line.start, line.end)) is not None:
-            start, state = match.start("task"), "done"
-        elif (match := _TODO_OPEN.match(text, line.start, line.end)) is not None:
-            start, state = match.start("task"), "open"
-        if not state:
-            continue
-        task = phrases.clean(_TODO_MARK.sub("", text[start : line.end]))
-        if 0 < len(task) <= 120:
-            yield _of_task(task, "status", state, start, line.end)
-            headline = task
-            if due := _TODO_DUE.search(text, start, line.end):
-                yield _of_task(task, "due", due["date"], start, line.end)
-
-
-def _of_task(task: str, predicate: str, value: str, start: int, end: int) -> ExtractedRelation:
-    return ExtractedRelation(subject=task, predicate=predicate, object=value, start=start, end=end, cardinality="one")
 
 
 # Tables ---------------------------------------------------------------------------------------

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.nouns import Answer
+from memory.answering.entries import read_entries
+from memory.answering.lists import Found, show_entry
+from memory.nouns import Answer, Episode, Source
 from plugins.embedders.static import StaticEmbedder
 from plugins.readers import documents
 from plugins.readers import ics as calendars
@@ -255,3 +257,18 @@ def test_the_due_date_of_a_task_is_told_and_not_when_it_was_written(fresh: Memor
     fresh.remember("(A) 2026-11-18 Pay the school deposit due:2026-11-30 @bank\n(B) Call the vet", title="tasks")
     told = lines(fresh, "What are my open tasks?")
     assert told == ["Pay the school deposit (due 2026-11-30)", "Call the vet"]
+
+
+@pytest.mark.parametrize(
+    ("task", "days", "shown"),
+    [
+        ("🛫 2026-11-20 ⏳ 2026-11-25 📅 2026-11-27", ["2026-11-25", "2026-11-27"], "Mow (due 2026-11-27)"),
+        ("🛫 2026-11-20 ➕ 2026-11-01", [], "Mow"),
+        ("[start:: 2026-11-20] [due:: 2026-11-27] [created:: 2026-11-01]", ["2026-11-27"], "Mow (due 2026-11-27)"),
+    ],
+)
+def test_a_task_is_on_the_days_on_which_it_is_planned_and_due(task: str, days: list[str], shown: str) -> None:
+    text = f"- [ ] Mow {task}"
+    (entry,) = read_entries(text)
+    found = Found(Episode(1, Source(1, "a.md", "file", "a", "markdown"), 0, "a", text), entry, frozenset(), frozenset())
+    assert [day.isoformat() for day in found.days()] == days and show_entry(found) == shown

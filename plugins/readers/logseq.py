@@ -1,0 +1,146 @@
+"""Pages of Logseq: an outline in Markdown, with properties of the page and of blocks, states of tasks, and block refs.
+
+A page is told by its folder or by marks that only Logseq writes, and only if all of it is an outline; else it is
+Markdown like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from memory.nouns import Document
+from memory.time.dates import parse_date
+from plugins.readers import frontmatter
+
+_BLOCK = re.compile(r"(?P<indent>[ \t]*)-(?:[ \t]+(?P<said>.*))?$")
+_PROPERTY = re.compile(r"(?P<key>[a-zA-Z][\w-]{0,40}):: ?(?P<value>.*)$")
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_OWN_MARK = re.compile(  # what no other program writes
+    rf"^[ \t]*(?:(?:- )?(?:collapsed:: (?:true|false)|id:: {_UUID}|(?:logseq|query)[.\w-]*::)"
+    r"|- (?:DOING|LATER|NOW) |:LOGBOOK:$)"
+    rf"|\(\({_UUID}\)\)|{{{{(?:embed|query) ",
+    re.MULTILINE,
+)
+_JOURNAL = re.compile(r"\d{4}_\d\d_\d\d")
+_STATES = {
+    "TODO": "[ ]", "LATER": "[ ]", "WAITING": "[ ]", "WAIT": "[ ]", "DOING": "[/]", "NOW": "[/]", "IN-PROGRESS": "[/]",
+    "DONE": "[x]", "CANCELED": "[-]", "CANCELLED": "[-]",
+}  # fmt: skip
+_STATE = re.compile(rf"(?P<state>{'|'.join(_STATES)})[ \t]+(?:\[#[ABC]\][ \t]*)?(?=\S)")
+_REFERENCE = re.compile(rf"{{{{embed \(\((?P<embed>{_UUID})\)\)}}}}|\(\((?P<ref>{_UUID})\)\)")
+_MACRO = re.compile(r"\{\{(?:query|renderer|video|cloze)\b[^{}\n]{0,400}\}\}")
+_EMBED = re.compile(r"\{\{embed (\[\[[^\[\]\n]{1,200}\]\])\}\}")
+_FENCE = re.compile(r"[ \t]*(?:- )?(```|~~~)")
+_HIDDEN = frozenset(
+    "id collapsed created-at updated-at file file-path heading background-color hl-page hl-stamp".split()
+)
+_HEADING = re.compile(r"#{1,6}[ \t]+\S")
+_OWN_ID = re.compile(rf"[ \t]+id:: ({_UUID})[ \t]*$")
+_NOT_HERE = "(a block of another page)"
+
+
+def is_page(path: Path, text: str) -> bool:
+    """Whether a note was written by Logseq."""
+    folder = path.parent.name
+    is_there = (folder == "journals" and _JOURNAL.fullmatch(path.stem) is not None) or _OWN_MARK.search(
+        text
+    ) is not None
+    return is_there and _is_outline(text)
+
+
+def _is_outline(text: str) -> bool:
+    """Whether every line begins a block, goes on with one, or is a property of the page."""
+    has_blocks, fence = False, None
+    for line in text.split("\n"):
+        if (mark := _FENCE.match(line)) is not None and fence in (None, mark[1]):
+            fence = None if fence else mark[1]
+        if not line.strip() or fence:
+            continue
+        if _BLOCK.match(line) is not None:
+            has_blocks = True
+        elif line[0] not in " \t" and (has_blocks or _PROPERTY.match(line) is None):
+            return False
+    return has_blocks
+
+
+def convert(path: Path, text: str) -> Document:
+    """The page as Markdown: its lines but for those that only Logseq reads, each with its number."""
+    lines = text.split("\n")
+    told = _blocks_by_id(lines)
+    kept: list[str] = []
+    numbers: list[int] = []
+    properties: dict[str, str] = {}
+    fence, is_log, has_begun = None, False, False
+    for number, line in enumerate(lines, 1):
+        if (mark := _FENCE.match(line)) is not None and fence in (None, mark[1]):
+            fence = None if fence else mark[1]
+        elif fence is None:
+            bare = line.strip()
+            if is_log or bare == ":LOGBOOK:":
+                is_log = bare != ":END:"
+                continue
+            block = _BLOCK.match(line)
+            found = _PROPERTY.match((block["said"] or "") if block and not has_begun else bare)
+            if found is not None and found["key"].lower() in _HIDDEN:
+                continue
+            if found is not None and not has_begun:
+                properties[found["key"].lower()] = found["value"].strip()
+                line = found[0]
+            else:
+                has_begun = has_begun or bool(bare)
+                line = _rewrite(line, block, told)
+                if bare and line.strip() in ("", "-"):
+                    continue
+        kept.append(line)
+        numbers.append(number)
+    title = properties.get("title") or _title(path)
+    stated = {key: value.replace("[[", "").replace("]]", "") for key, value in properties.items()}
+    return Document(
+        uri="",
+        text="\n".join(kept),
+        title=title,
+        at=next((at for key in ("date", "created") if (at := parse_date(stated.get(key, "")))), None),
+        properties=properties,
+        tags=frontmatter.tags(stated),
+        aliases=tuple(dict.fromkeys((*frontmatter.aliases(stated), *_last_name(title)))),
+        lines=tuple(numbers),
+    )
+
+
+def _rewrite(line: str, block: re.Match[str] | None, told: Mapping[str, str]) -> str:
+    """A line with its state as a box, its references as what they stand for and without queries; a heading is one."""
+    if block is not None and not block["indent"] and _HEADING.match(block["said"] or ""):
+        line = block["said"] or ""
+    elif block is not None and (state := _STATE.match(block["said"] or "")) is not None:
+        said = (block["said"] or "")[state.end() :]
+        line = f"{block['indent']}- {_STATES[state['state']]} {said}"
+    if "((" in line:
+        line = _REFERENCE.sub(lambda found: told.get(found["embed"] or found["ref"], _NOT_HERE), line)
+    return _MACRO.sub("", _EMBED.sub(r"\1", line)).rstrip() if "{{" in line else line
+
+
+def _blocks_by_id(lines: Sequence[str]) -> dict[str, str]:
+    """What the first line of each block that has an id says."""
+    told: dict[str, str] = {}
+    said = ""
+    for line in lines:
+        if (block := _BLOCK.match(line)) is not None:
+            said = block["said"] or ""
+        elif (own := _OWN_ID.match(line)) is not None:
+            told[own[1]] = _REFERENCE.sub(_NOT_HERE, _STATE.sub("", said)).strip()
+    return told
+
+
+def _title(path: Path) -> str:
+    """The name of a page by its file's: its folders are in it, and a day is written as one."""
+    if _JOURNAL.fullmatch(path.stem):
+        return path.stem.replace("_", "-")
+    return unquote(path.stem).replace("___", "/")
+
+
+def _last_name(title: str) -> Sequence[str]:
+    """What a page with folders in its name is called within them."""
+    return [title.rpartition("/")[2]] if "/" in title else []

@@ -1,0 +1,150 @@
+"""What Obsidian adds to Markdown: callouts, which are the writer's own words in the form of a quotation, and canvases.
+
+A canvas is JSON: cards with text, notes and pages on a plane, groups around them, and arrows between them. A citation
+names the line of its file on which the card or arrow begins.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers.data import parse_json
+from plugins.readers.decode import text_of
+from plugins.readers.laid_out import LaidOut
+
+MAX_CARD_NAME = 60  # characters of a card's first line that stand for it in an arrow
+_CALLOUT = re.compile(r" {0,3}(?P<quote>>[> ]*)\[!(?P<kind>[\w -]{1,40})(?:\|[^\]\n]*)?\][+-]?[ \t]*(?P<title>.*)")
+_QUOTED = re.compile(r" {0,3}>[ \t]?")
+_HEADING = re.compile(r"^ {0,3}(#{1,4}) ", re.MULTILINE)  # of a card, which stands under that of its group
+_NESTED = re.compile(r"(?:[ \t]*>)*[ \t]?")
+
+
+def open_callouts(text: str) -> str:
+    """The text with each callout as its title in bold and plain lines below. No line moves to another number."""
+    if "[!" not in text:
+        return text
+    lines, is_inside = [], False
+    for line in text.split("\n"):
+        found = _CALLOUT.match(line)
+        is_inside = found is not None or (is_inside and _QUOTED.match(line) is not None)
+        if found is not None:
+            title = found["title"].strip() or found["kind"].strip().capitalize()
+            lines.append(f"**{title}**" if "**" not in title else title)
+        else:
+            lines.append(_NESTED.sub("", line, count=1) if is_inside else line)
+    return "\n".join(lines)
+
+
+def read_canvas(path: Path, data: bytes) -> list[Document]:
+    text = text_of(data)
+    try:
+        canvas = json.loads(text)
+    except ValueError as error:
+        raise Unreadable(f"not a valid canvas: {error}") from error
+    if not isinstance(canvas, Mapping):
+        raise Unreadable("not a canvas of Obsidian")
+    cards = [one for one in _listed(canvas, "nodes") if isinstance(one.get("id"), str)]
+    places = _places(text)
+    groups = [one for one in cards if one.get("type") == "group" and one.get("label")]
+    names = {one["id"]: _name(one) for one in cards}
+    out = LaidOut()
+    shown, line = "", 1
+    for card in cards:
+        line = max(line, places.get(card["id"], line))
+        if (group := _group_of(card, groups)) and group != shown:
+            out.add(group, line, level=2)
+            shown = group
+        if words := _words(card):
+            out.add(_HEADING.sub(r"##\1 ", words), line)
+    arrows = [*_arrows(_listed(canvas, "edges"), names)]
+    if arrows:
+        out.add("Arrows", max(line, places.get(arrows[0][0], line)), level=2)
+    for own_id, words in arrows:
+        line = max(line, places.get(own_id, line))
+        out.add(words, line, apart=False)
+    return [out.close(path.stem)]
+
+
+def _listed(canvas: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    held = canvas.get(key)
+    return [one for one in held if isinstance(one, Mapping)] if isinstance(held, list) else []
+
+
+def _places(text: str) -> dict[str, int]:
+    """The line on which each card and arrow begins, by its id."""
+    root = parse_json(text)
+    places: dict[str, int] = {}
+    for _, held in root.fields or ():
+        for one in held.items or ():
+            own_id = next((value.text for key, value in one.fields or () if key == "id"), "")
+            places.setdefault(own_id, one.line)
+    return places
+
+
+def _words(card: Mapping[str, Any]) -> str:
+    """What a card says: its text, or a link to its note or page."""
+    kind = card.get("type")
+    if kind == "text":
+        return open_callouts(_string(card, "text"))
+    if kind == "file" and (file := _string(card, "file")):
+        return f"[[{_note(file)}{_string(card, 'subpath')}]]"
+    return _string(card, "url") if kind == "link" else ""
+
+
+def _note(file: str) -> str:
+    """A note as wikilinks call it."""
+    path = PurePosixPath(file)
+    return path.stem if path.suffix.lower() in (".md", ".canvas") else path.name
+
+
+def _name(card: Mapping[str, Any]) -> str:
+    """What a card is called in an arrow."""
+    if card.get("type") == "group":
+        return _string(card, "label")
+    first = next((line for line in _words(card).split("\n") if line.strip("#*->[] \t")), "")
+    bare = first.strip().lstrip("#").strip().strip("*")
+    return bare if len(bare) <= MAX_CARD_NAME else bare[:MAX_CARD_NAME].rsplit(" ", 1)[0] + "…"
+
+
+def _arrows(edges: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """(id, words) of each arrow between cards that have a name."""
+    for edge in edges:
+        start, end = (names.get(_string(edge, key), "") for key in ("fromNode", "toNode"))
+        if start and end:
+            label = _string(edge, "label")
+            yield _string(edge, "id"), f"- {start} → {label} → {end}" if label else f"- {start} → {end}"
+
+
+def _group_of(card: Mapping[str, Any], groups: Iterable[Mapping[str, Any]]) -> str:
+    """The label of the smallest group around a card."""
+    around = (one for one in groups if one is not card and _encloses(one, card))
+    return next((_string(one, "label") for one in sorted(around, key=lambda one: _number(one, "width"))), "")
+
+
+def _encloses(group: Mapping[str, Any], card: Mapping[str, Any]) -> bool:
+    return all(
+        _number(group, side) <= _number(card, side) < _number(group, side) + _number(group, size)
+        for side, size in (("x", "width"), ("y", "height"))
+    )
+
+
+def _number(card: Mapping[str, Any], key: str) -> float:
+    value = card.get(key)
+    return value if isinstance(value, int | float) else 0
+
+
+def _string(card: Mapping[str, Any], key: str) -> str:
+    value = card.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", read_canvas, 10 * MIB))
