@@ -24,7 +24,11 @@ from typing import Any
 from benchmarks import answers, chats, command, data, peers, recall, summary
 
 README = Path(__file__).with_name("README.md")
-ASKED = ([], ["--oracle", "--error", "0.1"], ["--oracle", "--error", "0.1", "--effort", "deep", "--baselines"])
+ASKED: tuple[list[str], ...] = (
+    [],
+    ["--oracle", "--error", "0.1"],
+    ["--oracle", "--error", "0.1", "--effort", "deep", "--baselines"],
+)
 Results = Sequence[Mapping[str, Any]]
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from benchmarks import command, drift, metrics, replaying, scale
 from memory import Memory
@@ -52,6 +52,15 @@ WARM_UP = 20
 LEAST_WORDS = 5  # of a question that is put in other words
 ANSWER = "An answer. [1]"
 PARTS = ("embedding", "key", "fires", "walk", "asked before", "most alike")
+
+
+class Used(TypedDict):
+    """What an answer used, in node ids: what `assign_credit` takes by these names."""
+
+    named: Sequence[int]
+    starts: Sequence[int]
+    shown: Sequence[int]
+    useful: Sequence[int]
 
 
 @dataclass(slots=True)
@@ -115,7 +124,7 @@ class Past:
                 self.questions += [(text, episode.id) for text, episode in asked]
         memory.state.reload_edge_memory()
 
-    def _lesson(self, walk: Walkable, text: str, episode: Episode) -> tuple[Trace, dict[str, Sequence[int]]]:
+    def _lesson(self, walk: Walkable, text: str, episode: Episode) -> tuple[Trace, Used]:
         """The trace of a question, and what it used: what it names, and what was shown beside the answer."""
         around = walk.neighbours(episode.id).vertices
         objects = around[walk.kinds(around) == OBJECT].tolist()
@@ -128,7 +137,7 @@ class Past:
         visits = [Visit(id, "object", labels[id], 1.0, "seed", "seed") for id in named]
         visits += [Visit(id, "episode", "", 0.5, "rank") for id in shown]
         steps = tuple(Step(stage, 1.0, {"episodes": len(shown)}) for stage in ("analyse", "text", "graph", "rank"))
-        used = {"named": named, "starts": shown[1:4], "shown": shown, "useful": (episode.id,)}
+        used = Used(named=named, starts=shown[1:4], shown=shown, useful=(episode.id,))
         return Trace(text, steps, tuple(visits)), used
 
 
