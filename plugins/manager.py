@@ -41,7 +41,6 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.docx",
     "plugins.readers.eml",
     "plugins.readers.epub",
-    "plugins.readers.html",
     "plugins.readers.ics",
     "plugins.readers.markdown",
     "plugins.readers.notebook",
@@ -53,6 +52,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.rtf",
     "plugins.readers.text",
     "plugins.readers.toml",
+    "plugins.readers.web_page",
     "plugins.readers.xlsx",
     "plugins.readers.yaml",
 )

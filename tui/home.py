@@ -25,7 +25,7 @@ EMPTY = (
     ("folder", "Choose a folder", "Your notes, documents and mails: read, and kept up with."),
     ("examples", "Try the examples", "The notes of somebody who keeps a lighthouse museum."),
     ("model", "Connect a model", "Ollama on this machine, or a key. It works without, too."),
-    ("import", "Import chats", "ChatGPT, Claude, Claude Code, Codex, WhatsApp, Telegram, Discord."),
+    ("import", "Import chats", "ChatGPT, Claude, Gemini, WhatsApp, Slack, Signal, Telegram, ..."),
 )
 
 

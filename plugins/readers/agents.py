@@ -1,24 +1,23 @@
-"""The logs of Claude Code and Codex: what the person and the agent say to each other, without tools and thoughts. Other
-lines of JSON are data (`data.py`).
+"""The logs of Claude Code and Codex: what the person and the agent say to each other, without tools and thoughts. Chats
+of Signal come in lines of JSON, too (`signal.py`); other lines are data (`data.py`).
 
 A log grows while it is watched. Its last line may be half written, and is read when it is whole.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from memory.nouns import Document, Turn
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Part, Reader, Unreadable, sign
+from plugins.readers import MIB, Part, Reader, Unreadable, sign, signal
 from plugins.readers.data import read_json_lines
-from plugins.readers.messages import clip, text_of, time_of
+from plugins.readers.messages import clip, read_objects, shorten, text_of, time_of
 
 NOBODY = "nobody but agents speaks in it"
 MAX_LOG = 1024 * MIB
-MAX_LINE = 64 * MIB  # a longer one is what a tool gave back
 _LOOKED_AT = 20  # lines with something in them, to tell what it is a log of
 
 _SPOKEN = ("text", "input_text", "output_text")  # kinds of content that are words for the other
@@ -40,12 +39,15 @@ class _Log:
 
 
 def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
-    """The session in a log, or the data in other lines of JSON. Raises Unreadable."""
-    lines = _objects(file)
+    """The session in a log, chats, or the data in other lines of JSON. Raises Unreadable."""
+    lines = read_objects(file)
     first: list[Mapping[str, Any]] = []
     take = None
     for line in lines:
         first.append(line)
+        if (read := signal.recognize(line)) is not None:
+            yield from read(path, chain(first, lines))
+            return
         take = _recognize(line)
         if take is not None or len(first) == _LOOKED_AT:
             break
@@ -62,24 +64,11 @@ def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
         Document(
             uri="",
             turns=tuple(log.turns),
-            title=log.title or _shorten(next(turn.text for turn in log.turns if turn.speaker == "user")),
+            title=log.title or shorten(next(turn.text for turn in log.turns if turn.speaker == "user")),
             conversation=log.title or log.session,
             at=next((turn.at for turn in log.turns if turn.at is not None), None),
         )
     )
-
-
-def _objects(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
-    """The lines that are objects in JSON; others are damaged, or not yet whole."""
-    while line := file.readline(MAX_LINE):
-        if not line.lstrip().startswith(b"{"):
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, Mapping):
-            yield value
 
 
 def _recognize(line: Mapping[str, Any]) -> Callable[[Mapping[str, Any], _Log], None] | None:
@@ -142,12 +131,7 @@ def _string(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _shorten(text: str) -> str:
-    words = text.split()
-    return " ".join(words[:12]) + ("…" if len(words) > 12 else "")
-
-
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Sessions of Claude Code and Codex; other lines of JSON as fields"
-    register(Reader("agents", (".jsonl",), told, version=2, max_bytes=MAX_LOG, max_seconds=300, stream=stream))
+    told = "Sessions of Claude Code and Codex, chats of Signal; other lines of JSON as fields"
+    register(Reader("agents", (".jsonl",), told, version=3, max_bytes=MAX_LOG, max_seconds=300, stream=stream))

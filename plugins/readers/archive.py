@@ -4,6 +4,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from types import TracebackType
 from typing import BinaryIO, cast
 
 from plugins.readers import MIB, Unread, Unreadable
@@ -23,35 +24,74 @@ def is_archive(file: BinaryIO) -> bool:
     return begin in (b"PK\x03\x04", b"PK\x05\x06")
 
 
-def members(file: BinaryIO, suffixes: tuple[str, ...]) -> Iterator[tuple[str, BinaryIO] | Unread]:
-    """The files in it with one of these suffixes, by name, each to be read before the next; and what of it cannot be
-    read, with the reason. Raises Unreadable."""
-    try:
-        packed = zipfile.ZipFile(file)
-    except (*DAMAGED, ValueError) as error:
-        raise Unreadable(f"a damaged archive: {error}") from error
-    with packed:
-        infos = packed.infolist()
+class Archive:
+    """A zip, open for reading. Raises Unreadable."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        try:
+            self._packed = zipfile.ZipFile(file)
+        except (*DAMAGED, ValueError) as error:
+            raise Unreadable(f"a damaged archive: {error}") from error
+        infos = self._packed.infolist()
         if len(infos) > MAX_MEMBERS:
             raise Unreadable(f"an archive of {len(infos):,} files; {MAX_MEMBERS:,} are read: unpack it")
-        left = MAX_UNPACKED
-        for info in sorted(infos, key=lambda info: info.filename):
-            name = PurePosixPath(info.filename.replace("\\", "/")).name or "unnamed"
-            suffix = PurePosixPath(name).suffix.lower()
-            if info.is_dir() or info.filename.startswith("__MACOSX/"):
-                continue
+        self._infos = {
+            PurePosixPath(info.filename.replace("\\", "/")): info
+            for info in sorted(infos, key=lambda info: info.filename)
+            if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+        }
+        self._left = MAX_UNPACKED
+
+    def __enter__(self) -> "Archive":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._packed.close()
+
+    @property
+    def paths(self) -> tuple[PurePosixPath, ...]:
+        """Of all files in it, by name."""
+        return tuple(self._infos)
+
+    def members(self, suffixes: tuple[str, ...]) -> Iterator[tuple[PurePosixPath, BinaryIO] | Unread]:
+        """The files in it with one of these suffixes, by name, each to be read before the next; and what of it cannot
+        be read, with the reason."""
+        for path in self._infos:
+            suffix = path.suffix.lower()
             if suffix in NESTED:
-                yield Unread(name, "an archive inside an archive is not opened; unpack it and add what is in it")
+                reason = "an archive inside an archive is not opened; unpack it and add what is in it"
+                yield Unread(path.name, reason)
             elif suffix in suffixes:
-                if reason := _refusal(info, left):
-                    yield Unread(name, reason)
-                    continue
-                left -= info.file_size
-                try:
-                    with packed.open(info) as opened:
-                        yield name, cast(BinaryIO, opened)
-                except DAMAGED as error:
-                    yield Unread(name, f"damaged in the archive: {error}")
+                yield from self._open(path)
+
+    def _open(self, path: PurePosixPath) -> Iterator[tuple[PurePosixPath, BinaryIO] | Unread]:
+        try:
+            with self._packed.open(self._admit(path)) as opened:
+                yield path, cast(BinaryIO, opened)
+        except Unreadable as error:
+            yield Unread(path.name, error.reason)
+        except DAMAGED as error:
+            yield Unread(path.name, f"damaged in the archive: {error}")
+
+    def read(self, path: PurePosixPath, most: int) -> bytes:
+        """What is in the file at `path`, of up to `most` bytes. Raises Unreadable."""
+        info = self._admit(path)
+        if info.file_size > most:
+            raise Unreadable(
+                f"too large: {info.file_size // MIB:,} MiB, and {most // MIB:,} MiB are read of such a file"
+            )
+        try:
+            return self._packed.read(info)
+        except DAMAGED as error:
+            raise Unreadable(f"damaged in the archive: {error}") from error
+
+    def _admit(self, path: PurePosixPath) -> zipfile.ZipInfo:
+        """What the archive says of a file that may be unpacked. Raises Unreadable."""
+        info = self._infos[path]
+        if reason := _refusal(info, self._left):
+            raise Unreadable(reason)
+        self._left -= info.file_size
+        return info
 
 
 def _refusal(info: zipfile.ZipInfo, left: int) -> str:

@@ -1,6 +1,6 @@
-"""Chats in JSON, alone or in the zip of an export, told apart by their shape: ChatGPT's, Claude's, Telegram's,
-Discord's, and the plain one, {"title", "messages": [{"role", "content", "time"}]}, one or a list of them. Other JSON is
-data (`data.py`).
+"""Chats in JSON, alone or in the zip of an export, told apart by their shape: ChatGPT's, Claude's, Gemini's, Slack's,
+Telegram's, Discord's, Signal's, Matrix's, and the plain one, {"title", "messages": [{"role", "content", "time"}]}, one
+or a list of them. Other JSON is data (`data.py`).
 
 Exports are read a conversation at a time: they have hundreds of MB. Each conversation is known by its own id and by
 what it says, so that of a newer export only what is new is written.
@@ -8,6 +8,8 @@ what it says, so that of a newer export only what is new is written.
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,12 +18,28 @@ import ijson
 
 from memory.nouns import Document, Turn
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Part, Reader, Unread, Unreadable, archive, chatgpt, claude, messengers, sign
+from plugins.readers import (
+    MIB,
+    Part,
+    Reader,
+    Unread,
+    Unreadable,
+    archive,
+    chatgpt,
+    claude,
+    gemini,
+    messengers,
+    sign,
+    signal,
+    slack,
+)
+from plugins.readers.chat_archive import stream_archive
 from plugins.readers.data import read_json
 from plugins.readers.decode import text_of as decode
-from plugins.readers.messages import MAX_MESSAGE, first_of, text_of, time_of
+from plugins.readers.messages import MAX_MESSAGE, first_of, read_objects, text_of, time_of
 
 EMPTY = "a chat without messages"
+ABOUT_ME = "About me, for ChatGPT"
 MAX_PLAIN = 64 * MIB  # of a file that is no export: it is held as a whole
 MAX_EXPORT = 2048 * MIB
 MAX_SECONDS = 1200  # of the processor, for an export of that size
@@ -37,41 +55,51 @@ _BOM = b"\xef\xbb\xbf"
 def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
     """The conversations of an export, or the chats of a file. Raises Unreadable."""
     if archive.is_archive(file):
-        yield from _stream_archive(path, file)
-    elif (export := _export(file)) is not None:
+        yield from stream_archive(path, file, _export)
+    elif (export := _stream_list(path, file)) is not None:
         yield from export
     else:
-        file.seek(0)
-        data = file.read(MAX_PLAIN + 1)
-        if len(data) > MAX_PLAIN:
-            raise Unreadable(f"too large: JSON that is no export of chats is read up to {MAX_PLAIN // MIB} MiB")
-        yield from read(path, data)
+        data = _read_whole(file)
+        if data is None:
+            yield from _stream_telegram(file)
+        else:
+            yield from read(path, data)
 
 
-def _stream_archive(path: Path, file: BinaryIO) -> Iterator[Part]:
-    """The chats in the JSON files of a zip; what else is in it is no chat."""
-    found, given = False, set[str]()
-    for member in archive.members(file, (".json",)):
-        if isinstance(member, Unread):
+def _read_whole(file: BinaryIO) -> bytes | None:
+    """None if it is too much to be held."""
+    file.seek(0)
+    data = file.read(MAX_PLAIN + 1)
+    return data if len(data) <= MAX_PLAIN else None
+
+
+def _export(path: Path, file: BinaryIO) -> Iterator[Part] | None:
+    """What is in an export, of whichever kind; None if the file is none. Raises Unreadable."""
+    if (export := _stream_list(path, file)) is not None:
+        return export
+    if (data := _read_whole(file)) is None:
+        return _stream_telegram(file)
+    try:
+        found = messengers.read_messengers(json.loads(decode(data)))
+    except (ValueError, RecursionError, Unreadable):
+        return None
+    return None if found is None else iter(found)
+
+
+def _stream_telegram(file: BinaryIO) -> Iterator[Part]:
+    """The chats in the export of an account of Telegram, one after the other. Raises Unreadable if it is none."""
+    file.seek(0)
+    found = False
+    for chat in _items(file, "chats.list.item"):
+        for document in messengers.read_messengers({"chats": {"list": [chat]}}) or ():
             found = True
-            yield member
-            continue
-        name, opened = member
-        try:
-            for part in _export(opened) or ():
-                found = True
-                if part.uri not in given:  # what is split over several files says it once
-                    given.add(part.uri)
-                    yield part
-        except Unreadable as error:
-            found = True
-            yield Unread(name, error.reason)
+            yield document
     if not found:
-        raise Unreadable("an archive without an export of chats that is known; to have what is in it read, unpack it")
+        raise Unreadable(f"too large: JSON that is no export of chats is read up to {MAX_PLAIN // MIB} MiB")
 
 
-def _export(file: BinaryIO) -> Iterator[Part] | None:
-    """What is in an export of conversations; None if the file is none."""
+def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
+    """What is in an export that is a list; None if the file is none."""
     begin = file.read(4096)
     file.seek(0)
     if begin.startswith(_BOM):
@@ -79,20 +107,26 @@ def _export(file: BinaryIO) -> Iterator[Part] | None:
     begin = begin.removeprefix(_BOM).lstrip()
     if not begin.startswith(b"[") or not begin[1:].lstrip().startswith(b"{"):
         return None  # of lists in lists the parser would take time by the square of their depth
-    items = _items(file)
+    items = _items(file, "item")
     try:
         first = next(items, None)
     except Unreadable:
         return None
-    if not _is_exported(first):
-        return None
-    return _stream_items(chain([first], items))
+    whole = chain([first], items)
+    if _is_exported(first):
+        return _stream_items(whole)
+    if gemini.is_activity(first):
+        return gemini.read_activities(whole)
+    if slack.is_message(first):  # of an export that was unpacked
+        day = slack.read_day(whole, slack.Workspace(), path.parent.name, path.stem)
+        return iter([] if day is None else [replace(day, uri="")])
+    return None
 
 
-def _items(file: BinaryIO) -> Iterator[Any]:
+def _items(file: BinaryIO, prefix: str) -> Iterator[Any]:
     """The items of a list in JSON, one after the other. Raises Unreadable."""
     try:
-        yield from ijson.items(file, "item", use_float=True)
+        yield from ijson.items(file, prefix, use_float=True)
     except (ijson.JSONError, ValueError, *archive.DAMAGED) as error:
         said = str(error).partition("\n")[0].strip()
         raise Unreadable(f"not valid JSON from here on: {said}") from error
@@ -104,20 +138,23 @@ def _is_exported(value: Any) -> bool:
 
 def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
     profile: dict[str, Turn] = {}
+    memories: dict[str, Turn] = {}
     for number, value in enumerate(items, 1):
         try:
             part = _conversation(value, number)
             if chatgpt.is_conversation(value):
                 for turn in chatgpt.read_profile(value):
                     profile.setdefault(turn.text, turn)
+                for turn in chatgpt.read_memories(value):
+                    memories.setdefault(turn.text, turn)
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
             part = Unread(str(number), f"a conversation that is damaged: {type(error).__name__}")
         if part is not None:
             yield part
-    if profile:
-        turns = tuple(sorted(profile.values(), key=lambda turn: turn.at.timestamp() if turn.at else 0))
-        told = Document(uri="profile", turns=turns, title="About me, for ChatGPT", conversation="About me, for ChatGPT")
-        yield sign(told)
+    for uri, title, told in (("profile", ABOUT_ME, profile), ("memory", chatgpt.REMEMBERED, memories)):
+        turns = tuple(sorted(told.values(), key=lambda turn: turn.at.timestamp() if turn.at else 0))
+        if turns:
+            yield sign(Document(uri, turns=turns, title=title, conversation=title))
 
 
 def _conversation(value: Any, number: int) -> Part | None:
@@ -140,6 +177,8 @@ def read(path: Path, data: bytes) -> list[Document]:
     except RecursionError as error:
         raise Unreadable("JSON that is nested too deeply") from error
     except ValueError as error:
+        if documents := _read_lines(path, data):
+            return documents
         raise Unreadable(f"not valid JSON: {error}") from error
     if _is_exported(loaded):
         return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
@@ -158,6 +197,14 @@ def read(path: Path, data: bytes) -> list[Document]:
     if not documents:
         raise Unreadable(EMPTY)
     return documents
+
+
+def _read_lines(path: Path, data: bytes) -> list[Document]:
+    """The chats in lines of JSON, as they come under this name; none if it is something else."""
+    lines = read_objects(BytesIO(data))
+    first = next(lines, None)
+    take = signal.recognize(first) if first is not None else None
+    return [] if take is None else [*take(path, chain([first or {}], lines))]
 
 
 def _is_chat(value: Any) -> bool:
@@ -216,7 +263,9 @@ def _speaker(value: Any) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Chats in JSON: of ChatGPT and Claude (their zip, too), Telegram, Discord; other JSON as fields"
+    told = (
+        "Chats in JSON, or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields"
+    )
     register(
-        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=4, max_seconds=MAX_SECONDS, stream=stream)
+        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=5, max_seconds=MAX_SECONDS, stream=stream)
     )

@@ -13,10 +13,16 @@ from typing import Any
 from memory.nouns import Document, Turn
 from plugins.readers.messages import clip, text_of, time_of
 
+REMEMBERED = "What ChatGPT remembers"
 REPLACED = "(An answer that was replaced by another one.)"
 _SAID = ("text", "multimodal_text")  # kinds of content that are words for a person
 _MARKS = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue206]")  # what stands for links and searches
 _PROFILE = "user_editable_context"
+_NOTING = "bio"  # the tool that keeps what it is told
+_HELD = "model_set_context"
+_ENTRY = re.compile(
+    r"^\d+\. \[(?P<day>\d{4}-\d\d-\d\d)\]\.? (?P<text>.+?)(?=\n+\d+\. \[|\s*\Z)", re.MULTILINE | re.DOTALL
+)
 _PROFILE_PARTS = ("user_profile", "user_instructions")
 
 Node = Mapping[str, Any]
@@ -55,6 +61,23 @@ def read_profile(value: Mapping[str, Any]) -> Iterator[Turn]:
             text = "\n\n".join(part.strip() for part in told if isinstance(part, str) and part.strip())
             if text:
                 yield Turn("user", clip(text), time_of(value.get("create_time")))
+
+
+def read_memories(value: Mapping[str, Any]) -> Iterator[Turn]:
+    """What ChatGPT noted down about the person in this conversation, or had noted before, each with its day. A machine
+    wrote it: it can be found, and is nobody's word."""
+    for node in value["mapping"].values():
+        message = _mapping(_mapping(node).get("message"))
+        content = _mapping(message.get("content"))
+        if message.get("recipient") == _NOTING and _mapping(message.get("author")).get("role") == "assistant":
+            noted = content.get("text") or text_of(content.get("parts"))
+            for line in noted.splitlines() if isinstance(noted, str) else ():
+                if line.strip():
+                    yield Turn("assistant", clip(line.strip()), time_of(message.get("create_time")))
+        held = content.get(_HELD)
+        if isinstance(held, str):
+            for match in _ENTRY.finditer(held):
+                yield Turn("assistant", clip(" ".join(match["text"].split())), time_of(match["day"]))
 
 
 def _branch(tree: Mapping[str, Node], end: Any) -> list[str]:

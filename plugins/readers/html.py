@@ -1,17 +1,12 @@
 """Saved web pages: headings, lists, tables and paragraphs as Markdown, each line with its line in the file."""
 
 import re
-from collections.abc import Callable
 from datetime import datetime
 from html import unescape
 from html.parser import HTMLParser
-from pathlib import Path
 
 from memory.nouns import Document
 from memory.time.dates import parse_date
-from plugins.hookspecs import hookimpl
-from plugins.readers import Reader
-from plugins.readers.decode import text_of
 
 _SKIPPED = set("head script style nav template noscript svg iframe object select button dialog".split())
 _BLOCKS = set(
@@ -235,10 +230,6 @@ def convert(text: str) -> Document:
     )
 
 
-def read(path: Path, data: bytes) -> list[Document]:
-    return [convert(text_of(data))]
-
-
 def _hidden(attrs: list[tuple[str, str | None]]) -> bool:
     return any(
         name == "hidden"
@@ -246,8 +237,3 @@ def _hidden(attrs: list[tuple[str, str | None]]) -> bool:
         or (name == "style" and value and _HIDDEN_STYLE.search(value))
         for name, value in attrs
     )
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("html", (".html", ".htm", ".xhtml"), "Saved web pages", read))

@@ -10,6 +10,7 @@ from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, frontmatter, logseq, obsidian
+from plugins.readers.chat_lines import turns_of
 from plugins.readers.decode import text_of
 
 DATE_KEYS = ("date", "created", "day", "when", "published", "updated", "modified")  # the first that is a date wins
@@ -21,6 +22,9 @@ _UNDERLINE = re.compile(r" {0,3}=+\s*$")
 
 def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
+    if turns := turns_of(text):  # as exporters of Signal write a chat: a folder with its name, and in it chat.md
+        name = path.parent.name if path.stem == "chat" else path.stem
+        return [Document(uri="", turns=turns, title=name, conversation=name, at=turns[0].at)]
     if logseq.is_page(path, text):
         return [logseq.convert(path, text)]
     text = obsidian.open_callouts(text)

@@ -1,13 +1,15 @@
 """What messages of all kinds of chats have in common: text in parts, times in many forms."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, BinaryIO
 
 from memory.time.dates import parse_date
 from plugins.readers import MIB
 
 MAX_MESSAGE = 5 * MIB  # characters of a message that are read
+MAX_LINE = 64 * MIB  # of a file of lines in JSON; a longer one is what a tool gave back
 _TEXT = ("content", "text", "message")
 _MILLISECONDS = 10**11  # seconds since 1970 stay below this until the year 5138
 
@@ -40,6 +42,25 @@ def time_of(value: Any) -> datetime | None:
 def clip(text: str) -> str:
     """As much of a message as is read."""
     return text[:MAX_MESSAGE]
+
+
+def read_objects(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
+    """The lines that are objects in JSON; others are damaged, or not yet whole."""
+    while line := file.readline(MAX_LINE):
+        if not line.lstrip().startswith(b"{"):
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, Mapping):
+            yield value
+
+
+def shorten(text: str, words: int = 12) -> str:
+    """The first words of a message, in one line."""
+    found = text.split()
+    return " ".join(found[:words]) + ("…" if len(found) > words else "")
 
 
 def first_of(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Any:

@@ -1,10 +1,11 @@
-"""Chats as Telegram and DiscordChatExporter write them in JSON. What joins, calls and pins is nobody's word."""
+"""Chats as Telegram, DiscordChatExporter and Element write them in JSON. What joins, calls and pins is nobody's
+word."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memory.nouns import Document, Turn
-from plugins.readers import sign
+from plugins.readers import matrix, sign
 from plugins.readers.messages import clip, time_of
 
 _UNKNOWN = "unknown"  # who has no name: of accounts that were deleted
@@ -21,6 +22,8 @@ def read_messengers(value: Any) -> list[Document] | None:
         found = [_telegram(chat, alone=False) for chat in chats["list"] if _is_telegram(chat)]
     elif _is_discord(value):
         found = [_discord(value)]
+    elif matrix.is_room(value):
+        found = [matrix.read_room(value)]
     else:
         return None
     return [sign(document) for document in found if document.turns]

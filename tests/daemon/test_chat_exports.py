@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from tests.daemon.conftest import Listener, added, answer, uris
 from tests.daemon.test_adding import skips
 from tests.plugins.agents import CLAUDE, lines
 from tests.plugins.agents import claude as claude_line
-from tests.plugins.exports import chatgpt, claude, packed
+from tests.plugins.chats import BOATS, MATRIX, SIGNAL, SIGNAL_EXPORT, gemini, gemini_page, slack
+from tests.plugins.exports import SPRING, chatgpt, claude, packed
+from tests.plugins.test_messenger import IPHONE
 
 LATER: dict[str, Any] = {
     "uuid": "k-hull",
@@ -36,7 +39,37 @@ def test_an_answer_cites_the_message_of_the_person(client: Client, tmp_path: Pat
     hit = client.recall("Who comes on Friday for the boiler?").hits[0].passage
     assert hit.uri == f"{export}#c-boiler" and "u9" in hit.refs
     citation = answer(client, "Which boiler do I have?").citations[0]
-    assert "Vaillant" in citation.quote and citation.label.startswith("Loud boiler")
+    assert "Vaillant" in citation.quote and citation.label == f"Loud boiler, user, {minute(SPRING + 180)}"
+
+
+def test_every_kind_of_chat_is_cited_by_its_message(client: Client, tmp_path: Path) -> None:
+    folder = tmp_path / "chats"
+    (folder / "Ida Moe").mkdir(parents=True)
+    (folder / "slack.zip").write_bytes(packed(slack()))
+    (folder / "takeout.zip").write_bytes(packed({"Takeout/MyActivity.html": gemini_page().encode()}))
+    (folder / "MyActivity.json").write_text(json.dumps(gemini()))
+    (folder / "main.jsonl").write_text(lines(*SIGNAL))
+    (folder / "Ida Moe" / "data.json").write_text(SIGNAL_EXPORT)
+    (folder / "room.json").write_text(json.dumps(MATRIX))
+    (folder / "WhatsApp Chat - Anna.zip").write_bytes(packed({"_chat.txt": IPHONE.encode()}))
+    done, _ = added(client, folder)
+    assert done.skipped == 0
+    for question, words, label in (
+        ("Where do we moor this year: which pier is taken?", "Pier 9", f"#boats, Ola Vik, {minute(BOATS + 86_400)}"),
+        ("How often do I oil the tiller?", "oil the tiller", f"user, {minute(1_772_739_000)}"),
+        ("Is larch good for a hull?", "larch", f"user, {minute(1_772_739_000)}"),
+        ("Where does the spare key hang?", "boathouse", f"Ida, Ida, {minute(1_772_620_000)}"),
+        ("Who is to bring the flare gun?", "flare gun", "Ida Moe, Ida, 2026-03-04 10:00"),
+        ("What does the shed cost?", "1,400", f"Winter storage, Ole Berg, {minute(1_772_620_060)}"),
+    ):
+        cited = [one for one in answer(client, question).citations if words in one.quote]
+        assert cited and cited[0].label.endswith(label), (question, [one.label for one in cited])
+    again, _ = added(client, folder)
+    assert (again.sources, again.episodes, again.removed) == (0, 0, 0)
+
+
+def minute(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}"
 
 
 def test_a_newer_export_adds_what_is_new_and_leaves_the_rest(client: Client, tmp_path: Path) -> None:

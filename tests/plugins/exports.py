@@ -97,6 +97,25 @@ def chatgpt() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def chatgpt_memory() -> dict[str, Any]:
+    """A conversation in which ChatGPT notes something down, and is told what it had noted before."""
+    before = "1. [2025-11-02]. Has a dog called Rex.\n\n2. [2026-01-15]. Works as a nurse\n in Bergen."
+    mapping = tree(
+        message("u1", "user", "Remember that I moved to Bergen.", None, ("b2",)),
+        message("b2", "assistant", "User moved to Bergen.\nHas a dog called Rex.", "u1", ("t3",), to="bio"),
+        message("t3", "tool", "Model set context updated.", "b2", ("a4",)),
+        message("a4", "assistant", "Noted.", "t3"),
+    )
+    held = {"content_type": "model_editable_context", "model_set_context": before}
+    mapping["c0"] = {
+        "id": "c0",
+        "message": {"id": "c0", "author": {"role": "assistant"}, "content": held},
+        "parent": None,
+        "children": [],
+    }
+    return {"title": "Moving", "create_time": SPRING, "mapping": mapping, "current_node": "a4", "id": "c-moving"}
+
+
 def claude() -> list[dict[str, Any]]:
     """A conversation with an attachment and a tool, and one in the older form, with the text alone."""
     return [

@@ -15,7 +15,7 @@ from memory.settings import ChunkSettings
 from plugins.manager import Plugins
 from plugins.readers import Unread, Unreadable, archive, stream_parts
 from tests.plugins.conftest import Read
-from tests.plugins.exports import SPRING, chatgpt, claude, packed
+from tests.plugins.exports import SPRING, chatgpt, chatgpt_memory, claude, packed
 
 
 def said(document: Document) -> list[tuple[str, str]]:
@@ -49,6 +49,18 @@ def test_what_a_person_wrote_about_themselves_is_their_own_word(read: Read) -> N
     *_, profile = read("a.json", json.dumps(chatgpt()))
     assert profile.uri.endswith("#profile")
     assert said(profile) == [("user", "I am a nurse in Bergen.\n\nAnswer briefly.")]
+
+
+def test_what_chatgpt_remembers_is_dated_and_nobodys_word(read: Read) -> None:
+    moving, memory = read("a.json", json.dumps([chatgpt_memory()]))
+    assert said(moving) == [("user", "Remember that I moved to Bergen."), ("assistant", "Noted.")]
+    assert memory.title == "What ChatGPT remembers" and memory.uri.endswith("#memory")
+    assert [(turn.text, turn.at and turn.at.date().isoformat()) for turn in memory.turns] == [
+        ("Works as a nurse in Bergen.", "2026-01-15"),
+        ("User moved to Bergen.", "2026-03-04"),
+        ("Has a dog called Rex.", "2026-03-04"),
+    ]
+    assert {turn.speaker for turn in memory.turns} == {"assistant"}
 
 
 def test_a_conversation_of_claude(read: Read) -> None:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.nouns import Answer
 from plugins.manager import Plugins
-from plugins.readers.text import turns_of
+from plugins.readers.chat_lines import turns_of
 from tests.plugins.conftest import Read
+from tests.plugins.exports import packed
 
 ANDROID = """13/04/2026, 18:03 - Messages and calls are end-to-end encrypted.
 13/04/2026, 18:03 - Anna: The deadline moved
@@ -43,7 +44,7 @@ def test_android() -> None:
 
 
 def test_iphone() -> None:
-    assert [(turn.speaker, turn.text, turn.at) for turn in turns_of(IPHONE)][1:] == [
+    assert [(turn.speaker, turn.text, turn.at) for turn in turns_of(IPHONE)] == [
         ("Anna", "Hello", at(2026, 4, 13, 18, 3, 12)),
         ("Ben", "Hello yourself", at(2026, 4, 13, 18, 5)),
     ]
@@ -67,6 +68,52 @@ def test_the_order_of_day_and_month_is_that_of_the_whole_file(
 ) -> None:
     turns = turns_of(f"{first} - Anna: one\n{second} - Ben: two\n")
     assert [(turn.at.month, turn.at.day, turn.at.hour) for turn in turns if turn.at] == days
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("12/04/2026 à 18:03 - ", "13/04/2026 à 18:04 - "),  # French
+        ("12.4.2026 klo 18.03 - ", "13.4.2026 klo 18.04 - "),  # Finnish
+        ("12-04-2026 18:03 - ", "13-04-2026 18:04 - "),  # Dutch
+        ("12/4/26, 6:03 p. m. - ", "13/4/26, 6:04 p. m. - "),  # Mexico
+        ("12. 4. 2026 18:03 - ", "13. 4. 2026 18:04 - "),  # Czech
+        ("2026. 04. 12. 18:03 - ", "2026. 04. 13. 18:04 - "),  # Hungarian
+        ("12.04.26 г., 18:03 - ", "13.04.26 г., 18:04 - "),  # Bulgarian
+        ("12/04/2026, 6:03 μ.μ. - ", "13/04/2026, 6:04 μ.μ. - "),  # Greek
+        ("\u200f12\u200f/4\u200f/2026، 6:03 م - ", "\u200f13\u200f/4\u200f/2026، 6:04 م - "),  # Arabic
+        ("2026. 4. 12. 오후 6:03, ", "2026. 4. 13. 오후 6:04, "),  # Korean
+        ("2026년 4월 12일 오후 6:03, ", "2026년 4월 13일 오후 6:04, "),
+        ("[2026/4/12 下午6:03:11] ", "[2026/4/13 下午6:04:11] "),  # Chinese
+        ("2026/04/12 18:03 - ", "2026/04/13 18:04 - "),  # Japanese
+        ("4/12/26, 6:03\u202fPM - ", "4/13/26, 6:04\u202fPM - "),  # the United States
+        ("[18:03, 12/04/2026] ", "[18:04, 13/04/2026] "),  # copied
+        ("12-4-2026 at 18-03-11 - ", "13-4-2026 at 18-04-11 - "),  # Element
+    ],
+)
+def test_days_and_minutes_as_each_country_writes_them(first: str, second: str) -> None:
+    turns = turns_of(f"{first}Anna: one\n{second}Ben : two\n")
+    assert [(turn.speaker, turn.text) for turn in turns] == [("Anna", "one"), ("Ben", "two")]
+    times = [turn.at.replace(second=0) for turn in turns if turn.at]
+    assert times == [at(2026, 4, 12, 18, 3), at(2026, 4, 13, 18, 4)]
+
+
+def test_what_an_iphone_says_itself_is_no_message() -> None:
+    text = (
+        "[13.04.26, 18:03:11] Anna: \u200eMessages are encrypted.\n"
+        "[13.04.26, 18:04:00] Ben: \u200eBild weggelassen\n"
+        "[13.04.26, 18:05:00] Ben: The tiller \u200e<attached: 0001.jpg>\n"
+        "[13.04.26, 18:06:00] Anna: Oil it in May. \u200e<This message was edited>\n"
+    )
+    assert [turn.text for turn in turns_of(text)] == ["The tiller", "Oil it in May."]
+
+
+def test_a_chat_in_a_zip_has_the_name_of_one_of_them(read: Read) -> None:
+    (iphone,) = read("WhatsApp Chat - Anna.zip", packed({"_chat.txt": IPHONE.encode(), "0001.jpg": b"x"}))
+    assert (iphone.conversation, len(iphone.turns)) == ("WhatsApp Chat - Anna", 2)
+    files = {"WhatsApp Chat with Anna.txt": ANDROID.encode(), "notes.txt": b"no chat"}
+    (android,) = read("export.zip", packed(files))
+    assert android.conversation == "WhatsApp Chat with Anna" and android.uri.endswith("#WhatsApp Chat with Anna.txt")
 
 
 @pytest.mark.parametrize(

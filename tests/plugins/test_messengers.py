@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from plugins.readers import Unreadable
+from plugins.readers import Unreadable, chat
 from tests.plugins.conftest import Read
+from tests.plugins.exports import packed
 
 ANNA: dict[str, Any] = {
     "name": "Anna",
@@ -71,6 +72,17 @@ def test_all_chats_of_telegram(read: Read) -> None:
         ("Anna", "4711"),
         ("Saved messages", "5"),
     ]
+
+
+def test_an_account_of_telegram_that_is_too_large_to_be_held(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat, "MAX_PLAIN", 100)
+    other = ANNA | {"id": 5, "name": "Ben"}
+    account = {"about": "", "contacts": {"list": []}, "chats": {"about": "", "list": [ANNA, 7, other]}}
+    assert [one.conversation for one in read("result.json", json.dumps(account))] == ["Anna", "Ben"]
+    (alone, *_) = read("telegram.zip", packed({"a/result.json": account}))
+    assert alone.uri.endswith("#4711")
+    with pytest.raises(Unreadable, match="too large"):
+        read("other.json", json.dumps({"a": "x" * 200}))
 
 
 def test_a_channel_of_discord(read: Read) -> None:

@@ -1,0 +1,121 @@
+"""Chats that messengers export as text: a line for each message, with its day, minute and writer.
+
+12/04/2026, 18:03 - Anna: text              WhatsApp on Android
+[12.04.26, 18:03:11] Anna: text             WhatsApp on an iPhone, Signal's exporters
+2026. 4. 12. 오후 6:03, Anna : text          the same in Korean; 2026/4/12 下午6:03 - Anna: text in Chinese
+[18:03, 12/04/2026] Anna: text              what is copied out of WhatsApp
+12-4-2026 at 18-03-11 - Anna: text          Element
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from memory.nouns import Turn
+from memory.time.dates import with_local_zone
+
+LEAST = 2  # messages of a chat
+MOST = 0.5  # share of the lines that hold anything which must be messages; the others go on with one
+
+_SPACE = "[ \u00a0\u202f]"
+_MARK = "[\u200e\u200f]?"  # of the direction of writing
+_DAY = (
+    rf"(?P<a>\d{{1,4}})(?P<mark>{_MARK}[./-]|\.{_SPACE}|年|년{_SPACE})(?P<b>\d{{1,2}})(?:(?P=mark)|月|월{_SPACE})"
+    rf"(?P<c>\d{{4}}|\d{{1,2}})(?:\.(?=[ ,])|日|일|{_SPACE}г\.)?"
+)
+_HALF = {  # of the day, by how it is written without dots and spaces
+    "am": 0, "pm": 12, "a": 0, "p": 12, "上午": 0, "下午": 12, "오전": 0, "오후": 12, "午前": 0, "午後": 12,
+    "ص": 0, "م": 12, "πμ": 0, "μμ": 12, "ap": 0, "ip": 12, "fm": 0, "em": 12, "de": 0, "du": 12, "öö": 0, "ös": 12,
+}  # fmt: skip
+_AFTER = "|".join(sorted((rf"{half[0]}\.?{_SPACE}?{half[1]}\.?" for half in _HALF if len(half) == 2), reverse=True))
+_BEFORE = "上午|下午|오전|오후|午前|午後"
+_CLOCK = (
+    rf"(?:(?P<before>{_BEFORE}){_SPACE}?)?(?P<h>\d{{1,2}})(?P<colon>[:.-])(?P<min>\d\d)(?:(?P=colon)(?P<s>\d\d))?"
+    rf"(?:{_SPACE}?(?P<after>{_AFTER}|ص|م))?"
+)
+_BETWEEN = rf"[,،]?{_SPACE}(?:(?:at|à|às|alle|um|kl\.|klo|в|la|o){_SPACE})?"  # day and minute
+_HIDDEN = "[\u200e\u200f\u202a\ufeff]{0,3}"
+_SAID = r"(?:(?P<speaker>[^:\n]{1,60}): ?(?P<text>.*)|(?P<system>.*))$"
+_DAY_FIRST = re.compile(
+    rf"{_HIDDEN}(?P<open>\[)?{_DAY}{_BETWEEN}{_CLOCK}(?(open)\] |(?(before)(?: - |, )| [-–] )){_HIDDEN}{_SAID}",
+    re.IGNORECASE,
+)
+_CLOCK_FIRST = re.compile(rf"{_HIDDEN}(?P<open>\[)?{_CLOCK}, {_DAY}(?(open)\] | [-–] ){_HIDDEN}{_SAID}", re.IGNORECASE)
+_OMITTED = re.compile(
+    rf"{_HIDDEN}(?:<[^<>]{{3,80}}>|(?:image|video|audio|sticker|gif|document|contact card) omitted"
+    r"|[^\n]{1,80}\.\w{3,4} \([^()]{3,40}\))$",
+    re.IGNORECASE,
+)
+_NOTE = re.compile("\u200e<[^<>\n]{3,80}>\\s*")  # of an iPhone: what is attached, that it was edited
+_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())  # who "speaks" in a log
+
+
+def turns_of(text: str) -> tuple[Turn, ...]:
+    """The messages; none if it is no such chat, or nobody can tell its days from its months. What the messenger itself
+    says ("Anna left") and pictures that are not there are left out."""
+    lines = text.split("\n")
+    filled = [line for line in lines if line.strip()]
+    head_of = next((form for form in (_DAY_FIRST, _CLOCK_FIRST) if filled and form.match(filled[0])), None)
+    if head_of is None:
+        return ()
+    heads = [(number, head) for number, line in enumerate(lines) if (head := head_of.match(line)) is not None]
+    spoken = [head["speaker"].strip().casefold() for _, head in heads if head["speaker"]]
+    if len(spoken) < LEAST or len(heads) < MOST * len(filled) or not _LEVELS.isdisjoint(spoken):
+        return ()
+    times = _times([head for _, head in heads])
+    if times is None:
+        return ()
+    ends = [*(number for number, _ in heads[1:]), len(lines)]
+    turns = []
+    for (number, head), at, end in zip(heads, times, ends, strict=True):
+        if head["speaker"] is None:
+            continue
+        said = _say(head, lines[number + 1 : end])
+        if said:
+            turns.append(Turn(head["speaker"].strip(), said, at))
+    return tuple(turns)
+
+
+def _say(head: re.Match[str], others: Sequence[str]) -> str:
+    """What the writer says in a message. An iPhone puts a hidden mark before what is its own word."""
+    first = _NOTE.sub("", head["text"])
+    is_own = bool(head["open"]) and first.startswith("\u200e")
+    said = "\n".join([*([] if is_own else [first]), *others]).strip()
+    return "" if _OMITTED.match(said) else said
+
+
+def _times(heads: Sequence[re.Match[str]]) -> list[datetime] | None:
+    """When each message was written, with the day before the month or behind it, as all of them allow; of two orders
+    that are possible the one in which no message is older than the one before it, if that holds for one only. Days with
+    dots have the day first. None if it stays open."""
+    read = {order: found for order in ("dmy", "mdy") if (found := _read(heads, order)) is not None}
+    if len(read) == 2 and read["dmy"] != read["mdy"]:
+        in_order = [order for order, times in read.items() if all(a <= b for a, b in pairwise(times))]
+        dotted = all(head["mark"].startswith(".") for head in heads)
+        if len(in_order) != 1 and not dotted:
+            return None
+        return read["dmy" if dotted else in_order[0]]
+    return next(iter(read.values()), None)
+
+
+def _read(heads: Sequence[re.Match[str]], order: str) -> list[datetime] | None:
+    try:
+        return [_moment(head, order) for head in heads]
+    except (ValueError, OverflowError):
+        return None
+
+
+def _moment(head: re.Match[str], order: str) -> datetime:
+    """Raises ValueError if there is no such day or minute."""
+    first, second, third = int(head["a"]), int(head["b"]), int(head["c"])
+    if len(head["a"]) > 2:
+        year, month, day = first, second, third
+    else:
+        day, month = (first, second) if order == "dmy" else (second, first)
+        year = third if len(head["c"]) > 2 else 2000 + third
+    hour = int(head["h"])
+    half = re.sub(rf"[.]|{_SPACE}", "", head["before"] or head["after"] or "").casefold()
+    if half:
+        hour = hour % 12 + _HALF[half]
+    return with_local_zone(datetime(year, month, day, hour, int(head["min"]), int(head["s"] or 0)))

@@ -1,0 +1,28 @@
+"""Web pages that were saved, and the one that Google's Takeout has of what Gemini was asked."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import MIB, Reader, Unreadable, gemini
+from plugins.readers.decode import text_of
+from plugins.readers.html import convert
+
+MAX_PAGE = 10 * MIB
+MAX_ACTIVITIES = 64 * MIB  # of what Gemini was asked; in a zip it is read in pieces, whatever its size
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    text = text_of(data)
+    if gemini.is_page(text):
+        return [*gemini.read_page([text])]
+    if len(data) > MAX_PAGE:
+        raise Unreadable(f"too large: {len(data) / MIB:,.1f} MiB, of a page {MAX_PAGE // MIB} MiB are read")
+    return [convert(text)]
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    told = "Saved web pages, and Google's page of what Gemini was asked"
+    register(Reader("html", (".html", ".htm", ".xhtml"), told, read, MAX_ACTIVITIES, version=2))
