@@ -36,6 +36,7 @@ NO_RANKER = "none"
 BUILT_IN = ("plugins.embedders", "plugins.llms.registry", "plugins.traversers", "plugins.rankers")
 BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
     "plugins.readers.agents",
+    "plugins.readers.asciidoc",
     "plugins.readers.chat",
     "plugins.readers.csv",
     "plugins.readers.docx",
@@ -49,6 +50,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.org",
     "plugins.readers.pdf",
     "plugins.readers.pptx",
+    "plugins.readers.rst",
     "plugins.readers.rtf",
     "plugins.readers.text",
     "plugins.readers.toml",

@@ -20,7 +20,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    suffixes = (".txt", ".text", ".log", ".rst", ".adoc", ".asciidoc")
+    suffixes = (".txt", ".text", ".log")
     text = "Plain text, and chats as WhatsApp, Signal and Element export them"
     register(Reader("text", suffixes, text, read, dates_parts=True, version=5))
     unnamed = "Plain text in a file without a suffix, as README or TODO"

@@ -52,8 +52,8 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
     assert (
         list(plugins.readers)
         == (
-            "agents canvas chat csv docx eml epub html ics markdown notebook odf org pdf pptx rtf text toml unnamed"
-            " xlsx yaml"
+            "agents asciidoc canvas chat csv docx eml epub html ics markdown notebook odf org pdf pptx rst"
+            " rtf text toml unnamed xlsx yaml"
         ).split()
     )
     assert plugins.embedders == ("minilm", "st:", "static")

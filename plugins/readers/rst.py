@@ -1,0 +1,286 @@
+"""reStructuredText, rewritten as Markdown line by line, so that every line keeps its number. No file is included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from memory.nouns import Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import Reader, frontmatter
+from plugins.readers.decode import text_of
+from plugins.readers.markdown import date_of
+
+_RULE = re.compile(r"([!-/:-@[-`{-~])\1*\s*$")
+_FIELD = re.compile(r"(?P<indent>\s*):(?P<key>[^:\s][^:\n]{0,60}):(?:\s+(?P<value>.*))?$")
+_DIRECTIVE = re.compile(
+    r"(?P<indent>\s*)\.\.\s+(?:\|(?P<name>[^|\n]{1,80})\|\s+)?(?P<kind>[\w:-]+)::(?:\s+(?P<said>.*))?$"
+)
+_EXPLICIT = re.compile(r"(?P<indent>\s*)\.\.(?:\s+(?P<said>.*))?$")
+_TARGET = re.compile(r"_`?(?P<name>[^`\n]{1,120}?)`?:(?:\s+(?P<url>\S+))?$")
+_FOOTNOTE = re.compile(r"\[(?P<name>[^\]\n]{1,60})\]\s+(?P<said>.*)")
+_GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*$")
+_COLUMNS = re.compile(r"\s*=+(?:\s+=+)+\s*$")
+_LINK = re.compile(r"`(?P<said>[^`<>\n]{1,200}?)\s*<(?P<url>[^`<>\s]{1,400})>`__?")
+_ROLE = re.compile(r":[\w:+.-]{1,40}:`(?P<said>[^`<>\n]{1,200}?)(?:\s*<[^`<>\n]{1,200}>)?`")
+_NAMED = re.compile(r"`(?P<quoted>[^`\n]{1,120})`__?|(?<![\w`])(?P<word>[^\W_][\w.-]{0,60}?)_(?![\w`])")
+_MARK = re.compile(r"^(\s*)(?::([^:\s`][^:\n`]{0,60}):|#\.)(?=\s|$)")  # of a field, of a numbered item
+_LITERAL = re.compile(r"``([^`\n]{1,400})``")
+_SUBSTITUTE = re.compile(r"\|(?P<name>[^|\s][^|\n]{0,80})\|_?")
+
+_ADMONITIONS = frozenset(
+    "note warning tip important caution danger hint attention error seealso admonition topic sidebar todo"
+    " versionadded versionchanged deprecated rubric".split()
+)
+_CODE = frozenset("code code-block sourcecode parsed-literal math doctest ipython prompt mermaid graphviz".split())
+_LEFT_OUT = frozenset(  # what is elsewhere, is no text, or is about how it looks
+    "include literalinclude raw contents meta role default-role class highlight index sectnum target-notes".split()
+)
+_PICTURES = frozenset(("image", "figure"))
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    page = _Page(text_of(data).split("\n"))
+    page.convert()
+    return [
+        Document(
+            uri="",
+            text="\n".join(page.kept),
+            title=page.title,
+            at=date_of(page.properties),
+            properties=page.properties,
+            tags=frontmatter.tags(page.properties),
+            lines=tuple(page.numbers),
+        )
+    ]
+
+
+class _Page:
+    """The lines of a page, taken one after the other."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.kept: list[str] = []
+        self.numbers: list[int] = []
+        self.properties: dict[str, str] = {}
+        self.title: str | None = None
+        self._lines = lines
+        self._levels: list[tuple[str, bool]] = []  # of headings, by their rules, as they come
+        self._urls, self._substitutes = _find_names(lines)
+
+    def convert(self) -> None:
+        place, is_head = 0, True
+        while place < len(self._lines):
+            line = self._lines[place]
+            if (heading := self._heading(place)) is not None:
+                place = heading
+                continue
+            if is_head and (field := _FIELD.match(line)) is not None and not field["indent"]:
+                self.properties.setdefault(field["key"].lower(), self._show(field["value"] or "").strip())
+            elif line.strip() and self.title is not None and not _EXPLICIT.match(line):
+                is_head = False
+            place = self._take(place, line)
+
+    def _take(self, place: int, line: str) -> int:
+        """Keeps what is said from one place on; the place behind it."""
+        if (directive := _DIRECTIVE.match(line)) is not None:
+            return self._directive(place, directive)
+        if (explicit := _EXPLICIT.match(line)) is not None:
+            return self._explicit(place, explicit)
+        if _GRID.match(line):
+            return self._grid(place)
+        if _COLUMNS.match(line):
+            return self._columns(place)
+        if line.startswith(">>>"):
+            end = place
+            while end < len(self._lines) and self._lines[end].strip():
+                end += 1
+            return self._fence(place, end)
+        if _RULE.match(line) and len(line.strip()) > 3:  # a transition
+            return place + 1
+        said = self._show(line)
+        if line.rstrip().endswith("::"):
+            self._put(said.rstrip()[:-1] if said.rstrip() != "::" else "", place)
+            end = self._end_of_block(place + 1, _indent(line))
+            return self._fence(place + 1, end) if end > place + 1 else end
+        self._put(said, place)
+        return place + 1
+
+    def _put(self, line: str, place: int) -> None:
+        self.kept.append(line)
+        self.numbers.append(min(place, len(self._lines) - 1) + 1)
+
+    def _heading(self, place: int) -> int | None:
+        """The place behind the heading that begins there, which is kept; None if there is none."""
+        above = _RULE.match(self._lines[place])
+        title_at = place + 1 if above else place
+        if title_at + 1 >= len(self._lines):
+            return None
+        title, below = self._lines[title_at], _RULE.match(self._lines[title_at + 1])
+        if below is None or not title.strip() or (not above and title[0].isspace()) or _RULE.match(title):
+            return None
+        if len(below[0].rstrip()) < min(4, len(title.strip())) or (above and above[0].rstrip() != below[0].rstrip()):
+            return None
+        style = below[1], above is not None
+        if style not in self._levels:
+            self._levels.append(style)
+        words = self._show(title.strip())
+        self.title = self.title or words
+        self._put(f"{'#' * min(6, self._levels.index(style) + 1)} {words}", title_at)
+        return title_at + 2
+
+    def _directive(self, place: int, found: re.Match[str]) -> int:
+        kind, said = found["kind"].lower().rpartition(":")[2], self._show(found["said"] or "").strip()
+        indent = len(found["indent"])
+        end = self._end_of_block(place + 1, indent)
+        body = place + 1
+        options: dict[str, str] = {}
+        while body < end and (option := _FIELD.match(self._lines[body])) is not None:
+            options[option["key"].lower()] = option["value"] or ""
+            body += 1
+        if kind in _LEFT_OUT or found["name"]:
+            return end
+        if kind in _CODE:
+            return self._fence(body, end, said)
+        if kind in _PICTURES:
+            self._put(f"![{self._show(options.get('alt', ''))}]({said})", place)
+        elif kind == "toctree":
+            for number in range(body, end):
+                entry = self._lines[number].strip()
+                if entry:
+                    self._put(f"- [[{entry.partition('<')[2].rstrip('>') or entry}]]", number)
+            return end
+        elif kind in _ADMONITIONS:
+            has_title = kind in ("admonition", "topic", "sidebar", "rubric")
+            name = said if has_title and said else kind.capitalize()
+            self._put(f"**{name}:** {said}" if said and not has_title else f"**{name}**", place)
+        elif said:
+            self._put(f"**{said}**", place)
+        self._inner(body, end)
+        return end
+
+    def _inner(self, begin: int, end: int) -> None:
+        """What stands in a directive, moved to the left."""
+        inner = self._lines[begin:end]
+        left = min((_indent(line) for line in inner if line.strip()), default=0)
+        part = _Page([line[left:] for line in inner])
+        part._urls, part._substitutes, part._levels = self._urls, self._substitutes, self._levels
+        part.title, part.properties = self.title or "", {}
+        part.convert()
+        self.kept += part.kept
+        self.numbers += [number + begin for number in part.numbers]
+
+    def _explicit(self, place: int, found: re.Match[str]) -> int:
+        """A footnote is kept; a target and a comment are not."""
+        end = self._end_of_block(place + 1, len(found["indent"]))
+        footnote = _FOOTNOTE.match(found["said"] or "")
+        if footnote is not None:
+            self._put(f"[{footnote['name'].lstrip('#')}] {self._show(footnote['said'])}", place)
+            self._inner(place + 1, end)
+        elif not found["said"] and self._is_blank(place + 1):  # an empty comment ends nothing but itself
+            return place + 1
+        return end
+
+    def _is_blank(self, place: int) -> bool:
+        return place >= len(self._lines) or not self._lines[place].strip()
+
+    def _end_of_block(self, place: int, indent: int) -> int:
+        """The place behind the lines from there on that are indented further, without blank ones at its end."""
+        end = place
+        while place < len(self._lines) and (not self._lines[place].strip() or _indent(self._lines[place]) > indent):
+            place += 1
+            if self._lines[place - 1].strip():
+                end = place
+        return end
+
+    def _fence(self, begin: int, end: int, language: str = "") -> int:
+        inner = self._lines[begin:end]
+        first = next((number for number, line in enumerate(inner) if line.strip()), len(inner))
+        if first == len(inner):
+            return end
+        left = min(_indent(line) for line in inner if line.strip())
+        mark = "```"
+        while any(mark in line for line in inner):
+            mark += "`"
+        self._put(f"{mark}{language.split(' ')[0]}", begin + first)
+        for number in range(first, len(inner)):
+            self._put(inner[number][left:], begin + number)
+        self._put(mark, end - 1)
+        return end
+
+    def _grid(self, place: int) -> int:
+        """A table with borders."""
+        begun = False
+        while place < len(self._lines) and self._lines[place].strip()[:1] in ("+", "|"):
+            line = self._lines[place].strip()
+            if line.startswith("|"):
+                self._put(self._show(line), place)
+                begun = True
+            elif begun and "=" in line:
+                self._put("|" + "---|" * (line.count("+") - 1), place)
+            place += 1
+        return place
+
+    def _columns(self, place: int) -> int:
+        """A table whose columns are told by rules."""
+        rule = self._lines[place]
+        starts = [match.start() for match in re.finditer(r"=+", rule)]
+        rules = 1
+        place += 1
+        while place < len(self._lines) and rules < 3:
+            line = self._lines[place]
+            if _COLUMNS.match(line):
+                rules += 1
+                if self._is_blank(place + 1) or rules == 3:
+                    return place + 1
+                self._put("|" + "---|" * len(starts), place)
+            elif line.strip() and not re.fullmatch(r"[\s-]+", line):
+                cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
+                self._put(f"| {' | '.join(self._show(cell) for cell in cells)} |", place)
+            place += 1
+        return place
+
+    def _show(self, line: str) -> str:
+        """A line with the marks of Markdown in place of those of reStructuredText."""
+        if line.startswith("| "):
+            line = line if line.rstrip().endswith("|") else line[2:]
+        if "|" in line and self._substitutes:
+            line = _SUBSTITUTE.sub(lambda found: self._substitutes.get(found["name"], found[0]), line)
+        if "`" in line or "_" in line:
+            line = _LINK.sub(r"[\g<said>](\g<url>)", line)
+            line = _ROLE.sub(lambda found: found["said"].lstrip("~!"), line)
+            pieces = re.split(r"(``[^`\n]{1,400}``)", line)
+            line = "".join(one if place % 2 else _NAMED.sub(self._linked, one) for place, one in enumerate(pieces))
+            line = _LITERAL.sub(r"`\1`", line)
+        return _MARK.sub(lambda found: f"{found[1]}{found[2]}:" if found[2] else f"{found[1]}1.", line)
+
+    def _linked(self, found: re.Match[str]) -> str:
+        name = found["quoted"] or found["word"]
+        url = self._urls.get(name.lower())
+        if url:
+            return f"[{name}]({url})"
+        return name if found["quoted"] or url == "" else found[0]
+
+
+def _find_names(lines: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What targets lead to, "" for a place in the page, and what substitutions stand for."""
+    urls: dict[str, str] = {}
+    substitutes: dict[str, str] = {}
+    for line in lines:
+        if not line.lstrip().startswith(".. "):
+            continue
+        if (directive := _DIRECTIVE.match(line)) is not None:
+            if directive["name"] and directive["kind"] == "replace":
+                substitutes[directive["name"]] = directive["said"] or ""
+        elif (target := _TARGET.match(line.lstrip()[3:])) is not None:
+            urls[target["name"].lower()] = target["url"] or ""
+    return urls, substitutes
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    register(Reader("rst", (".rst", ".rest"), "reStructuredText", read, dates_parts=True))
