@@ -305,6 +305,10 @@ class Client:
         """How well the graph served the newest questions (default: 200)."""
         return self._call("GET", _with("/diagnosis", limit=limit), wire.Diagnosis, SLOW)
 
+    def plugins(self) -> wire.PluginsReply:
+        """What is installed beside the program itself, and what of it was left out."""
+        return self._call("GET", "/plugins", wire.PluginsReply)
+
     def embedder(self) -> wire.EmbedderReply:
         return self._call("GET", "/embedder", wire.EmbedderReply)
 

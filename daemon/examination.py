@@ -56,6 +56,7 @@ def examine(client: Client, config: Path) -> Iterator[Look]:
     yield from look_at("backups", now.upkeep.warnings if now.upkeep else ())
     yield from look_at("folders", _folders(client.folders()))
     yield from look_at("readers", _readers(client))
+    yield from look_at("plug-ins", _plugins(client.plugins()))
     yield from look_at("embedder", _embedder(client.embedder()))
     yield from look_at("night", _night(now))
 
@@ -103,6 +104,15 @@ def _readers(client: Client) -> Iterator[str]:
             f"{files} readers that are not installed. To have {them} read: {INSTALL}, then pal daemon restart."
             " Which: pal status --skipped"
         )
+
+
+def _plugins(found: wire.PluginsReply) -> Iterator[str]:
+    for one in found.plugins:
+        if one.problem:
+            yield (
+                f"The plug-in {one.name} was left out ({one.problem}). Install another version of {one.package}, or"
+                f" take it away: pip uninstall {one.package.split()[0]}"
+            )
 
 
 def _embedder(embedder: wire.EmbedderReply) -> Iterator[str]:

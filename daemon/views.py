@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
 from memory.nouns import Effort, Episode, Hit, Policy, Recall
+
+if TYPE_CHECKING:
+    from plugins.manager import PluginInfo
 
 
 def policy(name: str | None) -> Policy | None:
@@ -22,6 +25,10 @@ def effort(name: str) -> Effort:
     if name not in get_args(Effort):
         raise InvalidInputError(f"effort is {name[:40]!r}. Write quick, normal or deep.")
     return cast(Effort, name)
+
+
+def plugin(info: PluginInfo) -> wire.Plugin:
+    return wire.Plugin(info.name, info.package, dict(info.adds), info.problem)
 
 
 def passage(episode: Episode) -> wire.Passage:

@@ -1,7 +1,7 @@
 """Loads the plugins, ours and other people's, through the same hooks.
 
 Loading imports no model and no numpy: a reader is a function, an embedder is a name until it is asked for.
-A plugin of somebody else that breaks is left out whole and named in `Plugins.problems`.
+A plugin of somebody else that breaks is left out whole, and `Plugins.others` says why.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from memory.ranking import EdgeRanker
     from memory.retrieval.traversers import FindStrategy
 
+GROUP = hookspecs.PROJECT  # of the entry points
 TRACE = "PALIMPSEST_TRACE_PLUGINS"
 NO_RANKER = "none"
 BUILT_IN = ("plugins.embedders", "plugins.llms.registry", "plugins.traversers", "plugins.rankers")
@@ -83,15 +85,35 @@ HOOKS: dict[str, tuple[str, Callable[..., bool]]] = {  # what each takes, and wh
 }
 
 
+NAMES: dict[str, tuple[str, Callable[[Any], str]]] = {  # hook -> what it adds, and what that is called
+    "register_readers": ("readers", lambda reader: reader.name),
+    "register_embedders": ("embedders", lambda named: named[0]),
+    "register_llms": ("models", lambda family: f"{family.prefix}:"),
+    "register_traversers": ("strategies", lambda registered: registered.name),
+    "register_rankers": ("rankers", lambda named: named[0]),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PluginInfo:
+    """A plugin that is installed: its name, the package that brought it with its version, and what it `adds`: kind
+    ("readers") -> names. `problem` says why it was left out; then it adds nothing."""
+
+    name: str
+    package: str
+    adds: Mapping[str, tuple[str, ...]]
+    problem: str = ""
+
+
 class Plugins:
     """What is registered. `readers` and `embedders` are names, `versions` those of the readers, `families` are kinds of
-    language models; `problems` says which plugins were left out and why."""
+    language models; `others` are the plugins that are not ours."""
 
     def __init__(
         self,
         registered: Registrations,
         readers: Callable[[], Iterable[Reader]] = tuple,
-        problems: Iterable[str] = (),
+        others: Iterable[PluginInfo] = (),
     ) -> None:
         """`readers` is called when a file is first asked for. A later reader takes over the suffixes it shares with an
         earlier one."""
@@ -102,8 +124,28 @@ class Plugins:
         self._rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = dict(registered["register_rankers"])
         self._lock = threading.Lock()
         self.embedders = tuple(sorted(self._make))
-        self.problems = tuple(problems)
+        self.others = tuple(others)
         self.families: dict[str, Family] = {family.prefix: family for family in registered["register_llms"]}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A sentence for each plugin that was left out."""
+        return tuple(
+            f"The plugin {one.name!r} ({one.package}) was left out: {one.problem}" for one in self.others if one.problem
+        )
+
+    def built_in(self) -> PluginInfo:
+        """What this program has by itself, and no plugin has taken over."""
+        there = {
+            "readers": self.readers,
+            "embedders": self.embedders,
+            "models": tuple(sorted(f"{prefix}:" for prefix in self.families)),
+            "strategies": tuple(sorted(self._traversers)),
+            "rankers": tuple(sorted(self._rankers)),
+        }
+        added = {(kind, name) for one in self.others for kind, names in one.adds.items() for name in names}
+        own = {kind: tuple(name for name in names if (kind, name) not in added) for kind, names in there.items()}
+        return PluginInfo("built in", f"palimpsest {version('palimpsest')}", own)
 
     def describe_strategies(self) -> dict[str, str]:
         """The sentence of each strategy, by its name."""
@@ -193,18 +235,27 @@ class Plugins:
         return None
 
 
-def load() -> Plugins:
-    """The built-in plugins, then every entry point of the group "palimpsest"."""
+def find_entries(left_out: Iterable[str] = ()) -> dict[EntryPoint, str]:
+    """What is installed of others: each entry point, and why it must not be loaded; "" but for those `left_out`, by
+    their names."""
+    return {entry: "left out before" * (entry.name in left_out) for entry in entry_points(group=GROUP)}
+
+
+def load(entries: Mapping[EntryPoint, str] | None = None) -> Plugins:
+    """The built-in plugins, then every entry point of the group "palimpsest", or these of them, but for those that have
+    a reason not to be loaded."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     if os.environ.get(TRACE, "") not in ("", "0"):
         manager.add_hookcall_monitoring(_before, _after)
     everything: Registrations = {hook: [] for hook in HOOKS}
-    problems: list[str] = []
+    others: list[PluginInfo] = []
 
-    def add(plugin: object, name: str) -> None:
-        for hook, registered in _register(manager, plugin, name).items():
+    def add(plugin: object, name: str) -> Registrations:
+        found = _register(manager, plugin, name)
+        for hook, registered in found.items():
             everything[hook] += registered
+        return found
 
     def readers() -> list[Reader]:
         built_in = (_register(manager, importlib.import_module(name), name) for name in BUILT_IN_READERS)
@@ -212,12 +263,21 @@ def load() -> Plugins:
 
     for name in BUILT_IN:
         add(importlib.import_module(name), name)
-    for entry in entry_points(group=hookspecs.PROJECT):
+    for entry, problem in (find_entries() if entries is None else entries).items():
+        adds: dict[str, tuple[str, ...]] = {}
         try:
-            add(entry.load(), entry.name)
+            adds = {} if problem else _name_all(add(entry.load(), entry.name))
         except (Exception, SystemExit) as error:  # whatever somebody else's module does, the others still work
-            problems.append(f"The plugin {entry.name!r} ({entry.value}) was left out: {type(error).__name__}: {error}")
-    return Plugins(everything, readers, problems)
+            problem = f"{type(error).__name__}: {error}"
+        package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+        others.append(PluginInfo(entry.name, package, adds, problem))
+    return Plugins(everything, readers, others)
+
+
+def _name_all(found: Registrations) -> dict[str, tuple[str, ...]]:
+    """What was registered: kind -> names."""
+    named = {kind: tuple(map(name, found[hook])) for hook, (kind, name) in NAMES.items()}
+    return {kind: names for kind, names in named.items() if names}
 
 
 def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Registrations:

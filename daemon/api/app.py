@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from daemon import wire
+from daemon import views, wire
 from daemon.api import (
     asking,
     completion,
@@ -57,6 +57,7 @@ def build(services: Services) -> Starlette:
     """The application, without its gate."""
     api = Api()
     _state_routes(api, services)
+    _plugin_routes(api, services)
     asking.routes(api, services)
     traces.routes(api, services)
     feedback.routes(api, services)
@@ -119,14 +120,6 @@ def _state_routes(api: Api, services: Services) -> None:
     async def backup(to: Path | None = None) -> wire.BackedUp:
         return await services.work(partial(documents.backup, memory, services.writer, services.backups, to))
 
-    @api.get("/embedder")
-    async def embedder() -> wire.EmbedderReply:
-        return services.embedding.state()
-
-    @api.post("/embedder")
-    async def change_embedder(name: str) -> wire.EmbedderReply:
-        return await services.work(partial(services.embedding.change, name))
-
     @api.get("/activity")
     async def activity() -> Response:
         return stream(services.activity.listen())
@@ -138,6 +131,21 @@ def _state_routes(api: Api, services: Services) -> None:
     @api.post("/stop")
     async def stop() -> None:
         services.stop()
+
+
+def _plugin_routes(api: Api, services: Services) -> None:
+    @api.get("/plugins")
+    async def plugins() -> wire.PluginsReply:
+        built_in, *others = map(views.plugin, (services.plugins.built_in(), *services.plugins.others))
+        return wire.PluginsReply(built_in, tuple(others))
+
+    @api.get("/embedder")
+    async def embedder() -> wire.EmbedderReply:
+        return services.embedding.state()
+
+    @api.post("/embedder")
+    async def change_embedder(name: str) -> wire.EmbedderReply:
+        return await services.work(partial(services.embedding.change, name))
 
 
 def _status(services: Services) -> wire.Status:

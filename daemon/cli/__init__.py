@@ -67,6 +67,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "config": ("config", "Show and change the settings."),
         "embedder": ("embedder", "Show or change what turns text into vectors."),
         "models": ("models", "Show the language models there are, and what each is used for."),
+        "plugins": ("plugins", "List the plug-ins, what each adds, and which were left out."),
         "mcp": ("mcp", "Let an agent use the memory, over the Model Context Protocol."),
         "daemon": ("process", "The process in the background."),
         "completion": ("config", "Print the completion script of SHELL."),

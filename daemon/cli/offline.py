@@ -25,6 +25,7 @@ from daemon.settings import load
 from memory import Memory
 from memory.nouns import Answer
 from plugins import manager
+from plugins.trial import Trial
 
 
 class Offline:
@@ -37,7 +38,7 @@ class Offline:
         with ExitStack() as opening:
             with suppress(OSError):  # a home that cannot be written: nobody else writes there, either
                 opening.enter_context(hold(paths.lock))
-            settings, plugins = load(paths.config), manager.load()
+            settings, plugins = load(paths.config), manager.load(Trial().results())
             self._memory = opening.enter_context(
                 Memory.open(
                     paths.memory,

@@ -135,6 +135,9 @@ class Daemon:
         # made it four times slower.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         gc.disable()  # until it serves: nothing that the imports make is garbage, and looking for it takes 0.1 s
+        from plugins.trial import Trial
+
+        trial = Trial()  # goes on while the rest is imported
         from daemon.api.facts import News
         from daemon.api.services import Services
         from daemon.jobs.activity import Activity
@@ -157,7 +160,7 @@ class Daemon:
         from memory import Memory
         from plugins import manager
 
-        plugins = manager.load()
+        plugins = manager.load(trial.results())
         for problem in filter(None, (*plugins.problems, describe_exposure(self.paths.config))):
             log.warning("%s", problem)
         release_ballast(self.paths)
@@ -183,7 +186,8 @@ class Daemon:
         self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)
         memory = self.settings.memory
-        self.readers = Readers(memory.chunk, memory.facts.rules, self.memory.secrets.masker)
+        left_out = tuple(one.name for one in plugins.others if one.problem)
+        self.readers = Readers(memory.chunk, memory.facts.rules, self.memory.secrets.masker, left_out)
         self.attempts = Attempts(self.memory, self.writer, self.paths.reading)
         ingest = Ingest(
             self.memory, plugins, self.writer, self.tasks, self.activity.publish, self.settings.watch, self.paths.all(),

@@ -15,8 +15,9 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
+from functools import partial
 from typing import TYPE_CHECKING
 
 from daemon.reading.contents import NO_TEXT, FileDrafts, OpenFile, ReaderDiedError
@@ -43,11 +44,15 @@ KEPT_VARIABLES = (
 class Readers:
     """Reading processes: some that are kept for the next file, and more while several files are read at a time."""
 
-    def __init__(self, settings: ChunkSettings, rules: bool = True, masker: Masker | None = None) -> None:
-        """Secrets are masked if there is a `masker`."""
-        self._settings = settings
-        self._rules = rules
-        self._masker = masker
+    def __init__(
+        self,
+        settings: ChunkSettings,
+        rules: bool = True,
+        masker: Masker | None = None,
+        left_out: Sequence[str] = (),
+    ) -> None:
+        """Secrets are masked if there is a `masker`. Plugins that are `left_out`, by their names, are not loaded."""
+        self._new = partial(_ReadingProcess, settings, rules, masker, left_out)
         self._idle: list[_ReadingProcess] = []
         self._used: set[_ReadingProcess] = set()
         self._lock = threading.Lock()
@@ -88,7 +93,7 @@ class Readers:
         with self._lock:
             if self.is_closed:
                 raise CancelledError
-            process = self._idle.pop() if self._idle else _ReadingProcess(self._settings, self._rules, self._masker)
+            process = self._idle.pop() if self._idle else self._new()
             self._used.add(process)
             return process
 
@@ -185,10 +190,11 @@ class ReadAhead:
 class _ReadingProcess:
     """Starts with the first file, ends by itself when it is idle or has grown, and is started anew for the next one."""
 
-    def __init__(self, settings: ChunkSettings, rules: bool, masker: Masker | None) -> None:
+    def __init__(self, settings: ChunkSettings, rules: bool, masker: Masker | None, left_out: Sequence[str]) -> None:
         self._settings = settings
         self._rules = rules
         self._masker = masker
+        self._left_out = left_out
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
         self._received = bytearray()
@@ -289,7 +295,7 @@ class _ReadingProcess:
         environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "MALLOC_ARENA_MAX": "1"}
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "daemon.reading.child"],
+                [sys.executable, "-P", "-m", "daemon.reading.child", *self._left_out],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

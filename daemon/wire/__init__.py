@@ -53,6 +53,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /diagnosis?limit=                          -> Diagnosis
     POST   /rebuild                                   -> rebuild stream
     POST   /train, /train/undo                        -> learning's stream, TrainingUndone
+    GET    /plugins                                   -> PluginsReply
     GET    /embedder                                  -> EmbedderReply
     POST   /embedder                                  -> EmbedderReply, as soon as its model is loaded
     GET    /models                                    -> ModelsReply
@@ -145,6 +146,7 @@ MODULES = {
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply "
     "FoldersReply Counted Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
+    "plugins": "Plugin PluginsReply",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
     "objects": "FoundObject FoundObjects FoundFacts FoundNotes MentionedIn Neighbour ObjectReply NoteReply PlansReply"

@@ -131,7 +131,7 @@ def test_what_can_be_mended_without_asking_is_mended(shell: Shell) -> None:
     mended = shell.pal("doctor", "--fix")
     assert mended.code == 0 and mended.err == "Done: pal rebuild --vectors\n"
     assert mended.out.startswith(
-        "All is well. Looked at: daemon, file, disk, backups, folders, readers, embedder, night."
+        "All is well. Looked at: daemon, file, disk, backups, folders, readers, plug-ins, embedder, night."
     )
     looks = shell.pal("doctor", "--json").json["looks"]
     assert looks[0] == {"at": "daemon", "problem": "", "mend": ""}

@@ -1,0 +1,24 @@
+"""What is installed beside the program itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A plug-in, the package that brought it with its version, and what it `adds`: kind ("readers") -> names. `problem`
+    says why it was left out."""
+
+    name: str
+    package: str
+    adds: dict[str, tuple[str, ...]]
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginsReply:
+    """The program itself, and every plug-in that is installed."""
+
+    built_in: Plugin
+    plugins: tuple[Plugin, ...] = ()
