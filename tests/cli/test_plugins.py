@@ -1,4 +1,4 @@
-"""pal plugins, with the sample plug-in installed by pip, and beside it such as do their worst when they are imported."""
+"""pal plugins, with the sample plug-in installed by pip, and beside it such as do their worst when imported."""
 
 from __future__ import annotations
 

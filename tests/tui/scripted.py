@@ -292,6 +292,9 @@ class ScriptedClient:
     def check(self) -> wire.Check:
         return wire.Check(self.problems, ("pages",))
 
+    def plugins(self) -> wire.PluginsReply:
+        return wire.PluginsReply(wire.Plugin("built in", "palimpsest 1", {}))
+
     def embedder(self) -> wire.EmbedderReply:
         return wire.EmbedderReply("static", "static")
 

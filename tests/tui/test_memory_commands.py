@@ -210,7 +210,10 @@ async def test_the_memory_is_looked_after() -> None:
         for command, said in [
             ("/backup", "Copied to /backup/memory-1.db, 18.4 MB. It comes back with: pal restore /backup/memory-1.db"),
             ("/check", "The memory file is whole."),
-            ("/doctor", "All is well. Looked at: daemon, file, disk, backups, folders, readers, embedder, night."),
+            (
+                "/doctor",
+                "All is well. Looked at: daemon, file, disk, backups, folders, readers, plug-ins, embedder, night.",
+            ),
             ("/tidy", "3 facts that were told twice are one now."),
             ("/pause", "No model reads in the background. /unpause goes on."),
             ("/unpause", "Models read in the background. /pause stops it."),
