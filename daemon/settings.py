@@ -27,7 +27,7 @@ IGNORE = (
     "*~", "~$*", ".~lock*", ".#*", "#*#", "*.swp", "*.swx", "*.swo", "4913", "*.tmp", "*.temp", "*.bak",
     "*.part", "*.partial", "*.crdownload", "*.download", ".DS_Store", "Thumbs.db", "desktop.ini",
     # what package managers write
-    "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml",
+    "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "*.min.js",
     # keys and passwords
     "*.pem", "*.key", "*.p12", "*.pfx", "*.kdb", "*.kdbx", "*.keychain", "*.keychain-db", "*.gpg", "*.asc", "*.age",
     ".env*", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc",

@@ -40,6 +40,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.agents",
     "plugins.readers.asciidoc",
     "plugins.readers.chat",
+    "plugins.readers.code",
     "plugins.readers.csv",
     "plugins.readers.docx",
     "plugins.readers.eml",

@@ -21,7 +21,18 @@ FOLDER_RULES = ".palimpsestignore"  # in .gitignore syntax, in any folder
 MIB = 1 << 20
 SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/")  # of a whole disk: what there is no file
 
+BUILT = frozenset("build dist out target coverage bower_components vendor".split())
+PROJECTS = (  # what makes a folder with one of these names one that a program wrote
+    "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "go.mod",
+    "composer.json", "Gemfile", "CMakeLists.txt", "Makefile",
+)  # fmt: skip
+
 BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd  # not on Windows
+
+
+def is_built(folder: Path) -> bool:
+    """Whether a folder holds what a program made of the sources beside it, by its name and theirs."""
+    return folder.name in BUILT and any((folder.parent / name).exists() for name in PROJECTS)
 
 
 class Unread(Exception):
@@ -83,7 +94,8 @@ class Ignore:
         if not folder and self._suffixes is not None and path.suffix.lower() not in self._suffixes:
             return True
         name = "/".join(parts) + ("/" if folder else "")
-        ignored = self._patterns.check_file(name).include
+        ruled = self._patterns.check_file(name).include
+        ignored = ruled if ruled is not None else folder and is_built(path)
         place = self.root
         for part in parts:  # the rules of a folder further down win
             if (rules := self._rules_in(place)) is not None and (found := rules.check_file(name).include) is not None:

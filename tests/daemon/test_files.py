@@ -60,6 +60,16 @@ def test_rules_in_folders_are_as_in_gitignore(tmp_path: Path) -> None:
     assert Ignore(tmp_path, [], [], depth=1).reaches(tmp_path / "deep" / "new.md")
 
 
+def test_what_a_program_made_of_the_sources_beside_it_is_left_out(tmp_path: Path) -> None:
+    for name in ("house/build/plan.md", "site/package.json", "site/build/page.md", "site/src/build/a.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    everything = ["house/build/plan.md", "site/package.json", "site/build/page.md", "site/src/build/a.md"]
+    found = names(list(walk(tmp_path, Ignore(tmp_path, IGNORE, []))), tmp_path)
+    assert found == [name for name in everything if name != "site/build/page.md"]
+    assert names(list(walk(tmp_path, Ignore(tmp_path, [*IGNORE, "!build/"], []))), tmp_path) == everything
+
+
 def test_a_file_is_its_own_walk_even_if_it_is_ignored(tmp_path: Path) -> None:
     (tmp_path / ".env").touch()
     assert names(list(walk(tmp_path / ".env", Ignore(tmp_path, IGNORE, []))), tmp_path) == [".env"]

@@ -52,7 +52,7 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
     assert (
         list(plugins.readers)
         == (
-            "agents asciidoc canvas chat csv docx eml epub html ics markdown notebook odf org pdf pptx rst"
+            "agents asciidoc canvas chat code csv docx eml epub html ics markdown notebook odf org pdf pptx rst"
             " rtf text toml unnamed xlsx yaml"
         ).split()
     )

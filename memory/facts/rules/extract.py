@@ -24,6 +24,7 @@ from memory.nouns import Modality
 from memory.text.languages import alternatives
 from memory.text.words import EVENT_TIME
 
+SOURCE_CODE = "source code"  # the property of a file of it, which names the language
 _MAX_SENTENCE_CHARS = 600  # a longer one is no sentence
 _STALE_TITLE, _STALE_TEXT = (
     re.compile(alternatives("facts", "stale", key), re.IGNORECASE) for key in ("title", "text")
@@ -48,6 +49,8 @@ def extract_by_rules(
     sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `field_keys`: the keys of the
     fields of the whole note, `things`: its headings that are each a thing of its own."""
     if _STALE_TITLE.search(title) or _STALE_TEXT.search(text, 0, 400):  # an old copy, or a look back
+        return NOTHING_EXTRACTED
+    if SOURCE_CODE in properties:  # its words are about what it does
         return NOTHING_EXTRACTED
     of_owner = is_about_owner(title)
     is_talk = bool(speaker) or chat or is_chat(text)
