@@ -135,7 +135,8 @@ class Preview(Event):
 
 _COUNTED = {
     "pdf": "page", "pptx": "slide", "odp": "slide", "xlsx": "row", "xlsm": "row", "ods": "row", "docx": "paragraph",
-    "odt": "paragraph", "rtf": "paragraph", "epub": "part", "ipynb": "cell",
+    "odt": "paragraph", "rtf": "paragraph", "epub": "part", "ipynb": "cell", "mbox": "message",
+    "srt": "second", "vtt": "second", "ass": "second", "ssa": "second",
 }  # fmt: skip
 _IN_DOCUMENT = re.compile(
     rf"(?P<file>.+\.(?P<suffix>{'|'.join(_COUNTED)}))(?:#(?P<inside>.*))?", re.IGNORECASE | re.DOTALL
@@ -143,18 +144,32 @@ _IN_DOCUMENT = re.compile(
 
 
 def counted_in(uri: str) -> str:
-    """What the `line` of a place in that source counts: lines of a text, else pages, slides, rows, ..."""
+    """What the `line` of a place in that source counts: lines of a text, else pages, slides, rows, ...; of a "message"
+    in a file of several it counts lines."""
     match = _IN_DOCUMENT.fullmatch(uri)
     return _COUNTED[match["suffix"].lower()] if match else "line"
 
 
+def name_position(uri: str, line: int, end_line: int | None = None) -> str:
+    """Where within its source something stands: `line 14`, `pages 3 to 5`, `00:12:31`."""
+    noun = counted_in(uri)
+    last = line if end_line is None else end_line
+    if noun == "second":
+        span = dict.fromkeys(f"{one // 3600:02}:{one // 60 % 60:02}:{one % 60:02}" for one in (line, last))
+        return " to ".join(span)
+    noun = "line" if noun == "message" else noun
+    return f"{noun} {line}" if last == line else f"{noun}s {line} to {last}"
+
+
 def name_place(uri: str, line: int) -> str:
-    """A place as people name it: `notes/fog.md:14`, `report.pdf, page 3`, `costs.xlsx, sheet Rent, row 7`."""
+    """A place as people name it: `notes/fog.md:14`, `report.pdf, page 3`, `costs.xlsx, sheet Rent, row 7`,
+    `talk.srt, 00:12:31`, `2019.mbox, Re: prisms, 2019-04-02 10:15`."""
     match = _IN_DOCUMENT.fullmatch(uri)
     if match is None:
         return f"{uri}:{line}"
-    inside = f", sheet {match['inside']}" if match["inside"] else ""
-    return f"{match['file']}{inside}, {_COUNTED[match['suffix'].lower()]} {line}"
+    noun, inside = _COUNTED[match["suffix"].lower()], match["inside"]
+    within = (f"sheet {inside}" if noun == "row" else inside) if inside else ""
+    return ", ".join(filter(None, (match["file"], within, "" if noun == "message" else name_position(uri, line))))
 
 
 _LINE = re.compile(r"(?P<item>- )?(?P<earlier>earlier: )?(?P<said>.*?)(?P<cited>(?: \[\d+\])*)\s*")

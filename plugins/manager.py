@@ -55,6 +55,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.pptx",
     "plugins.readers.rst",
     "plugins.readers.rtf",
+    "plugins.readers.subtitles",
     "plugins.readers.text",
     "plugins.readers.toml",
     "plugins.readers.web_page",

@@ -174,7 +174,7 @@ def list_note_lines(note: wire.NoteReply, folders: Sequence[str]) -> list[Line]:
     more = f"the first {len(note.passages):,} of {source.episodes:,}" if source.episodes > len(note.passages) else ""
     lines.append(make_heading("What it says", more))
     for passage in note.passages:
-        where = f"{wire.counted_in(passage.uri)} {passage.line}" if passage.line is not None else ""
+        where = wire.name_position(passage.uri, passage.line) if passage.line is not None else ""
         head = " · ".join(filter(None, (where, passage.speaker or "", day(passage.at))))
         text = display_safe(passage.text).strip()
         content = Content.assemble((f"{_flatten(head)}\n" if head else "", MUTED), text, "\n")

@@ -53,7 +53,7 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
         list(plugins.readers)
         == (
             "agents asciidoc canvas chat code csv docx eml epub html ics markdown notebook odf org pdf pptx rst"
-            " rtf text toml unnamed xlsx yaml"
+            " rtf subtitles text toml unnamed xlsx yaml"
         ).split()
     )
     assert plugins.embedders == ("minilm", "minilm-int8", "onnx:", "st:", "static")

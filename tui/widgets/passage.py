@@ -240,12 +240,9 @@ def _neighbour(passage: wire.Passage, arrow: str) -> str:
     """What stands beside a passage, under where that is; frontmatter is left out."""
     safe = display_safe(passage.text)
     block, rest = split_frontmatter(safe)
-    noun = wire.counted_in(passage.uri)
     if passage.line is None:
         where = passage.speaker or ""
-    elif passage.end_line is None or passage.end_line == passage.line:
-        where = f"{noun} {passage.line}"
     else:
-        where = f"{noun}s {passage.line} to {passage.end_line}"
+        where = wire.name_position(passage.uri, passage.line, passage.end_line)
     head = f"{arrow} {display_safe(where, line=True)}".rstrip()
     return f"{head}\n{(rest if block else safe).strip()}"
