@@ -234,6 +234,10 @@ class Client:
         """What was read of one source, which is named by its uri."""
         return self._call("GET", _with("/note", uri=uri), wire.NoteReply)
 
+    def graph(self, about: str = "", limit: int = 200) -> wire.GraphReply:
+        """What is best joined in the graph, or what stands around a thing, by a name, or a note, by its uri."""
+        return self._call("GET", _with("/graph", about=about, limit=limit), wire.GraphReply)
+
     def plans(self, days: int = 60) -> wire.PlansReply:
         """What is planned in the next days, and the tasks of notes."""
         return self._call("GET", _with("/plans", days=days), wire.PlansReply)
@@ -387,6 +391,14 @@ class Client:
     def activity(self) -> Stream:
         """What the daemon does, as it does it, until the stream is closed."""
         return self._stream("GET", "/activity")
+
+    def open_page(self, port: int | None = None) -> wire.PageLink:
+        """A link that opens the page in a browser, once; the port is opened if it is not."""
+        return self._call("POST", "/page", wire.PageLink, port=port)
+
+    def close_page(self) -> wire.PageClosed:
+        """Ends the page's sessions and closes its port."""
+        return self._call("POST", "/page/close", wire.PageClosed)
 
     def stop(self, wait: float = 20.0) -> None:
         """Ends the daemon and returns when it has ended. Raises DaemonDownError if it has not after `wait` seconds."""

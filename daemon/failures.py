@@ -26,6 +26,7 @@ STATUS = {
     "not_allowed": 405,
     "conflict": 409,
     "forbidden": 403,
+    "no_session": 401,
     "not_available": 501,
     "busy": 503,
     "stopping": 503,

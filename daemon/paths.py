@@ -96,6 +96,11 @@ class Paths:
         return self.runtime / "api.json"
 
     @property
+    def opener(self) -> Path:
+        """A file that leads a browser to the page, as long as its link was not used."""
+        return self.runtime / "page.html"
+
+    @property
     def reading(self) -> Path:
         """Where a daemon writes which files it is reading, so that the next one knows what it died of."""
         return self.runtime / "reading"

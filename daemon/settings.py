@@ -65,6 +65,16 @@ class DaemonSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class WebSettings:
+    """The page in the browser, which `pal web` opens."""
+
+    port: int = setting(0, "The port of the page on this machine, 1024 or above; 0: any that is free.", most=65535)
+    idle_minutes: float = setting(
+        60.0, "Minutes for which nobody uses the page, after which its session ends.", least=0.01, most=10_080
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class DiskSettings:
     """The disk that the memory lies on."""
 
@@ -219,6 +229,7 @@ class Settings:
     """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`."""
 
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
+    web: WebSettings = field(default_factory=WebSettings)
     disk: DiskSettings = field(default_factory=DiskSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)

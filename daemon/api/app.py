@@ -28,10 +28,12 @@ from daemon.api import (
     documents,
     feedback,
     folders,
+    graph,
     home,
     knowledge,
     models,
     objects,
+    page,
     secrets,
     traces,
     training,
@@ -67,10 +69,12 @@ def build(services: Services) -> Starlette:
     completion.routes(api, services)
     home.routes(api, services)
     objects.routes(api, services)
+    graph.routes(api, services)
     writing.routes(api, services)
     folders.routes(api, services)
     conversations.routes(api, services)
     models.routes(api, services)
+    page.routes(api, services)
 
     @api.get("/openapi.json")
     async def description() -> Response:

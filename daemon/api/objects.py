@@ -30,7 +30,7 @@ def routes(api: Api, services: Services) -> None:
     async def objects(words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundObjects:
         def call() -> wire.FoundObjects:
             found, total = memory.browsing.find_objects(words, *_page(limit, offset))
-            rows = (wire.FoundObject(one.name, _kind(one.type), one.facts, one.notes) for one in found)
+            rows = (wire.FoundObject(one.name, name_kind(one.type), one.facts, one.notes) for one in found)
             return wire.FoundObjects(tuple(rows), total)
 
         return await services.work(call)
@@ -145,7 +145,7 @@ def _page(limit: int, offset: int) -> tuple[int, int]:
     return limit, offset
 
 
-def _kind(type: str | None) -> str:
+def name_kind(type: str | None) -> str:
     """What an object is, in a word; "" for what only says how it was written."""
     return "" if type in (None, "name", "title") else type or ""
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from daemon import wire
 from daemon.jobs.activity import Activity
 from daemon.jobs.disk import Disk
 from daemon.jobs.embedder import Embedding
@@ -37,6 +38,14 @@ T = TypeVar("T")
 QUIET_SECONDS = 2.0  # after the last answer: who has asked asks on
 
 
+class Page(Protocol):
+    """The page in the browser, which stands above the API."""
+
+    async def open(self, port: int | None) -> wire.PageLink: ...
+
+    async def close(self) -> bool: ...
+
+
 @dataclass
 class Services:
     """What the API serves."""
@@ -61,6 +70,7 @@ class Services:
     own: tuple[Path, ...]  # what is the daemon's own, and never read
     activity: Activity
     backups: Path
+    page: Page
     policy: Callable[[], Policy]  # of new folders, as config.toml says now
     stop: Callable[[], None]
     began: float = field(default_factory=time.monotonic)

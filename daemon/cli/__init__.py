@@ -18,6 +18,7 @@ from daemon.cli.session import Session
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Ask": {
         "chat": ("chat", "Open the chat."),
+        "web": ("web", "Open the memory in the browser."),
         "ask": ("questions", "Answer QUESTION from the memory, with the source of every claim."),
         "recall": ("questions", "Show the passages that speak of QUESTION, best first."),
         "facts": ("facts", "List what the memory holds of NAME: a person, a place, a thing."),

@@ -152,6 +152,7 @@ class Daemon:
         from daemon.jobs.training import Learning
         from daemon.jobs.upkeep import Upkeep
         from daemon.jobs.writer import Writer
+        from daemon.process.page import Page
         from daemon.reading.process import Readers
         from daemon.watch.adds import Adds
         from daemon.watch.attempts import Attempts
@@ -213,6 +214,7 @@ class Daemon:
         )  # fmt: skip
         self.schedule = self._schedule()
         self.watcher.run_later = self.erasing.run_later = self.schedule.run_later
+        self.page = Page(self.paths, self.settings)
         self.services = Services(
             settings=self.settings,
             memory=self.memory,
@@ -234,6 +236,7 @@ class Daemon:
             own=self.paths.all(),
             activity=self.activity,
             backups=self.paths.backups,
+            page=self.page,
             policy=partial(new_folder_policy, self.paths.config),
             stop=self.stop_soon,
         )
@@ -269,8 +272,17 @@ class Daemon:
             signal.signal(name, self._signalled)
         listener, token = listen(self.paths)
         port = listener.getsockname()[1] if token else None
-        self.gate = Gate(build(self.services), self.settings.daemon.in_flight, token, port)
-        await Server(self.gate, self.settings.daemon, self.begin, self._told.wait, self.drain).serve(sockets=[listener])
+        app = build(self.services)
+        self.page.serve(app)
+        self.gate = Gate(app, self.settings.daemon.in_flight, token, port)
+        await Server(self.gate, self.settings.daemon, self.begin, self._until_told, self.drain).serve(
+            sockets=[listener]
+        )
+        await self.page.close()
+
+    async def _until_told(self) -> None:
+        await self._told.wait()
+        self.page.close_soon()
 
     def begin(self) -> None:
         """Requests are answered from now on; what the daemon does by itself begins beside that."""

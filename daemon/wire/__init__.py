@@ -35,6 +35,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     POST   /revisions/{id}                            -> Revision
     POST   /names                                     -> Names
     GET    /names?begin=&limit=, /tags                -> NamesReply, TagsReply
+    GET    /graph?about=&limit=                       -> GraphReply
     GET    /strategies                                -> StrategiesReply
     GET    /profile                                   -> ProfileReply
     POST   /profile, /profile/remove                  -> ProfileReply
@@ -67,6 +68,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /messages?words=&limit=                    -> MatchesReply
     GET    /activity                                  -> activity stream
     POST   /consolidate                               -> ConsolidationReport
+    POST   /page, /page/close                         -> PageLink, PageClosed
     POST   /stop                                      -> nothing; then the daemon ends
 """
 
@@ -88,9 +90,11 @@ if TYPE_CHECKING:
     from daemon.wire.documents import *
     from daemon.wire.enrichment import *
     from daemon.wire.facts import *
+    from daemon.wire.graph import *
     from daemon.wire.home import *
     from daemon.wire.models import *
     from daemon.wire.objects import *
+    from daemon.wire.page import *
     from daemon.wire.process import *
     from daemon.wire.questions import *
     from daemon.wire.secrets import *
@@ -152,7 +156,9 @@ MODULES = {
     "training": "Trained TrainingUndone",
     "objects": "FoundObject FoundObjects FoundFacts FoundNotes MentionedIn Neighbour ObjectReply NoteReply PlansReply"
     " Corrected",
+    "graph": "GraphNode GraphEdge GraphReply",
     "completion": "NamesReply StrategiesReply Tag TagsReply",
+    "page": "PageLink PageClosed",
     "secrets": "SecretsReply SecretPlace SecretPlacesReply",
     "chats": "ConversationsReply MessagesReply MatchesReply",
     "status": "Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",

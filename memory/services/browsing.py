@@ -7,8 +7,10 @@ from memory.errors import NotFoundError
 from memory.nouns import Fact, ListedSource, Revision
 from memory.services.knowledge import Knowledge
 from memory.services.state import State
-from memory.store import browse, facts, relations
+from memory.store import browse, browse_graph, facts, relations, sources
 from memory.store.browse import FoundObject, MentionedIn, Neighbour, ReadSource
+from memory.store.browse_graph import Edge, Vertex
+from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.time.timestamps import now_ms
@@ -30,6 +32,14 @@ class ObjectView(NamedTuple):
     notes: list[MentionedIn]
     notes_total: int
     neighbours: list[Neighbour]
+
+
+class GraphView(NamedTuple):
+    """A part of the graph. `center` are the vertices it was looked at for, none for the whole."""
+
+    center: tuple[int, ...]
+    vertices: list[Vertex]
+    edges: list[Edge]
 
 
 class Browsing:
@@ -71,6 +81,28 @@ class Browsing:
                 total,
                 browse.list_neighbours(conn, objects, MAX_NEIGHBOURS),
             )
+
+    def graph(self, about: str, limit: int) -> GraphView:
+        """What is best joined in the whole memory, or what stands around an object, by any of its names, or a source,
+        by its uri: at most so many vertices. NotFoundError."""
+        with self._store.reading() as conn:
+            center, objects, notes = self._choose_vertices(conn, about, limit)
+            return GraphView(
+                tuple(center),
+                browse_graph.read_vertices(conn, objects, notes),
+                browse_graph.read_edges(conn, objects, notes),
+            )
+
+    def _choose_vertices(self, conn: Connection, about: str, limit: int) -> tuple[list[int], list[int], list[int]]:
+        """The vertices in the middle, all objects, and all sources."""
+        if not about:
+            objects = browse_graph.list_most_joined(conn, limit * 2 // 3)
+            return [], objects, browse_graph.list_sources(conn, objects, limit - len(objects))
+        if (source := sources.get(conn, about)) is not None:
+            return [-source.id], browse_graph.list_mentioned(conn, source.id, limit - 1), [source.id]
+        center = list(self._knowledge.objects_named(conn, about))
+        objects = center + browse_graph.list_joined(conn, center, limit // 2)
+        return center, objects, browse_graph.list_sources(conn, center, limit - len(objects))
 
     def facts_of(self, episodes: Iterable[int]) -> list[Fact]:
         """The relations that were read out of these passages, in their order."""

@@ -1,0 +1,145 @@
+"""The page's port: it is open from `pal web` on until nobody has a session any more, and bound to this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import html
+import logging
+import os
+import socket
+
+from starlette.types import ASGIApp
+
+from daemon import wire
+from daemon.api.gate import Gate
+from daemon.failures import ConflictError
+from daemon.paths import Paths, private_folder
+from daemon.process.server import Server
+from daemon.settings import Settings
+from daemon.web.sessions import LINK_SECONDS, Sessions
+from memory.errors import InvalidInputError
+
+log = logging.getLogger(__name__)
+
+FIRST_PORT, LAST_PORT = 1024, 65535
+LEAST_WAIT_SECONDS = 1.0  # between two looks whether somebody has a session
+
+
+class Page:
+    """Of the event loop's thread. Nothing listens until `open`."""
+
+    def __init__(self, paths: Paths, settings: Settings) -> None:
+        self._paths = paths
+        self._settings = settings
+        self._sessions = Sessions(settings.web.idle_minutes * 60)
+        self._app: ASGIApp | None = None
+        self._server: asyncio.Task[None] | None = None
+        self._told = asyncio.Event()
+        self._gate: Gate | None = None
+        self._port = 0
+
+    def serve(self, app: ASGIApp) -> None:
+        """What the page asks, from now on."""
+        self._app = app
+
+    async def open(self, port: int | None) -> wire.PageLink:
+        """A new link to the page; the port is opened unless it is open. ConflictError if the port is another's,
+        InvalidInputError."""
+        wanted = self._settings.web.port if port is None else port
+        if wanted and not FIRST_PORT <= wanted <= LAST_PORT:
+            raise InvalidInputError(f"port is {wanted}; choose one from {FIRST_PORT} to {LAST_PORT}, or 0 for any.")
+        if self._server is not None and self._told.is_set():
+            await self.close()
+        if self._server is None:
+            self._listen(wanted)
+        elif port and port != self._port:
+            raise ConflictError(f"The page is open on port {self._port} already. To end that: pal web --stop")
+        url = f"http://127.0.0.1:{self._port}/#{self._sessions.create_link()}"
+        return wire.PageLink(url, self._write_opener(url), self._port, int(LINK_SECONDS))
+
+    async def close(self) -> bool:
+        """Ends all sessions and closes the port; whether it was open."""
+        server, self._server = self._server, None
+        self.close_soon()
+        if server is None:
+            return False
+        with contextlib.suppress(asyncio.CancelledError):
+            await server
+        return True
+
+    def close_soon(self) -> None:
+        """Lets nobody in any more."""
+        self._sessions.end_all()
+        self._discard_opener()
+        self._told.set()
+        if self._gate is not None:
+            self._gate.stopping = True
+
+    def _listen(self, port: int) -> None:
+        from daemon.web.guard import Guard  # what serves files is imported by who opens the page
+
+        assert self._app is not None
+        listeners = _bind(port)
+        self._port = listeners[0].getsockname()[1]
+        hosts = {"127.0.0.1", "localhost"} | ({"[::1]"} if len(listeners) > 1 else set())
+        self._gate = Gate(self._app, self._settings.daemon.in_flight, None, None)
+        guard = Guard(
+            self._gate, self._sessions, frozenset(f"{host}:{self._port}" for host in hosts), self._discard_opener
+        )
+        self._told = asyncio.Event()
+        server = Server(guard, self._settings.daemon, lambda: None, self._wait, lambda: None)
+        self._server = asyncio.create_task(server.serve(sockets=listeners))
+        log.info("the page is open on port %d", self._port)
+
+    async def _wait(self) -> None:
+        """Until the page is closed, or nobody could use it any more."""
+        while not self._told.is_set() and (left := self._sessions.seconds_left()) is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._told.wait(), max(left, LEAST_WAIT_SECONDS))
+        log.info("the page is closed")
+        self.close_soon()
+
+    def _write_opener(self, url: str) -> str:
+        """A file of one's own that leads to the page: a browser is told to open that, for what it is started with can
+        be read by everybody on this machine."""
+        private_folder(self._paths.runtime)
+        self._discard_opener()
+        file = os.open(self._paths.opener, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(file, "w", encoding="utf-8") as stream:
+            there = html.escape(url)
+            stream.write(
+                '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+                f'<meta http-equiv="refresh" content="0;url={there}"><title>Palimpsest</title>'
+                f'<a href="{there}">Open Palimpsest</a>\n'
+            )
+        return str(self._paths.opener)
+
+    def _discard_opener(self) -> None:
+        self._paths.opener.unlink(missing_ok=True)
+
+
+def _bind(port: int) -> list[socket.socket]:
+    """A port of this machine's, over IPv4 and, where that is there and free, IPv6: nobody else shall answer for
+    `localhost`. ConflictError if it is taken."""
+    first = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if os.name != "nt":  # a page that was just closed has its port back; where it would share it, it must not
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        first.bind(("127.0.0.1", port))
+    except OSError as error:
+        first.close()
+        if error.errno == errno.EADDRINUSE:
+            raise ConflictError(f"Port {port} is taken. Choose another one, or any: pal web --port 0") from error
+        raise
+    second = None
+    try:
+        second = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+        second.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        second.bind(("::1", first.getsockname()[1]))
+    except OSError:
+        if second is not None:
+            second.close()
+        return [first]
+    return [first, second]

@@ -1,0 +1,176 @@
+"""What stands before the API on the page's port, which every program of this machine and every page of a browser can
+reach: the exact host, against names that lead here (DNS rebinding); the page's own origin, against other pages; a
+session, against everybody else; and of the API no more than the page needs.
+
+    GET  /, /app.js, ...       the page's files, which hold nothing of anybody's
+    POST /session              a token out of a link -> the session's cookie and key; DELETE ends it
+    ...  /api/...              the API
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from daemon import wire
+from daemon.api.gate import fail
+from daemon.web.sessions import Session, Sessions
+
+STATIC = Path(__file__).with_name("static")
+API = "/api"
+KEY = "x-palimpsest-key"
+ON_ITS_OWN = "x-palimpsest-background"  # sent with what the page asks while nobody does anything
+TOKEN_BYTES = 1024  # of the request that brings a token
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types palimpsest-worker"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+# What the page may ask. Nothing here reads a path that the page names, forgets, shows secrets, changes settings or
+# ends the daemon: whoever got into the page could not, either.
+ALLOWED = {
+    "GET": re.compile(
+        r"/(hello|status|home|suggestions|plans|names|graph|object|note|facts|history|revisions(/\d+)?"
+        r"|search/(objects|facts|notes)|episodes/\d+(/around)?|traces/\d+(/why|/whynot)?|conversations(/\d+)?)"
+    ),
+    "POST": re.compile(r"/(ask|conversations|traces/\d+/feedback|revisions/\d+)"),
+}
+
+WRONG_HOST = wire.Failed("forbidden", "This page is at home at 127.0.0.1 only.", "Open it anew: pal web")
+WRONG_ORIGIN = wire.Failed("forbidden", "Another page may not ask this one's memory.")
+NO_SESSION = wire.Failed("no_session", "This page is not open any more, or was opened elsewhere.", "pal web")
+USED = wire.Failed("no_session", "This link was used already, or is older than two minutes.", "pal web")
+ELSEWHERE = wire.Failed("forbidden", "This cannot be done from the page.", "`pal` on your terminal can do it.")
+
+
+class Guard:
+    """The application on the page's port. `hosts` are the names it answers to, each with its port; `when_used` is
+    called when a link has become a session."""
+
+    def __init__(self, api: ASGIApp, sessions: Sessions, hosts: frozenset[str], when_used: Callable[[], None]) -> None:
+        self._api = api
+        self._sessions = sessions
+        self._hosts = hosts
+        self._when_used = when_used
+        self._files = StaticFiles(directory=STATIC, html=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        path: str = scope["path"]
+        is_file = path != "/session" and not path.startswith(f"{API}/")
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                out = MutableHeaders(scope=message)
+                out.update(HEADERS)
+                out.setdefault("Cache-Control", "no-cache" if is_file else "no-store")
+            await send(message)
+
+        answer: ASGIApp
+        if headers.getlist("host") != [headers.get("host")] or headers.get("host") not in self._hosts:
+            answer = fail(WRONG_HOST)
+        elif path == "/session":
+            answer = await self._change_session(scope, headers, receive)
+        elif path.startswith(f"{API}/"):
+            answer = self._let_through(scope, headers)
+            path = path.removeprefix(API)
+            scope = {**scope, "path": path, "raw_path": path.encode("utf-8", "surrogateescape")}
+        elif scope["method"] in ("GET", "HEAD"):
+            answer = await self._find_file(path, scope)
+        else:
+            answer = fail(wire.Failed("not_allowed", f"{scope['method'][:20]} is not for the page."))
+        await answer(scope, receive, send_guarded)
+
+    async def _find_file(self, path: str, scope: Scope) -> Response:
+        try:
+            return await self._files.get_response(self._files.get_path(scope), scope)
+        except HTTPException:
+            return fail(wire.Failed("not_found", f"There is no {path[:80]} on the page."))
+
+    def _let_through(self, scope: Scope, headers: Headers) -> ASGIApp:
+        """The API, or the refusal."""
+        if not _is_own(scope["method"], headers):
+            return fail(WRONG_ORIGIN)
+        if self._session(headers) is None:
+            return fail(NO_SESSION)
+        wanted = ALLOWED.get(scope["method"])
+        if wanted is None or not wanted.fullmatch(scope["path"].removeprefix(API)):
+            return fail(ELSEWHERE)
+        return self._api
+
+    async def _change_session(self, scope: Scope, headers: Headers, receive: Receive) -> Response:
+        if not _is_own(scope["method"], headers):
+            return fail(WRONG_ORIGIN)
+        name = _cookie_name(headers)
+        match scope["method"]:
+            case "POST":
+                session = self._sessions.exchange(await _read_token(receive))
+                if session is None:
+                    return fail(USED)
+                self._when_used()
+                response = JSONResponse({"key": session.key})
+                response.set_cookie(name, session.cookie, path=API, httponly=True, samesite="strict")
+                return response
+            case "DELETE":
+                if session := self._session(headers):
+                    self._sessions.end(session)
+                response = JSONResponse({})
+                response.delete_cookie(name, path=API, httponly=True, samesite="strict")
+                return response
+            case _:
+                return fail(wire.Failed("not_allowed", "A session is made by POST, and ended by DELETE."))
+
+    def _session(self, headers: Headers) -> Session | None:
+        try:
+            cookies = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:  # which another port of this machine may have set
+            return None
+        cookie = cookies.get(_cookie_name(headers))
+        key = headers.get(KEY, "")
+        return self._sessions.find(cookie.value, key, is_use=ON_ITS_OWN not in headers) if cookie else None
+
+
+def _is_own(method: str, headers: Headers) -> bool:
+    """Whether the page itself asks: what a browser says of who asks, where it says so; to change something it must."""
+    origins = headers.getlist("origin")
+    allowed = [[f"http://{headers['host']}"]] + ([[]] if method in ("GET", "HEAD") else [])
+    return origins in allowed and headers.get("sec-fetch-site", "same-origin") == "same-origin"
+
+
+def _cookie_name(headers: Headers) -> str:
+    """Cookies are of a machine, not of a port: the pages of two memories need two names."""
+    return f"palimpsest-{headers['host'].rpartition(':')[2]}"
+
+
+async def _read_token(receive: Receive) -> str:
+    """The token of a request's body; "" for none."""
+    body, more = b"", True
+    while more and len(body) <= TOKEN_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return ""
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    try:
+        token = json.loads(body[: TOKEN_BYTES + 1])["token"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return ""
+    return token if isinstance(token, str) else ""
