@@ -3,7 +3,7 @@ reach: the exact host, against names that lead here (DNS rebinding); the page's 
 session, against everybody else; and of the API no more than the page needs.
 
     GET  /, /app.js, ...       the page's files, which hold nothing of anybody's
-    POST /session              a token out of a link -> the session's cookie and key; DELETE ends it
+    POST /session              a token out of a link -> the session's cookie and key
     ...  /api/...              the API
 """
 
@@ -88,7 +88,7 @@ class Guard:
         if headers.getlist("host") != [headers.get("host")] or headers.get("host") not in self._hosts:
             answer = fail(WRONG_HOST)
         elif path == "/session":
-            answer = await self._change_session(scope, headers, receive)
+            answer = await self._begin_session(scope, headers, receive)
         elif path.startswith(f"{API}/"):
             answer = self._let_through(scope, headers)
             path = path.removeprefix(API)
@@ -116,27 +116,18 @@ class Guard:
             return fail(ELSEWHERE)
         return self._api
 
-    async def _change_session(self, scope: Scope, headers: Headers, receive: Receive) -> Response:
+    async def _begin_session(self, scope: Scope, headers: Headers, receive: Receive) -> Response:
         if not _is_own(scope["method"], headers):
             return fail(WRONG_ORIGIN)
-        name = _cookie_name(headers)
-        match scope["method"]:
-            case "POST":
-                session = self._sessions.exchange(await _read_token(receive))
-                if session is None:
-                    return fail(USED)
-                self._when_used()
-                response = JSONResponse({"key": session.key})
-                response.set_cookie(name, session.cookie, path=API, httponly=True, samesite="strict")
-                return response
-            case "DELETE":
-                if session := self._session(headers):
-                    self._sessions.end(session)
-                response = JSONResponse({})
-                response.delete_cookie(name, path=API, httponly=True, samesite="strict")
-                return response
-            case _:
-                return fail(wire.Failed("not_allowed", "A session is made by POST, and ended by DELETE."))
+        if scope["method"] != "POST":
+            return fail(wire.Failed("not_allowed", "A session is made by POST."))
+        session = self._sessions.exchange(await _read_token(receive))
+        if session is None:
+            return fail(USED)
+        self._when_used()
+        response = JSONResponse({"key": session.key})
+        response.set_cookie(_cookie_name(headers), session.cookie, path=API, httponly=True, samesite="strict")
+        return response
 
     def _session(self, headers: Headers) -> Session | None:
         try:

@@ -73,9 +73,6 @@ class Sessions:
                 return one
         return None
 
-    def end(self, session: Session) -> None:
-        self._sessions.remove(session)
-
     def end_all(self) -> None:
         self._links.clear()
         self._sessions.clear()

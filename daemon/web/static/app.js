@@ -1,0 +1,186 @@
+// The page: which part of it is shown, what the memory is doing, and the keys that go everywhere.
+
+import { get, hasSession, openSession, Refused, whenGone } from "./api.js";
+import { AskPage } from "./ask.js";
+import { GraphPage } from "./graph.js";
+import { HomePage } from "./home.js";
+import { MemoryPage, NotePage, ThingPage } from "./memory.js";
+import { ReviewPage } from "./review.js";
+import { count } from "./text.js";
+import { TimelinePage } from "./timeline.js";
+import { address, go, html, isTyping, parts, render, useEffect, useKept, useRef, useState } from "./ui.js";
+
+const POLL_MS = 10_000;
+const PAGES = {
+  home: ["Home", HomePage],
+  ask: ["Ask", AskPage],
+  memory: ["Memory", MemoryPage],
+  graph: ["Graph", GraphPage],
+  timeline: ["Timeline", TimelinePage],
+  review: ["Review", ReviewPage],
+};
+const DETAILS = { thing: ThingPage, note: NotePage };
+const THEMES = { system: "as the system", dark: "dark", light: "light" };
+
+const KEYS = [
+  ["1 … 6", "Go to a page."],
+  ["/", "Go to the question or the search of the page; from elsewhere, to the search."],
+  ["j or ↓, k or ↑", "Go through a list."],
+  ["Enter", "Open what is chosen; in the question: ask."],
+  ["Esc", "Leave the field; stop the running answer; go back."],
+  ["n, w", "On Ask: what stands around the passage; why it was found."],
+  ["[ , ]", "On Ask: the citation before, the next one."],
+  ["a, o, b, u", "On Review: the new one stands, the old one stands, both are true; undo."],
+  ["← ↑ → ↓, e, + −, 0", "On Graph: choose a neighbour, expand, zoom, show all."],
+  ["t", "Change between dark and light."],
+  ["?", "Show these keys."],
+];
+
+/** What the memory is doing, as it was told last; asked for while somebody looks. */
+function useStatus() {
+  const [status, setStatus] = useState({ folders: [] });
+  useEffect(() => {
+    let timer;
+    const look = async () => {
+      clearTimeout(timer);
+      if (document.visibilityState === "visible") {
+        await get("/status", {}, { background: true }).then(setStatus, () => {});
+        timer = setTimeout(look, POLL_MS);
+      }
+    };
+    look();
+    document.addEventListener("visibilitychange", look);
+    document.addEventListener("palimpsest:changed", look);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("palimpsest:changed", look);
+    };
+  }, []);
+  return status;
+}
+
+function useHash() {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const changed = () => setHash(location.hash);
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  return hash;
+}
+
+function App({ refused }) {
+  const status = useStatus();
+  const [gone, setGone] = useState(refused);
+  const [theme, setTheme] = useKept("theme", "system");
+  const help = useRef();
+  const main = useRef();
+  const [name = "home", ...rest] = parts(useHash());
+  const Shown = PAGES[name]?.[1] ?? DETAILS[name];
+  const here = DETAILS[name] ? "memory" : name;
+
+  useEffect(() => whenGone(setGone), []);
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    document.dispatchEvent(new CustomEvent("palimpsest:theme"));
+  }, [theme]);
+  useEffect(() => {
+    document.title = `${PAGES[here]?.[0] ?? "Nothing here"} · Palimpsest`;
+  }, [here]);
+  useEffect(() => {
+    const listen = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (isTyping(event.target)) {
+        if (event.key === "Escape" && !event.target.closest("dialog")) event.target.blur();
+        return;
+      }
+      const page = Object.keys(PAGES)[Number(event.key) - 1];
+      if (page) go(page);
+      else if (event.key === "?") help.current.showModal();
+      else if (event.key === "t") {
+        const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+        setTheme((theme === "system" ? (dark ? "dark" : "light") : theme) === "dark" ? "light" : "dark");
+      } else if (event.key === "/") {
+        const field = main.current.querySelector("[data-first]");
+        if (field) field.focus();
+        else go("memory");
+      } else if (event.key === "Escape" && DETAILS[name]) history.back();
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, [theme, name]);
+
+  if (gone?.code === "no_session") return html`<${Closed} problem=${gone} />`;
+  return html`
+    <nav class="rail" aria-label="Pages">
+      <a class="wordmark" href=${address("home")}>Palimpsest</a>
+      <ul>
+        ${Object.entries(PAGES).map(
+          ([page, [title]], index) => html`<li>
+            <a href=${address(page)} aria-current=${page === here ? "page" : undefined}>
+              <kbd aria-hidden="true">${index + 1}</kbd>${title}
+              ${page === "review" && status.review > 0 && html`<span class="badge" title="wait for you">${status.review}</span>`}
+            </a>
+          </li>`,
+        )}
+      </ul>
+      <div class="foot">
+        <p class="state" aria-live="polite">${describe(status)}</p>
+        <button class="quiet" onClick=${() => setTheme(next(theme))} title="Colours (t)">Colours: ${THEMES[theme]}</button>
+        <button class="quiet" onClick=${() => help.current.showModal()}>Keys (?)</button>
+      </div>
+    </nav>
+    <main ref=${main} tabindex="-1">
+      ${gone && html`<div class="gone" role="alert">${gone.message} To open it anew, on your terminal: <code>${gone.remedy}</code></div>`}
+      ${Shown
+        ? html`<${Shown} key=${name} parts=${rest} status=${status} />`
+        : html`<div class="sheet"><p class="lead">There is no such page.</p><a href=${address("home")}>Go home</a></div>`}
+    </main>
+    <dialog ref=${help} class="help" aria-label="Keys" onClick=${(event) => event.target === help.current && help.current.close()}>
+      <form method="dialog"><h2>Keys</h2><button class="quiet" autofocus>Close</button></form>
+      <dl>${KEYS.map(([keys, does]) => html`<div><dt>${keys}</dt><dd>${does}</dd></div>`)}</dl>
+    </dialog>
+  `;
+}
+
+function next(theme) {
+  const names = Object.keys(THEMES);
+  return names[(names.indexOf(theme) + 1) % names.length];
+}
+
+function describe(status) {
+  if (status.sources === undefined) return "";
+  if (status.safe_mode) return status.safe_mode;
+  if (status.disk?.text) return status.disk.text;
+  if (status.queue > 0) return `${count(status.queue, "note")} to read`;
+  return `${count(status.sources, "note")} held`;
+}
+
+function Closed({ problem }) {
+  return html`<div class="closed">
+    <p class="wordmark">Palimpsest</p>
+    <p class="lead">${problem.message}</p>
+    <p>A link opens the page once, in one browser, so that nobody else gets in. For a new one, on your terminal:</p>
+    <p><code>pal web</code></p>
+  </div>`;
+}
+
+/** The link's token is behind the #: it is in no request but this one, and in no history. */
+async function begin() {
+  let refused = null;
+  if (location.hash && !location.hash.startsWith("#/")) {
+    const token = location.hash.slice(1);
+    history.replaceState(null, "", `${location.pathname}#/home`);
+    await openSession(token).catch((problem) => {
+      refused = problem;
+    });
+  } else if (!hasSession()) {
+    refused = new Refused({ code: "no_session", message: "This page is opened from your terminal." });
+  }
+  render(html`<${App} refused=${refused} />`, document.getElementById("page"));
+}
+
+begin();

@@ -1,0 +1,259 @@
+// Ask: questions, their answers as they are written, and beside them what they rest on.
+
+import { get, post, stream } from "./api.js";
+import { Evidence } from "./evidence.js";
+import { count, inline, splitLines } from "./text.js";
+import { DayField, Empty, go, html, useAnswer, useEffect, useKeys, useRef, useState } from "./ui.js";
+
+const MAX_QUESTION = 4000; // characters, as in the chat
+
+/** The session that is on the page; it stays while other pages are looked at. */
+const session = { id: null, title: "", turns: [], asOf: "", chosen: null, stop: null, problem: null, listeners: new Set() };
+
+function changed() {
+  for (const listener of session.listeners) listener({});
+}
+
+function useSession() {
+  const [, redraw] = useState({});
+  useEffect(() => {
+    session.listeners.add(redraw);
+    return () => session.listeners.delete(redraw);
+  }, []);
+  return session;
+}
+
+/** Asks, and shows the page with the answer. A question that is running is stopped. */
+export async function ask(question) {
+  stop();
+  const turn = { question, asOf: session.asOf, lines: [], citations: [], stages: {}, text: "", state: "running" };
+  const abort = new AbortController();
+  session.stop = abort;
+  session.turns.push(turn);
+  session.chosen = null;
+  go("ask", ...(session.id === null ? [] : [session.id]));
+  changed();
+  try {
+    if (session.id === null) {
+      session.id = (await post("/conversations", { title: "" })).id;
+      history.replaceState(null, "", `#/ask/${session.id}`);
+    }
+    const body = { question, conversation: session.id, ...(turn.asOf ? { as_of: turn.asOf } : {}) };
+    for await (const event of stream("/ask", body, abort.signal)) {
+      take(turn, event);
+      changed();
+    }
+    if (turn.state === "running") turn.state = "broken";
+  } catch (problem) {
+    turn.state = abort.signal.aborted ? "stopped" : "failed";
+    turn.problem = problem;
+  }
+  if (session.stop === abort) session.stop = null;
+  changed();
+}
+
+function stop() {
+  session.stop?.abort();
+  session.stop = null;
+}
+
+function take(turn, event) {
+  switch (event.type) {
+    case "Stage": {
+      const { name, detail } = event;
+      if (name === "seed" && detail.objects?.length) turn.stages.seed = `found ${count(detail.objects.length, "thing")} you named`;
+      if (name === "scope" && detail.episodes) turn.stages.scope = `searched ${count(detail.episodes, "passage")}`;
+      if (name === "rank" && detail.episodes) turn.stages.rank = `kept ${detail.episodes}`;
+      break;
+    }
+    case "Preview":
+      turn.preview = { ...event, lines: splitLines(event.text, event.citations) };
+      break;
+    case "Cited":
+      turn.citations.push(event);
+      turn.preview = null;
+      break;
+    case "Chunk":
+      turn.text += event.text;
+      turn.preview = null;
+      turn.lines = splitLines(turn.text, turn.citations);
+      break;
+    case "Answered":
+      Object.assign(turn, { ...event, question: turn.question, stages: turn.stages, preview: null, state: "done" });
+      if (session.chosen === null && turn.citations.length) session.chosen = { turn, n: turn.citations[0].n };
+  }
+}
+
+function begin(id = null) {
+  stop();
+  Object.assign(session, { id, title: "", turns: [], chosen: null, problem: null });
+  changed();
+}
+
+/** Takes up a session of another day. */
+async function resume(id) {
+  begin(id);
+  try {
+    const { conversation, messages } = await get(`/conversations/${id}`);
+    if (session.id !== id) return;
+    session.title = conversation.title;
+    for (const one of messages) {
+      if (one.role === "user") session.turns.push({ question: one.text, lines: [], citations: [], stages: {}, state: "stopped" });
+      else if (session.turns.length) {
+        Object.assign(session.turns.at(-1), {
+          ...one, lines: splitLines(one.text, one.citations), missing: [],
+          state: one.state === "complete" ? "done" : "stopped",
+        });
+      }
+    }
+  } catch (problem) {
+    session.problem = problem;
+  }
+  changed();
+}
+
+export function AskPage({ parts: [id], status }) {
+  const { turns, chosen, problem } = useSession();
+  const end = useRef();
+  const [open, setOpen] = useState(false); // the evidence, where there is no room beside the answer
+  useEffect(() => {
+    if (id !== undefined && Number(id) !== session.id) resume(Number(id));
+  }, [id]);
+  useEffect(() => end.current?.scrollIntoView({ block: "end" }), [turns.length, turns.at(-1)?.lines.length, turns.at(-1)?.state]);
+  useKeys({
+    "]": () => step(1),
+    "[": () => step(-1),
+    Escape: () => (open ? setOpen(false) : stop()),
+  });
+  const choose = (turn, n) => {
+    session.chosen = { turn, n };
+    setOpen(true);
+    changed();
+  };
+  return html`<div class="ask ${chosen ? "with-evidence" : ""}">
+    <div class="conversation">
+      <div class="turns" aria-live="polite">
+        ${problem && html`<div class="problem" role="alert"><p>${problem.message} ${problem.remedy}</p></div>`}
+        ${!turns.length && !problem && html`<${Suggested} />`}
+        ${turns.map((turn) => html`<${Turn} turn=${turn} chosen=${chosen?.turn === turn ? chosen.n : null} choose=${(n) => choose(turn, n)} />`)}
+        <div ref=${end}></div>
+      </div>
+      <${Prompt} />
+    </div>
+    ${chosen && html`<${Evidence} key=${chosen.turn.trace_id} turn=${chosen.turn} n=${chosen.n} choose=${(n) => choose(chosen.turn, n)}
+      open=${open} close=${() => setOpen(false)} folders=${status.folders} />`}
+  </div>`;
+}
+
+function step(by) {
+  const turn = session.chosen?.turn ?? session.turns.at(-1);
+  if (!turn?.citations.length) return;
+  const at = turn.citations.findIndex((one) => one.n === session.chosen?.n);
+  const next = turn.citations[Math.min(Math.max(at + by, 0), turn.citations.length - 1)];
+  session.chosen = { turn, n: next.n };
+  changed();
+}
+
+function Suggested() {
+  const { data } = useAnswer("/suggestions");
+  return html`<${Empty} title="Ask in your own words.">
+    Every line of an answer has the number of its source; the passage stands beside it.
+  <//>
+  ${data?.questions.length > 0 && html`<ul class="suggested">
+    ${data.questions.map((one) => html`<li><button class="quiet" onClick=${() => ask(one)}>${one}</button></li>`)}
+  </ul>`}`;
+}
+
+function Turn({ turn, chosen, choose }) {
+  const [unfolded, setUnfolded] = useState(false);
+  const folded = turn.lines.filter((line) => line.kind === "folded");
+  const shown = turn.preview?.lines ?? (unfolded ? turn.lines : turn.lines.filter((line) => line.kind !== "folded"));
+  return html`<article class="turn ${turn.state}">
+    <h2 class="question">${turn.question}</h2>
+    ${turn.state === "running" && html`<p class="waiting">${Object.values(turn.stages).join(" · ") || "Looking…"}</p>`}
+    ${turn.preview && html`<p class="muted">${turn.preview.is_loading ? `${turn.preview.model} is being loaded. Until it answers, the lines that answer:` : `${turn.preview.model} is asked. Until it answers, the lines that answer:`}</p>`}
+    <div class="answer ${turn.preview ? "preview" : ""} ${turn.no_answer ? "refusal" : ""}">
+      ${shown.map((line) => html`<${Line} line=${line} chosen=${chosen} choose=${choose} />`)}
+    </div>
+    ${folded.length > 0 && !turn.preview && html`<button class="quiet" aria-expanded=${unfolded} onClick=${() => setUnfolded(!unfolded)}>
+      ${unfolded ? "Fewer lines" : `${count(folded.length, "more line")}`}</button>`}
+    ${turn.missing?.length > 0 && html`<p class="muted">Missing: ${turn.missing.join(", ")}</p>`}
+    ${turn.note && html`<p class="muted">${turn.note}</p>`}
+    ${(turn.changes ?? []).map((one) => html`<p class="changed">[${one.n}] has changed. Before: “${one.old}” ${one.new ? `Now: “${one.new}”` : "Its source does not say so any more."}</p>`)}
+    ${turn.state === "stopped" && html`<p class="muted">Stopped.</p>`}
+    ${turn.state === "broken" && html`<p class="muted">It broke off before the end.</p>`}
+    ${turn.state === "failed" && html`<div class="problem" role="alert"><p>${turn.problem.message} ${turn.problem.remedy}</p></div>`}
+    ${turn.state === "done" && html`<${Meta} turn=${turn} />`}
+  </article>`;
+}
+
+function Line({ line, chosen, choose }) {
+  return html`<p class="line ${line.kind}">
+    ${line.kind === "earlier" && html`<span class="tag">earlier</span>`}${inline(line.text, line.value)}
+    ${line.kind !== "text" && line.citations.map((n) => html`<button class="cite" aria-pressed=${chosen === n} aria-label=${`source ${n}`} onClick=${() => choose(n)}>${n}</button>`)}
+  </p>`;
+}
+
+function Meta({ turn }) {
+  const said = [
+    turn.ms ? `${(turn.ms / 1000).toFixed(1)} s` : "",
+    ...Object.values(turn.stages),
+    turn.asOf ? `as it stood on ${turn.asOf}` : "",
+    turn.model ? `written by ${turn.model}` : "",
+  ];
+  const judge = async (verdict) => {
+    const next = turn.verdict === verdict ? "none" : verdict;
+    try {
+      await post(`/traces/${turn.trace_id}/feedback`, { verdict: next });
+      turn.verdict = next === "none" ? null : next;
+    } catch (problem) {
+      Object.assign(turn, { state: "failed", problem });
+    }
+    changed();
+  };
+  return html`<div class="meta">
+    <span>${said.filter(Boolean).join(" · ")}</span>
+    ${turn.trace_id != null && html`<span class="verdicts">
+      <button class="quiet" aria-pressed=${turn.verdict === "good"} onClick=${() => judge("good")}>Right</button>
+      <button class="quiet" aria-pressed=${turn.verdict === "bad"} onClick=${() => judge("bad")}>Wrong</button>
+    </span>`}
+  </div>`;
+}
+
+function Prompt() {
+  const { asOf, stop: running, turns } = useSession();
+  const [question, setQuestion] = useState("");
+  const field = useRef();
+  useEffect(() => field.current.focus(), []);
+  useEffect(() => {
+    field.current.style.height = "auto";
+    field.current.style.height = `${Math.min(field.current.scrollHeight, 200)}px`;
+  }, [question]);
+  const submit = (event) => {
+    event?.preventDefault();
+    const text = question.trim();
+    if (!text || text.length > MAX_QUESTION) return;
+    setQuestion("");
+    ask(text);
+  };
+  const press = (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
+    else if (event.key === "ArrowUp" && !question && turns.length) setQuestion(turns.at(-1).question);
+    else if (event.key === "Escape" && running) {
+      event.preventDefault();
+      event.stopPropagation();
+      setQuestion(turns.at(-1).question);
+      stop();
+    }
+  };
+  return html`<form class="prompt" onSubmit=${submit}>
+    <textarea data-first ref=${field} rows="1" value=${question} placeholder="Ask your memory" aria-label="Ask your memory"
+      onInput=${(event) => setQuestion(event.target.value)} onKeyDown=${press}></textarea>
+    <div class="controls">
+      <${DayField} id="as-of" label="as it stood on" value=${asOf} change=${(value) => ((session.asOf = value), changed())} />
+      ${question.length > MAX_QUESTION && html`<span class="warn">${question.length - MAX_QUESTION} characters too many</span>`}
+      ${turns.length > 0 && html`<button type="button" class="quiet" onClick=${() => (begin(), go("ask"), field.current.focus())}>Start afresh</button>`}
+      ${running ? html`<button type="button" onClick=${stop}>Stop</button>` : html`<button disabled=${!question.trim()}>Ask</button>`}
+    </div>
+  </form>`;
+}

@@ -1,0 +1,344 @@
+// A graph on a canvas: drawn, moved, zoomed, and chosen from.
+
+const LAYOUT = new URL("layout.js", import.meta.url).href;
+const FULL = 2 * Math.PI;
+const LABELS = 70; // at once, of those that are joined most
+const REACH = 18; // pixels around a vertex in which a pointer means it
+const STROKES = 400; // lines of one path: of more, drawing takes longer for each
+const FIT = 0.88; // of the canvas is filled by the graph
+const HUES = ["--accent", "--kind-2", "--kind-3", "--kind-4", "--kind-5", "--kind-6"];
+
+let library = null;
+
+/** d3, which is loaded when a graph is first drawn. */
+async function load() {
+  library ??= import("./vendor/d3.js").then(() => globalThis.d3);
+  return library;
+}
+
+let address = null;
+
+/** The layout beside the page. Where the browser asks for it, the address of its program is vouched for once. */
+function startLayout() {
+  address ??= globalThis.trustedTypes
+    ? trustedTypes.createPolicy("palimpsest-worker", { createScriptURL: () => LAYOUT }).createScriptURL("")
+    : LAYOUT;
+  return new Worker(address, { type: "module" });
+}
+
+export class Drawing {
+  /** `choose(node)` is told what a person has chosen, null for nothing; `open(node)` what they go to. */
+  constructor(canvas, { choose, open }) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.nodes = [];
+    this.edges = [];
+    this.chosen = null;
+    this.hovered = null;
+    this.transform = { k: 1, x: 0, y: 0 };
+    this.isFitting = true;
+    this.frames = 0;
+    this.told = { choose, open };
+    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.resizing = new ResizeObserver(() => this.resize());
+    this.resizing.observe(canvas);
+    this.recolour = () => (this.readColours(), this.redraw());
+    document.addEventListener("palimpsest:theme", this.recolour);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", this.recolour);
+    canvas.drawing = this; // for who looks into it
+    this.readColours();
+    this.ready = load().then((d3) => this.isClosed || this.listen(d3));
+  }
+
+  close() {
+    this.isClosed = true;
+    this.worker?.terminate();
+    this.resizing.disconnect();
+    document.removeEventListener("palimpsest:theme", this.recolour);
+    matchMedia("(prefers-color-scheme: dark)").removeEventListener("change", this.recolour);
+    cancelAnimationFrame(this.frame);
+  }
+
+  /** Draws these: nodes {id, name, kind, degree}, edges {source, target, relation}, by ids. What was there stays where
+      it is; what is new begins beside what it is joined to. */
+  show(nodes, edges) {
+    const before = new Map(this.nodes.map((node) => [node.id, node]));
+    const known = new Map();
+    this.nodes = nodes.map((node) => {
+      const { x, y } = before.get(node.id) ?? {};
+      const drawn = { ...node, x, y, radius: Math.min(3 + Math.sqrt(node.degree), 13) };
+      known.set(node.id, drawn);
+      return drawn;
+    });
+    this.edges = edges.map((edge) => ({ ...edge, from: known.get(edge.source), to: known.get(edge.target) }));
+    for (const { from, to } of this.edges) {
+      if (from.x === undefined && to.x !== undefined) Object.assign(from, beside(to));
+      else if (to.x === undefined && from.x !== undefined) Object.assign(to, beside(from));
+    }
+    this.kinds = [...new Set(nodes.filter((node) => node.kind !== "note").map((node) => node.kind))].sort();
+    this.chosen = known.get(this.chosen?.id) ?? null;
+    this.hovered = null;
+    this.labelled = [...this.nodes].sort((one, other) => other.degree - one.degree).slice(0, LABELS);
+    this.arrange(before.size ? 0.35 : 1);
+    this.redraw();
+  }
+
+  arrange(heat) {
+    if (!this.worker) {
+      this.worker = startLayout();
+      this.worker.onmessage = ({ data }) => this.place(data);
+    }
+    const at = new Map(this.nodes.map((node, index) => [node, index]));
+    this.indexes = at;
+    this.worker.postMessage({
+      points: this.nodes.map(({ x, y }) => (x === undefined ? [null, null] : [x, y])),
+      links: this.edges.map(({ from, to }) => [at.get(from), at.get(to)]),
+      heat,
+      still: this.still,
+    });
+  }
+
+  place(places) {
+    if (places.length !== 2 * this.nodes.length) return; // of the graph before
+    this.nodes.forEach((node, index) => {
+      node.x = places[2 * index];
+      node.y = places[2 * index + 1];
+    });
+    this.tree = null;
+    this.steps = (this.steps ?? 0) + 1;
+    if (this.isFitting) this.fit();
+    this.redraw();
+  }
+
+  choose(node) {
+    this.chosen = node;
+    this.told.choose(node);
+    this.redraw();
+  }
+
+  /** The whole graph, in the middle. */
+  fit() {
+    const placed = this.nodes.filter((node) => node.x !== undefined);
+    if (!placed.length || !this.d3 || !this.width) return;
+    const [left, right] = this.d3.extent(placed, (node) => node.x);
+    const [top, bottom] = this.d3.extent(placed, (node) => node.y);
+    const k = Math.min((FIT * this.width) / (right - left + 60), (FIT * this.height) / (bottom - top + 60), 1.8);
+    const x = this.width / 2 - (k * (left + right)) / 2;
+    const y = this.height / 2 - (k * (top + bottom)) / 2;
+    this.isFitting = true;
+    this.setTransform(this.d3.zoomIdentity.translate(x, y).scale(k));
+  }
+
+  setTransform(transform) {
+    this.bySelf = true;
+    this.d3.select(this.canvas).call(this.zoom.transform, transform);
+    this.bySelf = false;
+  }
+
+  zoomBy(factor) {
+    this.isFitting = false;
+    this.d3?.select(this.canvas).call(this.zoom.scaleBy, factor);
+  }
+
+  /** The neighbour of the chosen vertex in a direction (an angle), or the vertex in the middle. */
+  step(angle) {
+    const from = this.chosen;
+    if (!from) return this.choose(this.nearest(this.width / 2, this.height / 2, Infinity));
+    const near = new Set(this.edges.flatMap(({ from: one, to }) => (one === from ? [to] : to === from ? [one] : [])));
+    const turned = (node) => Math.abs(Math.atan2(Math.sin(Math.atan2(node.y - from.y, node.x - from.x) - angle), Math.cos(Math.atan2(node.y - from.y, node.x - from.x) - angle)));
+    const best = this.d3.least([...near].filter((node) => turned(node) < Math.PI / 2.5), (node) => turned(node) + Math.hypot(node.x - from.x, node.y - from.y) / 500);
+    if (best) this.choose(best);
+    return undefined;
+  }
+
+  /** The vertex at a place on the canvas. */
+  nearest(x, y, reach = REACH) {
+    this.tree ??= this.d3.quadtree(this.nodes.filter((node) => node.x !== undefined), (node) => node.x, (node) => node.y);
+    const { k, x: left, y: top } = this.transform;
+    return this.tree.find((x - left) / k, (y - top) / k, reach / k) ?? null;
+  }
+
+  /** Where a vertex is on the canvas. */
+  placeOf(id) {
+    const node = this.nodes.find((one) => one.id === id);
+    const { k, x, y } = this.transform;
+    return node && [k * node.x + x, k * node.y + y];
+  }
+
+  listen(d3) {
+    this.d3 = d3;
+    this.zoom = d3.zoom().scaleExtent([0.05, 8]).clickDistance(6).on("zoom", ({ transform }) => {
+      this.transform = transform;
+      if (!this.bySelf) this.isFitting = false;
+      this.redraw();
+    });
+    const drag = d3.drag()
+      .subject(({ x, y }) => {
+        const node = this.nearest(x, y);
+        return node && { node, x, y };
+      })
+      .clickDistance(6)
+      .on("drag", ({ subject, x, y }) => {
+        const { k, x: left, y: top } = this.transform;
+        this.isFitting = false;
+        this.worker.postMessage({ hold: this.indexes.get(subject.node), x: (x - left) / k, y: (y - top) / k });
+      })
+      .on("end", ({ subject }) => this.worker.postMessage({ release: this.indexes.get(subject.node) }));
+    const at = (event) => this.nearest(...d3.pointer(event, this.canvas));
+    d3.select(this.canvas)
+      .call(drag)
+      .call(this.zoom)
+      .on("dblclick.zoom", null)
+      .on("click", (event) => event.defaultPrevented || this.choose(at(event)))
+      .on("dblclick", (event) => at(event) && this.told.open(at(event)))
+      .on("pointermove", (event) => this.hover(event.buttons ? this.hovered : at(event)))
+      .on("pointerleave", () => this.hover(null));
+    this.resize();
+    if (this.isFitting) this.fit();
+  }
+
+  hover(node) {
+    if (node === this.hovered) return;
+    this.hovered = node;
+    this.canvas.style.cursor = node ? "pointer" : "";
+    this.redraw();
+  }
+
+  resize() {
+    const ratio = Math.min(devicePixelRatio || 1, 2);
+    this.width = this.canvas.clientWidth;
+    this.height = this.canvas.clientHeight;
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    this.ratio = ratio;
+    if (this.isFitting) this.fit();
+    this.redraw();
+  }
+
+  readColours() {
+    const probe = document.createElement("span");
+    this.canvas.parentElement.append(probe);
+    const read = (name) => {
+      probe.style.color = `var(${name})`;
+      return getComputedStyle(probe).color;
+    };
+    this.colours = Object.fromEntries(["--ink", "--muted", "--line", "--accent", "--bg", "--faint"].map((name) => [name.slice(2), read(name)]));
+    this.hues = HUES.map(read);
+    this.font = getComputedStyle(this.canvas).fontFamily;
+    probe.remove();
+  }
+
+  colourOf(kind) {
+    return kind === "note" ? this.colours.muted : this.hues[Math.max(this.kinds.indexOf(kind), 0) % this.hues.length];
+  }
+
+  redraw() {
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
+      if (!this.isClosed) this.draw();
+    });
+  }
+
+  draw() {
+    const { context, transform, ratio = 1 } = this;
+    this.frames += 1;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
+    context.translate(transform.x, transform.y);
+    context.scale(transform.k, transform.k);
+    const focus = this.hovered ?? this.chosen;
+    const near = new Set(focus ? [focus] : []);
+    for (const { from, to } of focus ? this.edges : []) {
+      if (from === focus) near.add(to);
+      if (to === focus) near.add(from);
+    }
+    this.drawEdges(focus);
+    this.drawNodes(focus, near);
+    this.drawLabels(focus, near);
+  }
+
+  drawEdges(focus) {
+    const { context, transform } = this;
+    const strokes = [
+      ["line", this.edges.filter((edge) => !edge.relation && edge.from !== focus && edge.to !== focus), 1],
+      ["muted", this.edges.filter((edge) => edge.relation && edge.from !== focus && edge.to !== focus), 1.2],
+      ["accent", focus ? this.edges.filter((edge) => edge.from === focus || edge.to === focus) : [], 1.6],
+    ];
+    for (const [colour, edges, width] of strokes) {
+      context.strokeStyle = this.colours[colour];
+      context.lineWidth = width / transform.k;
+      for (let first = 0; first < edges.length; first += STROKES) {
+        context.beginPath();
+        for (const { from, to } of edges.slice(first, first + STROKES)) {
+          if (from.x === undefined || to.x === undefined) continue;
+          context.moveTo(from.x, from.y);
+          context.lineTo(to.x, to.y);
+        }
+        context.stroke();
+      }
+    }
+  }
+
+  drawNodes(focus, near) {
+    const { context } = this;
+    for (const kind of ["note", ...this.kinds ?? []]) {
+      context.fillStyle = this.colourOf(kind);
+      for (const isNear of [false, true]) {
+        context.globalAlpha = focus && !isNear ? 0.25 : 1;
+        context.beginPath();
+        for (const node of this.nodes) {
+          if (node.kind !== kind || node.x === undefined || near.has(node) !== isNear) continue;
+          const r = node.radius;
+          context.moveTo(node.x + r, node.y);
+          if (kind === "note") context.rect(node.x - 0.8 * r, node.y - 0.8 * r, 1.6 * r, 1.6 * r);
+          else context.arc(node.x, node.y, r, 0, FULL);
+        }
+        context.fill();
+      }
+    }
+    context.globalAlpha = 1;
+    if (this.chosen?.x !== undefined) {
+      context.strokeStyle = this.colours.ink;
+      context.lineWidth = 2 / this.transform.k;
+      context.beginPath();
+      context.arc(this.chosen.x, this.chosen.y, this.chosen.radius + 4 / this.transform.k, 0, FULL);
+      context.stroke();
+    }
+  }
+
+  drawLabels(focus, near) {
+    const { context, transform } = this;
+    const wanted = new Set([...(focus ? [...near].slice(0, LABELS) : this.labelled ?? [])]);
+    context.font = `${12 / transform.k}px ${this.font}`;
+    context.textBaseline = "middle";
+    const taken = [];
+    for (const node of wanted) {
+      if (node.x === undefined) continue;
+      const name = node.name.length > 32 ? `${node.name.slice(0, 31)}…` : node.name;
+      const x = node.x + node.radius + 4 / transform.k;
+      const width = context.measureText(name).width;
+      const box = [x, node.y - 8 / transform.k, x + width, node.y + 8 / transform.k];
+      if (node !== focus && taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) continue;
+      taken.push(box);
+      context.lineWidth = 4 / transform.k;
+      context.lineJoin = "round";
+      context.strokeStyle = this.colours.bg;
+      context.strokeText(name, x, node.y);
+      context.fillStyle = node === focus ? this.colours.ink : node.kind === "note" ? this.colours.muted : this.colours.ink;
+      context.fillText(name, x, node.y);
+    }
+    for (const { from, to, relation } of focus ? this.edges : []) {
+      if (!relation || (from !== focus && to !== focus) || from.x === undefined || to.x === undefined) continue;
+      context.font = `italic ${11 / transform.k}px ${this.font}`;
+      const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
+      context.strokeText(relation, x, y);
+      context.fillStyle = this.colours.accent;
+      context.fillText(relation, x, y);
+    }
+  }
+}
+
+function beside({ x, y }) {
+  const angle = FULL * Math.random();
+  return { x: x + 20 * Math.cos(angle), y: y + 20 * Math.sin(angle) };
+}

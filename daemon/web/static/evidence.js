@@ -1,0 +1,69 @@
+// Beside an answer: the lines it cites, the passage of the chosen one, what stands around it, and why it was found.
+
+import { day, firstLine, Passage, place } from "./text.js";
+import { address, html, Problem, useAnswer, useKept, useKeys, Waiting } from "./ui.js";
+
+export function Evidence({ turn, n, choose, open, close, folders }) {
+  const cited = turn.citations.find((one) => one.n === n) ?? turn.citations[0];
+  const [around, setAround] = useKept("around", "");
+  const [why, setWhy] = useKept("why", "");
+  useKeys({ n: () => setAround(around ? "" : "1"), w: () => setWhy(why ? "" : "1") });
+  if (!cited) return null;
+  return html`<aside class="evidence ${open ? "open" : ""}" aria-label="What it rests on">
+    <header>
+      <h2>What it rests on</h2>
+      <button class="quiet close" onClick=${close}>Close</button>
+    </header>
+    <ol class="citations">
+      ${turn.citations.filter((one) => !one.folded || one.n === n).map(
+        (one) => html`<li>
+          <button aria-pressed=${one.n === cited.n} onClick=${() => choose(one.n)}>
+            <span class="cite">${one.n}</span>
+            <span><b>${one.title || place(one, folders)}</b><small>${[day(one.at), one.speaker, one.earlier && "earlier"].filter(Boolean).join(" · ")}</small></span>
+          </button>
+        </li>`,
+      )}
+    </ol>
+    <${Cited} cited=${cited} quotes=${turn.citations.filter((one) => one.episode_id === cited.episode_id && one.n === n).map((one) => one.quote)} around=${around} folders=${folders} />
+    <div class="actions">
+      <button class="quiet" aria-pressed=${Boolean(around)} onClick=${() => setAround(around ? "" : "1")}><kbd>n</kbd> What stands around it</button>
+      ${turn.trace_id != null && html`<button class="quiet" aria-pressed=${Boolean(why)} onClick=${() => setWhy(why ? "" : "1")}><kbd>w</kbd> Why this passage</button>`}
+    </div>
+    ${why && turn.trace_id != null && html`<${Reason} trace=${turn.trace_id} n=${cited.n} />`}
+  </aside>`;
+}
+
+function Cited({ cited, quotes, around, folders }) {
+  const { data: passage, problem } = useAnswer(`/episodes/${cited.episode_id}`);
+  const { data: beside } = useAnswer(around && `/episodes/${cited.episode_id}/around`);
+  const current = passage?.episode_id === cited.episode_id ? passage : null;
+  return html`<section class="cited">
+    <p class="where">
+      <a href=${address("note", cited.uri, ...(cited.line === null ? [] : [cited.line]))}>${place(cited, folders)}</a>
+      <span>${[cited.speaker, day(cited.at)].filter(Boolean).join(", ")}</span>
+    </p>
+    <${Problem} problem=${problem} />
+    ${around && beside?.before && html`<div class="beside"><${Passage} text=${beside.before.text} first=${firstLine(beside.before)} /></div>`}
+    <${Passage} text=${current?.text ?? cited.passage} quotes=${quotes} first=${current && firstLine(current)} />
+    ${around && beside?.after && html`<div class="beside"><${Passage} text=${beside.after.text} first=${firstLine(beside.after)} /></div>`}
+    ${around && beside && !beside.before && !beside.after && html`<p class="muted">This passage is all of its note.</p>`}
+  </section>`;
+}
+
+function Reason({ trace, n }) {
+  const { data, problem } = useAnswer(`/traces/${trace}/why`);
+  const used = data?.used.find((one) => one.cited.n === n);
+  if (problem) return html`<${Problem} problem=${problem} />`;
+  if (!data) return html`<${Waiting} />`;
+  if (!used) return html`<p class="muted">Nothing is kept of how this passage was found.</p>`;
+  const channels = Object.entries(used.channels).filter(([, score]) => score > 0);
+  return html`<section class="reason">
+    <p class="path">${used.path.map((hop, index) => html`
+      ${hop.relation ? html`<span class="edge">${hop.inverse ? "←" : "→"} ${hop.relation} ${hop.inverse ? "←" : "→"}</span>` : index > 0 && html`<span class="edge">→</span>`}
+      ${hop.kind === "object" ? html`<a href=${address("thing", hop.label)}>${hop.label}</a>` : html`<span>passage “${hop.label}”</span>`}`)}
+    </p>
+    ${used.place !== null && html`<p class="muted">Place ${used.place} of ${data.shown || "those"} that were looked at, with ${Math.round(100 * (used.score ?? 0))} % of the best score.</p>`}
+    ${channels.length > 0 && html`<dl class="scores">${channels.map(([name, score]) => html`<div><dt>${name}</dt><dd>${score.toFixed(2)}</dd></div>`)}</dl>`}
+    ${data.reasons.map((reason) => html`<p class="muted">${reason}</p>`)}
+  </section>`;
+}

@@ -1,0 +1,143 @@
+// Home: what is new, what waits, what is planned, what could be asked.
+
+import { ask } from "./ask.js";
+import { count, day, MONTHS, place, statement, when } from "./text.js";
+import { address, Empty, html, Problem, useAnswer, useEffect, useKeys, useKept, useRef, useState, Waiting, moveFocus } from "./ui.js";
+
+const WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
+const SESSIONS = 5;
+const VISIT_MS = 30 * 60_000; // two visits that lie closer are one
+const WEEK_MS = 7 * 86_400_000;
+
+/** When this page was looked at before this visit. */
+function useLastVisit() {
+  const [seen, setSeen] = useKept("seen", "");
+  const [since] = useState(() => seen.split(" ")[0] || new Date(Date.now() - WEEK_MS).toISOString());
+  useEffect(() => {
+    const now = new Date();
+    const [, last = ""] = seen.split(" ");
+    const isNewVisit = !last || now - new Date(last) > VISIT_MS;
+    setSeen(`${isNewVisit && last ? last : since} ${now.toISOString()}`);
+  }, []);
+  return since;
+}
+
+export function HomePage({ status }) {
+  const since = useLastVisit();
+  const { data: home, problem, again } = useAnswer("/home", { since });
+  const { data: suggested } = useAnswer("/suggestions");
+  const { data: sessions } = useAnswer("/conversations");
+  const lists = useRef();
+  useKeys({
+    j: () => moveFocus(lists.current, 1),
+    ArrowDown: () => moveFocus(lists.current, 1),
+    k: () => moveFocus(lists.current, -1),
+    ArrowUp: () => moveFocus(lists.current, -1),
+  });
+  if (status.sources === 0) return html`<${Begin} />`;
+  return html`<div class="sheet home" ref=${lists}>
+    <${Prompt} />
+    <${Problem} problem=${problem} again=${again} />
+    ${!home && !problem && html`<${Waiting} />`}
+    ${home && html`<div class="columns">
+      <${News} home=${home} folders=${status.folders} />
+      <${Planned} home=${home} />
+      <${Questions} questions=${suggested?.questions ?? []} />
+      <${Sessions} sessions=${sessions?.conversations ?? []} />
+    </div>`}
+  </div>`;
+}
+
+function Prompt() {
+  const [question, setQuestion] = useState("");
+  const submit = (event) => {
+    event.preventDefault();
+    if (question.trim()) ask(question.trim());
+  };
+  return html`<form class="begin" onSubmit=${submit}>
+    <input data-first type="search" value=${question} placeholder="Ask your memory" aria-label="Ask your memory"
+      autocomplete="off" onInput=${(event) => setQuestion(event.target.value)} />
+  </form>`;
+}
+
+function Begin() {
+  return html`<div class="sheet"><${Empty} title="The memory is empty.">
+    Read a folder once with <code>pal add ~/notes</code>, or keep it read with <code>pal watch add ~/notes</code>. To try it on
+    the notes of somebody who keeps a lighthouse museum: open the chat with <code>pal</code> and choose “Try the examples”.
+  <//></div>`;
+}
+
+function Section({ title, children }) {
+  return html`<section><h2>${title}</h2>${children}</section>`;
+}
+
+const Row = ({ href, onClick, head, more, warn }) => html`<a class="entry" data-item href=${href} onClick=${onClick}>
+  <span class=${warn ? "warn" : ""}>${head}</span>${more && html`<small>${more}</small>`}
+</a>`;
+
+function News({ home, folders }) {
+  const review = home.review;
+  const rows = [];
+  if (review) {
+    const waits = `${count(home.review_total, "change")} ${home.review_total === 1 ? "waits" : "wait"} for your review`;
+    rows.push(html`<${Row} href=${address("review", review.id)} warn head=${waits} more=${tellNews(review, folders)} />`);
+  }
+  for (const one of home.changed.filter((one) => one.id !== review?.id).slice(0, 4)) {
+    const fact = one.relation === "negates" ? one.old : one.new;
+    const before = one.relation === "negates" ? "no longer so" : `was: ${statement(one.old)}`;
+    rows.push(html`<${Row} href=${address("review", one.id)} head=${statement(fact)} more=${`${before} · ${when(one.at)}`} />`);
+  }
+  for (const one of home.read) {
+    rows.push(html`<${Row} href=${address("note", one.uri)} head=${one.title} more=${`read, ${count(one.episodes, "passage")}${one.at ? `, of ${day(one.at)}` : ""}`} />`);
+  }
+  const more = home.read_total - home.read.length;
+  return html`<${Section} title=${`Since ${when(home.since)}`}>
+    ${rows.length ? rows : html`<p class="muted">Nothing is new.</p>`}
+    ${more > 0 && html`<p class="muted">and ${count(more, "more note")}</p>`}
+  <//>`;
+}
+
+function tellNews(one, folders) {
+  const from = `from ${place(one.new, folders)}`;
+  if (one.relation === "contradicts") return `Two notes disagree: ${statement(one.new)} / ${statement(one.old)}, ${from}`;
+  if (one.relation === "negates") return `No longer so: ${statement(one.old)}, ${from}`;
+  return `Changed: ${statement(one.new)} (was: ${statement(one.old)}), ${from}`;
+}
+
+function Planned({ home }) {
+  if (!home.planned.length) return null;
+  const today = new Date().toISOString().slice(0, 10);
+  return html`<${Section} title="Planned">
+    ${home.planned.slice(0, 8).map(
+      (one) => html`<a class="entry dated" data-item href=${address("note", one.uri, ...(one.line ? [one.line] : []))}>
+        <time class=${one.day < today ? "warn" : ""} datetime=${one.day}>${dayName(one.day)}</time>
+        <span>${one.time ? `${one.time.split(" to ")[0]} ` : ""}${one.day < today ? "overdue: " : ""}${one.text}</span>
+      </a>`,
+    )}
+    ${home.planned_total > 8 && html`<p class="muted">and ${(home.planned_total - 8).toLocaleString("en")} more</p>`}
+  <//>`;
+}
+
+/** `today`, `tomorrow`, `Wednesday`, `20 Nov`. */
+function dayName(text) {
+  const at = new Date(`${text}T00:00`);
+  const days = Math.round((at - new Date().setHours(0, 0, 0, 0)) / 86_400_000);
+  if (days === 0 || days === 1) return days ? "tomorrow" : "today";
+  return days > 0 && days < 7 ? WEEKDAYS[at.getDay()] : `${at.getDate()} ${MONTHS[at.getMonth()]}`;
+}
+
+function Questions({ questions }) {
+  if (!questions.length) return null;
+  return html`<${Section} title="Worth asking">
+    ${questions.map((one) => html`<${Row} href=${address("ask")} onClick=${(event) => (event.preventDefault(), ask(one))} head=${one} />`)}
+  <//>`;
+}
+
+function Sessions({ sessions }) {
+  if (!sessions.length) return null;
+  return html`<${Section} title="Your last sessions">
+    ${sessions.slice(0, SESSIONS).map(
+      (one) => html`<${Row} href=${address("ask", one.id)} head=${one.title || "Untitled"} more=${when(one.updated)} />`,
+    )}
+  <//>`;
+}

@@ -1,0 +1,154 @@
+// Review: what newer notes replaced or ended, and where two notes disagree; and what a person says of it.
+
+import { post } from "./api.js";
+import { firstLine, held, Passage, place, statement, when } from "./text.js";
+import { address, Choices, Empty, html, Problem, useAnswer, useEffect, useKeys, useRef, useState, Waiting } from "./ui.js";
+
+const AROUND = 3; // lines on either side
+const MOST = 500;
+const FILTERS = { open: "Waiting", decided: "Decided", all: "All" };
+// what was noticed -> its words, what it means, and what the two facts are called
+const KINDS = {
+  supersedes: ["Replaced", "The new one took the place of the old one.", "Before", "Now"],
+  negates: ["Ended", "The old one ended, and nothing took its place.", "Before", "Told now"],
+  contradicts: ["Two notes disagree", "Both cannot be true, and both stay until you say.", "One says", "Another says"],
+  duplicates: ["Told twice", "Both say the same, and count as one.", "First", "Again"],
+};
+const VERDICTS = { keep: "The new one stands", old: "The old one stands", both: "Both are true" };
+const NOTHING = {
+  open: ["Nothing waits for you.", "When a note says something else than what was known, another address, another date, the memory takes the newer one, and shows both here with the lines they stand in. You say whether that is right."],
+  decided: ["Nothing has been decided yet.", "What you say of a change stands here afterwards, and can be changed."],
+  all: ["Nothing has changed yet.", "Facts that newer notes replace are listed here."],
+};
+
+/** The verdict that brings a revision back to where it is. */
+function verdictOf(one) {
+  if (one.state === "kept") return one.new.retired && one.relation !== "duplicates" ? "old" : "keep";
+  return { settled: "both", undone: "undo", open: "open" }[one.state];
+}
+
+export function ReviewPage({ parts: [wanted], status }) {
+  const [filter, setFilter] = useState("open");
+  const { data, problem, again } = useAnswer("/revisions", { state: filter === "open" ? "open" : "all", limit: MOST });
+  const { data: named } = useAnswer(wanted && `/revisions/${wanted}`);
+  const [chosen, setChosen] = useState(null);
+  const [done, setDone] = useState([]); // what was decided here, the last one last: [id, verdict before]
+  const [said, setSaid] = useState("");
+  const [failed, setFailed] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const list = useRef();
+
+  useEffect(() => {
+    if (!named) return;
+    if (named.state !== "open") setFilter("all");
+    setChosen(named.id);
+  }, [named]);
+  useEffect(() => {
+    again();
+  }, [status.review]);
+
+  const rows = (data?.revisions ?? []).filter((one) => filter !== "decided" || one.state !== "open");
+  const at = Math.max(rows.findIndex((one) => one.id === chosen), 0);
+  const one = rows[at];
+
+  const settle = async (id, verdict) => {
+    setBusy(true);
+    setFailed(null);
+    try {
+      return await post(`/revisions/${id}`, { verdict });
+    } catch (refused) {
+      setFailed(refused);
+      return null;
+    } finally {
+      setBusy(false);
+      document.dispatchEvent(new CustomEvent("palimpsest:changed"));
+    }
+  };
+  const decide = async (verdict) => {
+    if (!one || busy) return;
+    const before = verdictOf(one);
+    setChosen((rows[at + 1] ?? rows[at - 1])?.id ?? null);
+    if (await settle(one.id, verdict)) {
+      setDone([...done, [one.id, before]]);
+      setSaid(`${VERDICTS[verdict]}: ${statement(verdict === "old" ? one.old : one.new)}`);
+      again();
+    }
+  };
+  const undo = async () => {
+    const last = done.at(-1);
+    if (!last || busy) return;
+    if (await settle(...last)) {
+      setDone(done.slice(0, -1));
+      setSaid("Taken back.");
+      setChosen(last[0]);
+      again();
+    }
+  };
+  const move = (step) => {
+    const next = rows[Math.min(Math.max(at + step, 0), rows.length - 1)];
+    if (!next) return;
+    setChosen(next.id);
+    list.current?.querySelector(`[data-id="${next.id}"]`)?.scrollIntoView({ block: "nearest" });
+  };
+  useKeys({
+    j: () => move(1), ArrowDown: () => move(1), n: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
+    a: () => decide("keep"), o: () => decide("old"), b: () => decide("both"), u: undo,
+    f: () => setFilter(Object.keys(FILTERS)[(Object.keys(FILTERS).indexOf(filter) + 1) % 3]),
+  });
+
+  return html`<div class="review">
+    <div class="bar">
+      <${Choices} label="Which changes" options=${{ ...FILTERS, open: data ? `Waiting ${data.open}` : "Waiting" }} chosen=${filter} choose=${setFilter} />
+      <p class="said" aria-live="polite">${said}</p>
+      ${done.length > 0 && html`<button class="quiet" onClick=${undo} disabled=${busy}><kbd>u</kbd> Undo</button>`}
+    </div>
+    <${Problem} problem=${problem ?? failed} again=${again} />
+    ${!data && !problem && html`<${Waiting} />`}
+    ${data && !rows.length && html`<${Empty} title=${NOTHING[filter][0]}>${NOTHING[filter][1]}<//>`}
+    ${rows.length > 0 && html`<div class="pair">
+      <ol class="changes" ref=${list}>${rows.map((row) => html`<li>
+        <button data-id=${row.id} aria-current=${row === one ? "true" : undefined} onClick=${() => setChosen(row.id)}>
+          <span>${statement(row.relation === "negates" ? row.old : row.new)}</span>
+          <small>${KINDS[row.relation][0]} · ${when(row.at)}${row.state === "open" ? "" : ` · ${outcome(row)}`}</small>
+        </button>
+      </li>`)}</ol>
+      <${Change} key=${one.id} one=${one} decide=${decide} busy=${busy} folders=${status.folders} />
+    </div>`}
+  </div>`;
+}
+
+function outcome(one) {
+  if (one.state === "settled") return "both are true";
+  if (one.state === "undone") return "taken back";
+  return verdictOf(one) === "old" ? "the old one stands" : "the new one stands";
+}
+
+function Change({ one, decide, busy, folders }) {
+  const [name, meaning, oldTitle, newTitle] = KINDS[one.relation];
+  const by = one.author === "user" ? "You said so." : one.author === "rule" ? "Found by a rule." : `Found by a model that is ${Math.round(100 * one.confidence)} % sure.`;
+  return html`<article class="change">
+    <h2>${name}</h2>
+    <p class="muted">${meaning} ${one.reason} ${by}</p>
+    <div class="sides">
+      <${Side} title=${oldTitle} fact=${one.old} folders=${folders} isOld />
+      <${Side} title=${newTitle} fact=${one.new} folders=${folders} />
+    </div>
+    <div class="verdicts">
+      <button disabled=${busy} onClick=${() => decide("keep")}><kbd>a</kbd> ${VERDICTS.keep}</button>
+      <button disabled=${busy} onClick=${() => decide("old")}><kbd>o</kbd> ${VERDICTS.old}</button>
+      <button disabled=${busy} onClick=${() => decide("both")}><kbd>b</kbd> ${VERDICTS.both}</button>
+    </div>
+  </article>`;
+}
+
+function Side({ title, fact, folders, isOld = false }) {
+  const { data: passage } = useAnswer(`/episodes/${fact.episode_id}`);
+  return html`<section class="side ${isOld ? "old" : ""}">
+    <h3>${title}</h3>
+    <p class="says">${statement(fact)}</p>
+    <p class="where"><span>${held(fact)}</span> <a href=${address("note", fact.uri, ...(fact.line === null ? [] : [fact.line]))}>${place(fact, folders)}</a></p>
+    ${passage
+      ? html`<${Passage} text=${passage.text} quotes=${[fact.quote]} first=${firstLine(passage)} around=${AROUND} />`
+      : html`<${Passage} text=${fact.quote} />`}
+  </section>`;
+}

@@ -1,0 +1,115 @@
+// Timeline: what held from when until when. Of the whole memory by months, of one thing in lanes.
+
+import { day, held, MONTHS, place, statement } from "./text.js";
+import { address, Empty, html, moveFocus, Problem, useAnswer, useEffect, useKeys, useMemo, useRef, useSettled, useState, Waiting } from "./ui.js";
+
+const MOST_FACTS = 500;
+const TYPING_MS = 150;
+
+export function TimelinePage({ parts: [begun = ""], status }) {
+  const [words, setWords] = useState(begun);
+  const looked = useSettled(words.trim(), TYPING_MS);
+  const { data, problem, again } = useAnswer("/search/facts", { words: looked, limit: MOST_FACTS });
+  const months = useMemo(() => byMonth(data?.facts ?? []), [data]);
+  const page = useRef();
+  useEffect(() => history.replaceState(null, "", address("timeline", ...(looked ? [looked] : []))), [looked]);
+  useKeys({
+    j: () => moveFocus(page.current, 1),
+    ArrowDown: () => moveFocus(page.current, 1),
+    k: () => moveFocus(page.current, -1),
+    ArrowUp: () => moveFocus(page.current, -1),
+  });
+  const replaced = new Map((data?.facts ?? []).filter((one) => one.superseded_by !== null).map((one) => [one.superseded_by, one]));
+  return html`<div class="sheet timeline" ref=${page}>
+    <div class="search">
+      <input data-first type="search" value=${words} placeholder="Of whom, of what" aria-label="Only facts with these words" autocomplete="off"
+        onInput=${(event) => setWords(event.target.value)} />
+      <p class="muted">${data ? tell(data) : ""}</p>
+    </div>
+    <${Problem} problem=${problem} again=${again} />
+    ${!data && !problem && html`<${Waiting} />`}
+    ${data && !months.length && html`<${Empty} title=${looked ? `No fact has “${looked}” in it.` : "No fact has been read yet."}>
+      A fact is what a note says of somebody or something: an address, a price, a date. When a newer note says otherwise, both
+      stand here, with the day from which each held.
+    <//>`}
+    ${months.length > 1 && html`<${Density} months=${months} />`}
+    ${months.map(([month, facts]) => html`<section class="month" id=${`month-${month}`}>
+      <h2>${monthName(month)}</h2>
+      <ol>${facts.map((fact) => html`<${Began} fact=${fact} before=${replaced.get(fact.id)} folders=${status.folders} />`)}</ol>
+    </section>`)}
+  </div>`;
+}
+
+function tell({ facts, total }) {
+  return facts.length < total ? `The ${facts.length} that were read last, of ${total.toLocaleString("en")}. Words find the others.` : "";
+}
+
+function Began({ fact, before, folders }) {
+  const ended = fact.superseded_by !== null || fact.valid_to !== null || fact.retired !== null;
+  return html`<li class=${ended ? "past" : ""}>
+    <time>${fact.since || day(fact.recorded)}</time>
+    <div>
+      <a data-item href=${fact.objects.length ? address("thing", fact.objects[0]) : address("note", fact.uri)}>${statement(fact)}</a>
+      ${before && html`<span class="before">was ${before.objects.at(-1) ?? statement(before)}</span>`}
+      <small>${fact.until ? `until ${fact.until} · ` : ""}<a href=${address("note", fact.uri, ...(fact.line === null ? [] : [fact.line]))}>${place(fact, folders)}</a></small>
+    </div>
+  </li>`;
+}
+
+const began = (fact) => fact.valid_from ?? fact.recorded;
+
+/** The facts by the month in which each began, the newest first. */
+function byMonth(facts) {
+  const months = new Map();
+  for (const fact of [...facts].sort((one, other) => (began(one) < began(other) ? 1 : -1))) {
+    const month = began(fact).slice(0, 7);
+    if (!months.has(month)) months.set(month, []);
+    months.get(month).push(fact);
+  }
+  return [...months];
+}
+
+function monthName(month) {
+  const [year, number] = month.split("-").map(Number);
+  return `${MONTHS[number - 1]} ${year}`;
+}
+
+/** How many facts began in which month, as bars that lead there. */
+function Density({ months }) {
+  const most = Math.max(...months.map(([, facts]) => facts.length));
+  const shown = months.slice(0, 60).reverse();
+  return html`<div class="density" role="group" aria-label="Months">
+    ${shown.map(([month, facts]) => html`<button title=${`${monthName(month)}: ${facts.length}`} aria-label=${`${monthName(month)}, ${facts.length} facts`}
+      onClick=${() => document.getElementById(`month-${month}`).scrollIntoView({ block: "start" })}>
+      <span style=${{ height: `${Math.max(8, (100 * facts.length) / most)}%` }}></span>
+    </button>`)}
+  </div>`;
+}
+
+/** What one thing had, a lane each, with the values side by side over the time in which they held. */
+export function Lanes({ strands, folders }) {
+  const times = strands.flatMap((strand) => strand.values.flatMap(({ fact }) => [began(fact), fact.valid_to].filter(Boolean))).map(Date.parse);
+  const first = Math.min(...times);
+  const last = Math.max(Date.now(), ...times);
+  const share = (at) => (100 * (at - first)) / Math.max(last - first, 1);
+  return html`<div class="lanes">
+    ${strands.map((strand) => html`<div class="lane">
+      <h3>${strand.predicate || strand.subject}</h3>
+      <div class="track" aria-hidden="true">
+        ${strand.values.map((value) => {
+          const from = share(Date.parse(began(value.fact)));
+          const to = share(endOf(value, last));
+          return html`<span class=${isOver(value) ? "past" : ""} style=${{ left: `${from}%`, width: `${Math.max(to - from, 0.8)}%` }}></span>`;
+        })}
+      </div>
+      <ol>${[...strand.values].reverse().map((value) => html`<li class=${isOver(value) ? "past" : ""}>
+        <span class="value">${strand.predicate ? value.fact.objects.at(-1) : value.fact.text}</span>
+        <small>${held(value.fact)} · <a data-item href=${address("note", value.fact.uri, ...(value.fact.line === null ? [] : [value.fact.line]))}>${place(value.fact, folders)}</a>${value.ended ? ` · ${value.ended.reason}` : ""}</small>
+      </li>`)}</ol>
+    </div>`)}
+    <div class="axis" aria-hidden="true"><span>${day(new Date(first).toISOString())}</span><span>${last - Date.now() > 86_400_000 ? day(new Date(last).toISOString()) : "today"}</span></div>
+  </div>`;
+}
+
+const isOver = ({ fact, ended }) => ended !== null || fact.superseded_by !== null || fact.retired !== null;
+const endOf = (value, last) => Date.parse(value.fact.valid_to ?? (isOver(value) ? (value.ended?.new.valid_from ?? value.ended?.at ?? value.fact.retired ?? "") : "")) || last;

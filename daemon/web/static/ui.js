@@ -1,0 +1,126 @@
+// What all pages are made of.
+
+import { get, whenGone } from "./api.js";
+
+export const { h, render, Fragment } = globalThis.preact;
+export const { useCallback, useEffect, useMemo, useRef, useState } = globalThis.preactHooks;
+export const html = globalThis.htm.bind(h);
+
+/** What the daemon answers: {data, problem}, neither while it works. Asked again when path or query differ, when
+    `again` is called, and when the daemon is back. What was there stays until then. */
+export function useAnswer(path, query = {}) {
+  const [state, setState] = useState({});
+  const [turn, setTurn] = useState(0);
+  const key = path && `${path}?${JSON.stringify(query)}`;
+  useEffect(() => {
+    if (!path) return undefined;
+    const abort = new AbortController();
+    get(path, query, { signal: abort.signal }).then(
+      (data) => setState({ data, key }),
+      (problem) => abort.signal.aborted || setState({ problem, key }),
+    );
+    return () => abort.abort();
+  }, [key, turn]);
+  useEffect(() => whenGone((problem) => problem === null && state.problem?.code === "gone" && setTurn(turn + 1)), [state, turn]);
+  return { ...state, isCurrent: state.key === key, again: () => setTurn(turn + 1) };
+}
+
+/** A value that is kept in this browser; `fallback` while there is none. */
+export function useKept(name, fallback) {
+  const [value, setValue] = useState(() => localStorage.getItem(`palimpsest-${name}`) ?? fallback);
+  const keep = (next) => {
+    localStorage.setItem(`palimpsest-${name}`, next);
+    setValue(next);
+  };
+  return [value, keep];
+}
+
+/** The value as it was when it had not changed for so many milliseconds. */
+export function useSettled(value, ms) {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
+
+/** Keys of a page: {key: what it does}, where nothing is typed and no dialog is open. */
+export function useKeys(keys) {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const listen = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
+      const act = latest.current[event.key];
+      if (!act || (event.key === "Enter" && event.target.closest("a, button, summary"))) return;
+      event.preventDefault();
+      act(event);
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, []);
+}
+
+export const isTyping = (target) => Boolean(target.closest?.("input, textarea, select, [contenteditable], dialog"));
+
+/** Moves through the elements of a list that take the focus: `step` of 1 or -1. */
+export function moveFocus(list, step) {
+  const items = [...(list?.querySelectorAll("[data-item]") ?? [])];
+  if (!items.length) return;
+  const at = items.indexOf(document.activeElement.closest("[data-item]"));
+  const next = items[at < 0 ? (step > 0 ? 0 : items.length - 1) : Math.min(Math.max(at + step, 0), items.length - 1)];
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+// Addresses within the page. What is named in them is encoded, so that a name is never read as a part of one.
+export const address = (...parts) => `#/${parts.map((part) => encodeURIComponent(part)).join("/")}`;
+export const parts = (hash) => hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decode);
+export const go = (...to) => {
+  location.hash = address(...to);
+};
+
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export function Empty({ title, children }) {
+  return html`<div class="empty"><p class="lead">${title}</p><p>${children}</p></div>`;
+}
+
+/** What went wrong, with the command that helps. */
+export function Problem({ problem, again }) {
+  if (!problem || problem.code === "gone" || problem.code === "no_session") return null; // said above all pages
+  return html`<div class="problem" role="alert">
+    <p>${problem.message} ${problem.remedy}</p>
+    ${again && html`<button class="quiet" onClick=${again}>Try again</button>`}
+  </div>`;
+}
+
+export function Waiting({ children = "Looking…" }) {
+  return html`<p class="waiting" aria-live="polite">${children}</p>`;
+}
+
+/** A few choices of which one holds. */
+export function Choices({ label, options, chosen, choose }) {
+  return html`<div class="choices" role="group" aria-label=${label}>
+    ${Object.entries(options).map(
+      ([name, text]) =>
+        html`<button type="button" aria-pressed=${chosen === name} onClick=${() => choose(name)}>${text}</button>`,
+    )}
+  </div>`;
+}
+
+/** A date that may be taken away again. */
+export function DayField({ label, value, change, id }) {
+  return html`<span class="dayfield">
+    <label for=${id}>${label}</label>
+    <input id=${id} type="date" value=${value} max="2199-12-31" onInput=${(event) => change(event.target.value)} />
+    ${value && html`<button type="button" class="quiet" onClick=${() => change("")} aria-label="As it is now">✕</button>`}
+  </span>`;
+}
