@@ -36,7 +36,8 @@ class Page:
         self._sessions = Sessions(settings.web.idle_minutes * 60)
         self._app: ASGIApp | None = None
         self._server: asyncio.Task[None] | None = None
-        self._told = asyncio.Event()
+        self._is_closed = False
+        self._woken = asyncio.Event()
         self._gate: Gate | None = None
         self._port = 0
 
@@ -50,7 +51,7 @@ class Page:
         wanted = self._settings.web.port if port is None else port
         if wanted and not FIRST_PORT <= wanted <= LAST_PORT:
             raise InvalidInputError(f"port is {wanted}; choose one from {FIRST_PORT} to {LAST_PORT}, or 0 for any.")
-        if self._server is not None and self._told.is_set():
+        if self._server is not None and self._is_closed:
             await self.close()
         if self._server is None:
             self._listen(wanted)
@@ -73,7 +74,8 @@ class Page:
         """Lets nobody in any more."""
         self._sessions.end_all()
         self._discard_opener()
-        self._told.set()
+        self._is_closed = True
+        self._woken.set()
         if self._gate is not None:
             self._gate.stopping = True
 
@@ -86,18 +88,19 @@ class Page:
         hosts = {"127.0.0.1", "localhost"} | ({"[::1]"} if len(listeners) > 1 else set())
         self._gate = Gate(self._app, self._settings.daemon.in_flight, None, None)
         guard = Guard(
-            self._gate, self._sessions, frozenset(f"{host}:{self._port}" for host in hosts), self._discard_opener
+            self._gate, self._sessions, frozenset(f"{host}:{self._port}" for host in hosts), self._note_session
         )
-        self._told = asyncio.Event()
+        self._is_closed = False
         server = Server(guard, self._settings.daemon, lambda: None, self._wait, lambda: None)
         self._server = asyncio.create_task(server.serve(sockets=listeners))
         log.info("the page is open on port %d", self._port)
 
     async def _wait(self) -> None:
         """Until the page is closed, or nobody could use it any more."""
-        while not self._told.is_set() and (left := self._sessions.seconds_left()) is not None:
+        while not self._is_closed and (left := self._sessions.seconds_left()) is not None:
+            self._woken.clear()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._told.wait(), max(left, LEAST_WAIT_SECONDS))
+                await asyncio.wait_for(self._woken.wait(), max(left, LEAST_WAIT_SECONDS))
         log.info("the page is closed")
         self.close_soon()
 
@@ -115,6 +118,11 @@ class Page:
                 f'<a href="{there}">Open Palimpsest</a>\n'
             )
         return str(self._paths.opener)
+
+    def _note_session(self) -> None:
+        """A link has become a session, which may end before any link does."""
+        self._discard_opener()
+        self._woken.set()
 
     def _discard_opener(self) -> None:
         self._paths.opener.unlink(missing_ok=True)

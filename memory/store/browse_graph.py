@@ -50,7 +50,8 @@ def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[in
     values = {"ids": id_list(objects), "limit": limit, "newest": NEWEST_PASSAGES}
     ours = "(SELECT value FROM json_each(:ids))"
     rows = conn.execute(
-        f"SELECT found.id FROM (SELECT iif(e.src IN {ours}, e.dst, e.src) AS id, 1 << 40 AS times FROM edge e WHERE e.id IN"
+        f"SELECT found.id FROM (SELECT iif(e.src IN {ours}, e.dst, e.src) AS id, 1 << 40 AS times"
+        " FROM edge e WHERE e.id IN"
         f" (SELECT id FROM edge WHERE src IN {ours} AND kind = 'rel' AND {LIVE} UNION"
         f" SELECT id FROM edge WHERE dst IN {ours} AND kind = 'rel' AND {LIVE})"
         " UNION ALL"

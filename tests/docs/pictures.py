@@ -1,7 +1,7 @@
-"""The pictures of the chat in README and docs: `python -m tests.docs.pictures`.
+"""The pictures in README and docs: `python -m tests.docs.pictures [chat|web]`.
 
-Drives the real chat against a real daemon that watches the example notes, and draws what is on the screen. The
-recording is one SVG whose frames follow each other.
+Drives the real chat, and the page in a real browser, against a real daemon that watches the example notes, and draws
+what is on the screen. The recording of the chat is one SVG whose frames follow each other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import asyncio
 import os
 import re
 import shutil
+import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -26,6 +28,7 @@ NOTES = ROOT / "examples" / "notes"
 SIZE = (116, 34)
 FONTS = "ui-monospace, SFMono-Regular, Menlo, DejaVu Sans Mono"
 PATIENCE = 1000  # pauses of 20 ms
+STEPS = 250  # of the graph's layout, after which it hardly moves
 
 
 class Recorder:
@@ -133,6 +136,29 @@ async def visit(visitor: Visitor) -> None:
     visitor.show(3.5, "review")
 
 
+def photograph(daemon: RunningDaemon) -> None:
+    """The pictures of the page: an answer with what it rests on, and the graph."""
+    from tests.web.chromium import open_chromium
+
+    with open_chromium() as browser:
+        context = browser.new_context(viewport={"width": 1160, "height": 720}, color_scheme="dark")
+        page = context.new_page()
+        page.goto(daemon.client.open_page().url)
+        page.wait_for_selector("nav.rail")
+        page.keyboard.press("2")
+        page.keyboard.type("Where is the harbour office?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".evidence mark")
+        page.screenshot(path=IMAGES / "web.png")
+        page.emulate_media(color_scheme="light")
+        page.keyboard.press("Escape")
+        page.keyboard.press("4")
+        while page.evaluate("document.querySelector('canvas')?.drawing?.steps ?? 0") < STEPS:
+            page.wait_for_timeout(100)
+        page.screenshot(path=IMAGES / "graph.png")
+    daemon.client.close_page()
+
+
 async def record(daemon: RunningDaemon) -> Recorder:
     """The frames and the pictures of one visit."""
 
@@ -147,8 +173,8 @@ async def record(daemon: RunningDaemon) -> Recorder:
     return recorder
 
 
-def main() -> None:
-    """Draws the pictures anew."""
+def main(wanted: Collection[str]) -> None:
+    """Draws the pictures anew: of the chat, of the page, or of both."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOME"] = folder  # so that a picture says `~/notes`, wherever it was made
         notes = Path(folder) / "notes"
@@ -157,12 +183,15 @@ def main() -> None:
             daemon.client.watch(notes)
             for _ in daemon.client.add([notes]):
                 pass
-            recorder = asyncio.run(record(daemon))
-    IMAGES.mkdir(exist_ok=True)
-    for name, svg in recorder.pictures.items():
-        (IMAGES / f"{name}.svg").write_text(svg, "utf-8")
-    (IMAGES / "chat.svg").write_text(animate(recorder.frames), "utf-8")
+            IMAGES.mkdir(exist_ok=True)
+            if "web" in wanted:
+                photograph(daemon)
+            if "chat" in wanted:
+                recorder = asyncio.run(record(daemon))
+                for name, svg in recorder.pictures.items():
+                    (IMAGES / f"{name}.svg").write_text(svg, "utf-8")
+                (IMAGES / "chat.svg").write_text(animate(recorder.frames), "utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or ("chat", "web"))

@@ -20,9 +20,10 @@ FRAME = '<svg viewBox="0 0 9 9" xmlns="http://www.w3.org/2000/svg"><style>@font-
 
 @pytest.mark.parametrize("picture", sorted(IMAGES.glob("*")), ids=lambda path: path.name)
 def test_a_picture_is_shown_somewhere_and_tells_nothing_of_the_machine(picture: Path) -> None:
-    assert picture.resolve() in SHOWN
+    assert picture.resolve() in SHOWN and picture.stat().st_size < 900_000
+    if picture.suffix == ".png":
+        return
     text = picture.read_text("utf-8")
-    assert len(text) < 900_000
     assert not re.search(r"/(tmp|home|root|Users|work)/|https?://(?!www\.w3\.org)", text.replace("&#160;", " "))
     ET.fromstring(text)
 

@@ -10,7 +10,7 @@ import { count } from "./text.js";
 import { TimelinePage } from "./timeline.js";
 import { address, go, html, isTyping, parts, render, useEffect, useKept, useRef, useState } from "./ui.js";
 
-const POLL_MS = 10_000;
+const POLL_MS = 5_000;
 const PAGES = {
   home: ["Home", HomePage],
   ask: ["Ask", AskPage],
@@ -65,14 +65,18 @@ function useHash() {
   useEffect(() => {
     const changed = () => setHash(location.hash);
     addEventListener("hashchange", changed);
-    return () => removeEventListener("hashchange", changed);
+    document.addEventListener("palimpsest:route", changed);
+    return () => {
+      removeEventListener("hashchange", changed);
+      document.removeEventListener("palimpsest:route", changed);
+    };
   }, []);
   return hash;
 }
 
-function App({ refused }) {
+function App() {
   const status = useStatus();
-  const [gone, setGone] = useState(refused);
+  const [gone, setGone] = useState(null);
   const [theme, setTheme] = useKept("theme", "system");
   const help = useRef();
   const main = useRef();
@@ -164,12 +168,13 @@ function Closed({ problem }) {
     <p class="wordmark">Palimpsest</p>
     <p class="lead">${problem.message}</p>
     <p>A link opens the page once, in one browser, so that nobody else gets in. For a new one, on your terminal:</p>
-    <p><code>pal web</code></p>
+    <p><code>${problem.remedy || "pal web"}</code></p>
   </div>`;
 }
 
 /** The link's token is behind the #: it is in no request but this one, and in no history. */
 async function begin() {
+  const page = document.getElementById("page");
   let refused = null;
   if (location.hash && !location.hash.startsWith("#/")) {
     const token = location.hash.slice(1);
@@ -180,7 +185,7 @@ async function begin() {
   } else if (!hasSession()) {
     refused = new Refused({ code: "no_session", message: "This page is opened from your terminal." });
   }
-  render(html`<${App} refused=${refused} />`, document.getElementById("page"));
+  render(refused ? html`<${Closed} problem=${refused} />` : html`<${App} />`, page);
 }
 
 begin();

@@ -3,9 +3,10 @@
 import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
 import { count, inline, splitLines } from "./text.js";
-import { DayField, Empty, go, html, useAnswer, useEffect, useKeys, useRef, useState } from "./ui.js";
+import { DayField, Empty, go, html, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useState } from "./ui.js";
 
 const MAX_QUESTION = 4000; // characters, as in the chat
+const MAX_TITLE = 60;
 
 /** The session that is on the page; it stays while other pages are looked at. */
 const session = { id: null, title: "", turns: [], asOf: "", chosen: null, stop: null, problem: null, listeners: new Set() };
@@ -23,6 +24,12 @@ function useSession() {
   return session;
 }
 
+/** A session is named after its first question, until a model finds a shorter name: `daemon.terminal.title_of`. */
+function titleOf(question) {
+  const line = question.replace(/\s+/g, " ").trim();
+  return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE).replace(/ [^ ]*$/, "")}…`;
+}
+
 /** Asks, and shows the page with the answer. A question that is running is stopped. */
 export async function ask(question) {
   stop();
@@ -35,7 +42,7 @@ export async function ask(question) {
   changed();
   try {
     if (session.id === null) {
-      session.id = (await post("/conversations", { title: "" })).id;
+      session.id = (await post("/conversations", { title: titleOf(question) })).id;
       history.replaceState(null, "", `#/ask/${session.id}`);
     }
     const body = { question, conversation: session.id, ...(turn.asOf ? { as_of: turn.asOf } : {}) };
@@ -224,7 +231,7 @@ function Prompt() {
   const { asOf, stop: running, turns } = useSession();
   const [question, setQuestion] = useState("");
   const field = useRef();
-  useEffect(() => field.current.focus(), []);
+  useLayoutEffect(() => field.current.focus(), []);
   useEffect(() => {
     field.current.style.height = "auto";
     field.current.style.height = `${Math.min(field.current.scrollHeight, 200)}px`;

@@ -5,7 +5,8 @@ const FULL = 2 * Math.PI;
 const LABELS = 70; // at once, of those that are joined most
 const REACH = 18; // pixels around a vertex in which a pointer means it
 const STROKES = 400; // lines of one path: of more, drawing takes longer for each
-const FIT = 0.88; // of the canvas is filled by the graph
+const FIT = 0.9; // of the canvas' height is filled by the graph
+const LABEL_PIXELS = 110;
 const HUES = ["--accent", "--kind-2", "--kind-3", "--kind-4", "--kind-5", "--kind-6"];
 
 let library = null;
@@ -122,8 +123,9 @@ export class Drawing {
     if (!placed.length || !this.d3 || !this.width) return;
     const [left, right] = this.d3.extent(placed, (node) => node.x);
     const [top, bottom] = this.d3.extent(placed, (node) => node.y);
-    const k = Math.min((FIT * this.width) / (right - left + 60), (FIT * this.height) / (bottom - top + 60), 1.8);
-    const x = this.width / 2 - (k * (left + right)) / 2;
+    const named = Math.min(LABEL_PIXELS, this.width / 5); // of what stands furthest to the right
+    const k = Math.min((this.width - named - 40) / (right - left + 30), (FIT * this.height) / (bottom - top + 30), 2);
+    const x = (this.width - named + 20) / 2 - (k * (left + right)) / 2;
     const y = this.height / 2 - (k * (top + bottom)) / 2;
     this.isFitting = true;
     this.setTransform(this.d3.zoomIdentity.translate(x, y).scale(k));
@@ -222,7 +224,7 @@ export class Drawing {
       probe.style.color = `var(${name})`;
       return getComputedStyle(probe).color;
     };
-    this.colours = Object.fromEntries(["--ink", "--muted", "--line", "--accent", "--bg", "--faint"].map((name) => [name.slice(2), read(name)]));
+    this.colours = Object.fromEntries(["--ink", "--muted", "--edge", "--accent", "--bg"].map((name) => [name.slice(2), read(name)]));
     this.hues = HUES.map(read);
     this.font = getComputedStyle(this.canvas).fontFamily;
     probe.remove();
@@ -260,7 +262,7 @@ export class Drawing {
   drawEdges(focus) {
     const { context, transform } = this;
     const strokes = [
-      ["line", this.edges.filter((edge) => !edge.relation && edge.from !== focus && edge.to !== focus), 1],
+      ["edge", this.edges.filter((edge) => !edge.relation && edge.from !== focus && edge.to !== focus), 1],
       ["muted", this.edges.filter((edge) => edge.relation && edge.from !== focus && edge.to !== focus), 1.2],
       ["accent", focus ? this.edges.filter((edge) => edge.from === focus || edge.to === focus) : [], 1.6],
     ];

@@ -95,7 +95,7 @@ export function GraphPage({ parts: [about = ""] }) {
   const drawing = useRef(null);
   const [first, last] = useMemo(() => range(graph), [graph]);
   const [date, setDate] = useState(null); // days before the last; null: now
-  const at = date === null ? last : last - date * DAY_MS;
+  const at = date === null ? last : Math.max(last - date * DAY_MS, first);
   const shown = useMemo(() => graph && visible(graph, at, hidden), [graph, at, hidden]);
   const kinds = useMemo(() => countKinds(graph), [graph]);
   useEffect(() => setChosen(null), [about, limit]);

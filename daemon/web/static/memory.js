@@ -3,7 +3,7 @@
 import { GraphView } from "./graph.js";
 import { Lanes } from "./timeline.js";
 import { count, day, firstLine, held, Passage, place, shortPath, statement, when } from "./text.js";
-import { address, Choices, Empty, html, moveFocus, Problem, useAnswer, useEffect, useKeys, useRef, useSettled, useState, Waiting } from "./ui.js";
+import { address, Choices, Empty, html, moveFocus, Problem, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useSettled, useState, Waiting } from "./ui.js";
 
 const TYPING_MS = 120;
 const ROWS = { all: 8, one: 100 };
@@ -15,7 +15,7 @@ export function MemoryPage({ parts: [begun = ""], status }) {
   const list = useRef();
   const field = useRef();
   const looked = useSettled(words.trim(), TYPING_MS);
-  useEffect(() => field.current.focus(), []);
+  useLayoutEffect(() => field.current.focus(), []);
   useEffect(() => history.replaceState(null, "", address("memory", ...(looked ? [looked] : []))), [looked]);
   useKeys({
     j: () => moveFocus(list.current, 1),
@@ -102,8 +102,7 @@ export function ThingPage({ parts: [name], status }) {
   const changed = thing.strands.filter((strand) => strand.values.length > 1 || strand.values.some((value) => value.ended));
   return html`<article class="sheet thing" ref=${page}>
     <p class="crumb"><a href=${address("memory")}>Memory</a></p>
-    <h1>${thing.name}</h1>
-    ${others.length > 0 && html`<p class="muted">also called ${others.join(", ")}</p>`}
+    <header><h1>${thing.name}</h1>${others.length > 0 && html`<p class="muted">also called ${others.join(", ")}</p>`}</header>
     <section>
       <h2>Facts now</h2>
       ${thing.facts.length

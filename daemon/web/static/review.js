@@ -130,7 +130,7 @@ function Change({ one, decide, busy, folders }) {
     <h2>${name}</h2>
     <p class="muted">${meaning} ${one.reason} ${by}</p>
     <div class="sides">
-      <${Side} title=${oldTitle} fact=${one.old} folders=${folders} isOld />
+      <${Side} title=${oldTitle} fact=${one.old} folders=${folders} isOver=${one.relation !== "contradicts"} />
       <${Side} title=${newTitle} fact=${one.new} folders=${folders} />
     </div>
     <div class="verdicts">
@@ -141,9 +141,9 @@ function Change({ one, decide, busy, folders }) {
   </article>`;
 }
 
-function Side({ title, fact, folders, isOld = false }) {
+function Side({ title, fact, folders, isOver = false }) {
   const { data: passage } = useAnswer(`/episodes/${fact.episode_id}`);
-  return html`<section class="side ${isOld ? "old" : ""}">
+  return html`<section class="side ${isOver ? "old" : ""}">
     <h3>${title}</h3>
     <p class="says">${statement(fact)}</p>
     <p class="where"><span>${held(fact)}</span> <a href=${address("note", fact.uri, ...(fact.line === null ? [] : [fact.line]))}>${place(fact, folders)}</a></p>

@@ -122,9 +122,7 @@ const PARTS = {
 
 /** `3 May 2026`; nothing for none. */
 export function day(at) {
-  if (!at) return "";
-  const [year, month, date] = at.slice(0, 10).split("-").map(Number);
-  return `${date} ${MONTHS[month - 1]} ${year}`;
+  return at ? told(at.slice(0, 10)) : "";
 }
 
 export const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
@@ -150,9 +148,15 @@ export function statement(fact) {
   return `${fact.text.replace(/\s+/g, " ").trim()}${meant ? ` (${meant})` : ""}`;
 }
 
+/** A day, month or year as precisely as it is named: `9 Mar 2026`, `Mar 2026`, `2026`. */
+export function told(time) {
+  const [year, month, date] = time.split("-").map(Number);
+  return [date, MONTHS[month - 1], year].filter(Boolean).join(" ");
+}
+
 /** From when and until when a fact held, or when it was read. */
 export function held(fact) {
-  if (fact.since && fact.until && fact.since !== fact.until) return `${fact.since} to ${fact.until}`;
-  if (fact.until) return `until ${fact.until}`;
-  return fact.since ? `since ${fact.since}` : `read ${day(fact.recorded)}`;
+  if (fact.since && fact.until && fact.since !== fact.until) return `${told(fact.since)} to ${told(fact.until)}`;
+  if (fact.until) return `until ${told(fact.until)}`;
+  return fact.since ? `since ${told(fact.since)}` : `read ${day(fact.recorded)}`;
 }

@@ -1,16 +1,19 @@
 // Timeline: what held from when until when. Of the whole memory by months, of one thing in lanes.
 
-import { day, held, MONTHS, place, statement } from "./text.js";
+import { count, day, held, MONTHS, place, statement, told } from "./text.js";
 import { address, Empty, html, moveFocus, Problem, useAnswer, useEffect, useKeys, useMemo, useRef, useSettled, useState, Waiting } from "./ui.js";
 
 const MOST_FACTS = 500;
+const MOST_REVISIONS = 1000;
+const MOST_BARS = 60;
 const TYPING_MS = 150;
 
 export function TimelinePage({ parts: [begun = ""], status }) {
   const [words, setWords] = useState(begun);
   const looked = useSettled(words.trim(), TYPING_MS);
   const { data, problem, again } = useAnswer("/search/facts", { words: looked, limit: MOST_FACTS });
-  const months = useMemo(() => byMonth(data?.facts ?? []), [data]);
+  const { data: revised } = useAnswer("/revisions", { state: "all", limit: MOST_REVISIONS });
+  const [months, replaced] = useMemo(() => weave(data?.facts ?? [], revised?.revisions ?? [], looked), [data, revised]);
   const page = useRef();
   useEffect(() => history.replaceState(null, "", address("timeline", ...(looked ? [looked] : []))), [looked]);
   useKeys({
@@ -19,7 +22,6 @@ export function TimelinePage({ parts: [begun = ""], status }) {
     k: () => moveFocus(page.current, -1),
     ArrowUp: () => moveFocus(page.current, -1),
   });
-  const replaced = new Map((data?.facts ?? []).filter((one) => one.superseded_by !== null).map((one) => [one.superseded_by, one]));
   return html`<div class="sheet timeline" ref=${page}>
     <div class="search">
       <input data-first type="search" value=${words} placeholder="Of whom, of what" aria-label="Only facts with these words" autocomplete="off"
@@ -47,16 +49,30 @@ function tell({ facts, total }) {
 function Began({ fact, before, folders }) {
   const ended = fact.superseded_by !== null || fact.valid_to !== null || fact.retired !== null;
   return html`<li class=${ended ? "past" : ""}>
-    <time>${fact.since || day(fact.recorded)}</time>
+    <time>${fact.since ? told(fact.since) : day(fact.recorded)}</time>
     <div>
       <a data-item href=${fact.objects.length ? address("thing", fact.objects[0]) : address("note", fact.uri)}>${statement(fact)}</a>
       ${before && html`<span class="before">was ${before.objects.at(-1) ?? statement(before)}</span>`}
-      <small>${fact.until ? `until ${fact.until} · ` : ""}<a href=${address("note", fact.uri, ...(fact.line === null ? [] : [fact.line]))}>${place(fact, folders)}</a></small>
+      <small>${fact.until ? `until ${told(fact.until)} · ` : ""}<a href=${address("note", fact.uri, ...(fact.line === null ? [] : [fact.line]))}>${place(fact, folders)}</a></small>
     </div>
   </li>`;
 }
 
 const began = (fact) => fact.valid_from ?? fact.recorded;
+
+/** The facts by months, and by its id what each took the place of. What was replaced in a note that said it is no longer
+    among the facts of the memory; the revision still has it. */
+function weave(facts, revisions, words) {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const ended = revisions.filter((one) => one.state !== "undone" && (one.relation === "supersedes" || one.relation === "negates") && one.old.predicate);
+  const known = new Map(facts.map((fact) => [fact.id, fact]));
+  for (const { old } of ended) {
+    const text = old.text.toLowerCase();
+    if (!known.has(old.id) && wanted.every((word) => text.includes(word))) known.set(old.id, old);
+  }
+  const replaced = new Map(ended.filter((one) => one.relation === "supersedes").map((one) => [one.new.id, one.old]));
+  return [byMonth([...known.values()]), replaced];
+}
 
 /** The facts by the month in which each began, the newest first. */
 function byMonth(facts) {
@@ -74,15 +90,30 @@ function monthName(month) {
   return `${MONTHS[number - 1]} ${year}`;
 }
 
+/** All months from one to another. */
+function run(first, last) {
+  const [year, month] = first.split("-").map(Number);
+  const [lastYear, lastMonth] = last.split("-").map(Number);
+  const length = Math.min((lastYear - year) * 12 + lastMonth - month + 1, 12_000);
+  return Array.from({ length }, (_, index) => {
+    const at = month - 1 + index;
+    return `${String(year + Math.floor(at / 12)).padStart(4, "0")}-${String((at % 12) + 1).padStart(2, "0")}`;
+  });
+}
+
 /** How many facts began in which month, as bars that lead there. */
 function Density({ months }) {
-  const most = Math.max(...months.map(([, facts]) => facts.length));
-  const shown = months.slice(0, 60).reverse();
+  const begun = new Map(months.map(([month, facts]) => [month, facts.length]));
+  const shown = run(months.at(-1)[0], months[0][0]).slice(-MOST_BARS);
+  const most = Math.max(...shown.map((month) => begun.get(month) ?? 0));
   return html`<div class="density" role="group" aria-label="Months">
-    ${shown.map(([month, facts]) => html`<button title=${`${monthName(month)}: ${facts.length}`} aria-label=${`${monthName(month)}, ${facts.length} facts`}
-      onClick=${() => document.getElementById(`month-${month}`).scrollIntoView({ block: "start" })}>
-      <span style=${{ height: `${Math.max(8, (100 * facts.length) / most)}%` }}></span>
-    </button>`)}
+    ${shown.map((month) => {
+      const number = begun.get(month) ?? 0;
+      return html`<button disabled=${!number} title=${`${monthName(month)}: ${number}`} aria-label=${`${monthName(month)}, ${count(number, "fact")}`}
+        onClick=${() => document.getElementById(`month-${month}`).scrollIntoView({ block: "start" })}>
+        <span style=${{ height: `${number ? Math.max(8, (100 * number) / most) : 2}%` }}></span>
+      </button>`;
+    })}
   </div>`;
 }
 

@@ -3,7 +3,7 @@
 import { get, whenGone } from "./api.js";
 
 export const { h, render, Fragment } = globalThis.preact;
-export const { useCallback, useEffect, useMemo, useRef, useState } = globalThis.preactHooks;
+export const { useEffect, useLayoutEffect, useMemo, useRef, useState } = globalThis.preactHooks;
 export const html = globalThis.htm.bind(h);
 
 /** What the daemon answers: {data, problem}, neither while it works. Asked again when path or query differ, when
@@ -77,8 +77,10 @@ export function moveFocus(list, step) {
 // Addresses within the page. What is named in them is encoded, so that a name is never read as a part of one.
 export const address = (...parts) => `#/${parts.map((part) => encodeURIComponent(part)).join("/")}`;
 export const parts = (hash) => hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decode);
+/** Goes to a page at once, so that what is typed next is typed there. */
 export const go = (...to) => {
   location.hash = address(...to);
+  document.dispatchEvent(new Event("palimpsest:route"));
 };
 
 function decode(part) {

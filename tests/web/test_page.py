@@ -1,0 +1,321 @@
+"""The page in a real browser: what a person does in it, and that nothing of a note, another page or another host does
+anything to it."""
+
+from __future__ import annotations
+
+import http.server
+import re
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import HOSTILE, WAIT_MS, Visitor, change_note
+
+expect.set_options(timeout=WAIT_MS)
+
+PAGES = ("home", "ask", "memory", "thing/Mara%20Quill", "graph", "timeline", "review")
+PHONE = "2025-01-10 Mara.md"
+
+
+def go(page: Page, where: str) -> None:
+    page.evaluate("where => { location.hash = `#/${where}` }", where)
+
+
+def until(page: Page, expression: str, *given: object) -> None:
+    """Waits for what the page holds, without a code from a string, which its policy forbids."""
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while not page.evaluate(expression, *given):
+        assert time.monotonic() < deadline, expression
+        page.wait_for_timeout(20)
+
+
+def ask(page: Page, question: str) -> None:
+    page.get_by_role("textbox", name="Ask your memory").fill(question)
+    page.keyboard.press("Enter")
+    page.locator(".turn.done").last.wait_for()
+
+
+def test_a_question_is_answered_with_the_passage_it_rests_on(visitor: Visitor, page: Page) -> None:
+    page.keyboard.press("2")
+    ask(page, "Where does the ferry leave from?")
+    lines = page.locator(".turn.done .line")
+    expect(lines.first).to_contain_text("South Pier")
+    expect(page.locator(".line.earlier")).to_contain_text("North Pier")
+    expect(page.locator(".evidence mark")).to_have_text("The ferry leaves from the South Pier at 9:30 from today.")
+    page.locator(".line.earlier .cite").click()
+    expect(page.locator(".evidence .marked")).to_contain_text("6")  # the number of its line
+    expect(page.locator(".evidence .where")).to_contain_text("2025-03-02 ferry.md:6")
+    expect(page.locator(".evidence .where")).to_contain_text("2 Mar 2025")
+    page.locator("h2.question").click()  # out of the field, for the keys
+    page.keyboard.press("Escape")
+    page.keyboard.press("w")
+    expect(page.locator(".reason .path")).to_contain_text("passage “The ferry”")
+    page.keyboard.press("n")
+    expect(page.get_by_text("This passage is all of its note.")).to_be_visible()
+    page.get_by_role("button", name="Right").click()
+    expect(page.get_by_role("button", name="Right")).to_have_attribute("aria-pressed", "true")
+    assert visitor.client.traces(1).traces[0].verdict == "good"
+
+    page.get_by_label("as it stood on").fill("2025-06-01")
+    ask(page, "Where does the ferry leave from?")
+    expect(page.locator(".turn.done").last.locator(".line").first).to_contain_text("North Pier")
+    page.reload()  # the session is kept, and is one of the chat's
+    expect(page.locator("h2.question")).to_have_count(2)
+    assert visitor.client.conversations()[0].title == "Where does the ferry leave from?"
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    page.get_by_text("Where does the ferry leave from?").first.click()
+    expect(page).to_have_url(re.compile(r"#/ask/\d+$"))
+
+
+def test_what_is_not_there_is_said(page: Page) -> None:
+    page.keyboard.press("2")
+    ask(page, "What is the capital of Mongolia?")
+    expect(page.locator(".answer.refusal")).to_contain_text("nothing in your memory about Mongolia")
+    go(page, "thing/Nobody")
+    expect(page.get_by_text("Nothing is known of “Nobody”.")).to_be_visible()
+    go(page, "note/%2Fnowhere.md")
+    expect(page.get_by_text("This note is not in the memory any more.")).to_be_visible()
+    go(page, "elsewhere")
+    expect(page.get_by_text("There is no such page.")).to_be_visible()
+    go(page, "memory/qqq")
+    expect(page.get_by_text("Nothing has “qqq” in it.")).to_have_count(3)
+
+
+def test_a_change_is_decided_and_taken_back_by_keys(visitor: Visitor, page: Page) -> None:
+    go(page, "review")
+    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    change_note(visitor, PHONE, "496 07", "496 99")
+    page.evaluate("document.dispatchEvent(new Event('palimpsest:changed'))")  # it looks every few seconds, too
+    expect(page.locator(".badge")).to_have_text("2")  # the line of the note, and the fact that was read out of it
+    page.keyboard.press("j")
+    expect(page.locator(".side.old .says")).to_have_text("Mara Quill, phone: 0161 496 07")
+    expect(page.locator(".side:not(.old) .passage")).to_contain_text("0161 496 99")
+    expect(page.locator(".side .where").first).to_contain_text("10 Jan 2025 to")
+    page.keyboard.press("o")
+    expect(page.locator(".said")).to_have_text("The old one stands: Mara Quill, phone: 0161 496 07")
+    assert [one.objects[-1] for one in visitor.client.facts("Mara Quill").facts if one.predicate == "phone"] == [
+        "0161 496 07"
+    ]
+    page.keyboard.press("u")
+    expect(page.locator(".said")).to_have_text("Taken back.")
+    expect(page.locator(".side.old .says")).to_have_text("Mara Quill, phone: 0161 496 07")
+    assert visitor.client.revisions().open == 2
+    page.get_by_role("button", name="The new one stands").click()
+    expect(page.locator(".said")).to_contain_text("The new one stands")
+    page.get_by_role("button", name="Decided").click()
+    expect(page.locator(".changes")).to_contain_text("the new one stands")
+    expect(page.locator(".badge")).to_have_text("1")
+    page.keyboard.press("5")
+    expect(page.locator(".timeline")).to_contain_text("was 0161 496 07")
+
+
+def test_all_is_reached_by_keys_alone(page: Page) -> None:
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.press("3")
+    page.keyboard.type("mara")
+    expect(page.locator(".results")).to_contain_text("Mara Quill")
+    page.wait_for_url("**/#/memory/mara")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Mara Quill", exact=True)).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("article.note")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Mara Quill", exact=True)).to_be_visible()
+    page.keyboard.press("/")
+    expect(page).to_have_url(re.compile("#/memory"))
+    for key, name in enumerate(("Home", "Ask", "Memory", "Graph", "Timeline", "Review"), 1):
+        page.keyboard.press("Escape")
+        page.keyboard.press(str(key))
+        expect(page.locator("nav a[aria-current]")).to_contain_text(name)
+        reached = page.evaluate("document.querySelectorAll('main :is(a, button, input, textarea, canvas)').length")
+        for _ in range(reached and 12):
+            page.keyboard.press("Tab")
+        assert page.evaluate(
+            "getComputedStyle(document.activeElement).outlineStyle !== 'none'"
+            " || document.activeElement.matches('input, textarea, canvas, body')"
+        )
+
+
+def test_the_graph_is_chosen_from_expanded_and_seen_at_a_time(page: Page) -> None:
+    page.keyboard.press("4")
+    figure = page.locator("figure.graph")
+    until(page, "document.querySelector('canvas')?.drawing?.steps > 5")
+    before = int(figure.get_attribute("data-nodes") or 0)
+    assert before >= 8
+    go(page, "graph/Tobias%20Renn")
+    until(page, "document.querySelector('canvas')?.drawing?.nodes.some(node => node.name === 'Tobias Renn')")
+    around = int(figure.get_attribute("data-nodes") or 0)
+    until(page, "document.querySelector('canvas').drawing.steps > 80")
+    x, y = page.evaluate(
+        "(() => { const view = document.querySelector('canvas').drawing; view.fit();"
+        " return view.placeOf(view.nodes.find(node => node.name === 'Mara Quill' && node.kind !== 'note').id) })()"
+    )
+    box = page.locator("canvas").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + x, box["y"] + y)
+    expect(page.locator(".card h2")).to_have_text("Mara Quill")
+    until(page, "before => Number(document.querySelector('figure').dataset.nodes) > before", around)
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("+")
+    page.keyboard.press("0")
+    slider = page.get_by_label("as it stood on")
+    slider.fill("0")
+    expect(page.locator(".time output")).to_have_text("10 Jan 2025")
+    until(page, "before => Number(document.querySelector('figure').dataset.nodes) < before", around)
+    slider.fill(slider.get_attribute("max") or "")
+    expect(page.locator(".time output")).to_have_text("now")
+    page.get_by_role("button", name="notes").click()
+    until(page, "document.querySelector('canvas').drawing.nodes.every(node => node.kind !== 'note')")
+
+
+def test_nothing_that_a_note_says_does_anything(visitor: Visitor, page: Page) -> None:
+    page.keyboard.press("2")
+    ask(page, "What is the wharf code?")
+    expect(page.locator(".turn.done .line").first).to_contain_text(HOSTILE)
+    expect(page.locator(".evidence .passage")).to_contain_text("<script>window.pwned=1</script>")
+    uri = str(visitor.notes / "hostile.md")
+    for where in ("home", "memory/wharf", f"note/{uri.replace('/', '%2F')}", "graph", "timeline"):
+        go(page, where)
+        page.wait_for_load_state("networkidle")
+    go(page, f"thing/{HOSTILE.replace('/', '%2F')}")
+    expect(page.get_by_text(f"Nothing is known of “{HOSTILE}”.")).to_be_visible()
+    go(page, "memory/wharf")
+    expect(page.locator(".results")).to_contain_text(f"{HOSTILE} wharf")
+    assert page.locator("main :is(img, iframe, script, svg, object, embed)").count() == 0
+    assert page.locator("a[href^=javascript]").count() == 0
+    assert "\u202e" not in page.locator("main").inner_text()
+    thrown = page.evaluate(
+        "(() => { try { document.body.innerHTML = '<b>x</b>' } catch (error) { return error.name } })()"
+    )
+    assert thrown == "TypeError"  # the policy would stop what we never do; it is noted as a violation
+    assert page.evaluate("window.violations.splice(0)") == ["require-trusted-types-for"]
+    assert [one for one in visitor.wrong if "TrustedHTML" not in one] == []
+    visitor.wrong.clear()
+
+
+def test_a_small_screen_shows_all_and_scrolls_down_only(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    for where in PAGES:
+        go(page, where)
+        page.wait_for_load_state("networkidle")
+        beyond = page.evaluate(
+            "[...document.querySelectorAll('main *, nav *')]"
+            ".filter(one => one.getBoundingClientRect().right > innerWidth).map(one => one.outerHTML.slice(0, 200))"
+        )
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360 and beyond == [], where
+    go(page, "ask")
+    ask(page, "Where does the ferry leave from?")
+    expect(page.locator(".evidence")).to_be_hidden()
+    page.locator(".turn.done .cite").first.click()
+    expect(page.locator(".evidence mark").first).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".evidence")).to_be_hidden()
+
+
+def test_it_is_dark_or_light_as_the_system_is_or_as_you_say(page: Page) -> None:
+    def colours() -> list[str]:
+        return page.evaluate("['backgroundColor', 'color'].map(one => getComputedStyle(document.body)[one])")
+
+    page.emulate_media(color_scheme="dark")
+    dark = colours()
+    page.emulate_media(color_scheme="light")
+    light = colours()
+    assert set(dark).isdisjoint(light)
+    page.keyboard.press("t")
+    until(page, "document.documentElement.dataset.theme === 'dark'")
+    assert colours() == dark
+    page.reload()
+    page.wait_for_selector("nav.rail")
+    assert colours() == dark
+
+
+def test_a_link_opens_one_browser_and_its_token_is_left_nowhere(visitor: Visitor) -> None:
+    visitor.wrong.clear()
+    url = visitor.client.open_page().url
+    first = visitor.watch(visitor.browser.new_context().new_page())
+    first.goto(url)
+    first.wait_for_selector("nav.rail")
+    assert url.partition("#")[2] not in first.url and first.evaluate("history.length") <= 2
+    assert visitor.wrong == []
+    second = visitor.browser.new_context().new_page()
+    second.goto(url)
+    expect(second.get_by_text("This link was used already")).to_be_visible()
+    expect(second.get_by_text("pal web")).to_be_visible()
+    third = visitor.browser.new_context().new_page()
+    third.goto(first.url)
+    expect(third.get_by_text("This page is opened from your terminal.")).to_be_visible()
+    tab = first.context.new_page()  # of the same browser: no new link is needed
+    tab.goto(first.url)
+    tab.wait_for_selector("nav.rail")
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    """A page of another port, with whatever its author likes to do."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!doctype html><title>elsewhere</title>")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_another_page_and_another_name_get_nothing(visitor: Visitor, elsewhere: str) -> None:
+    page = visitor.open()
+    origin = page.url.partition("/#")[0]
+    other = page.context.new_page()  # it has the cookie: cookies know no ports
+    other.goto(elsewhere)
+    get = (
+        "async url => { try { return (await fetch(url, {credentials: 'include'})).status } catch { return 'refused' } }"
+    )
+    post = (
+        "async url => { try { return (await fetch(url, {method: 'POST', mode: 'no-cors', credentials: 'include',"
+        " body: '{}'})).type } catch { return 'refused' } }"
+    )
+    before = len(visitor.client.conversations())
+    assert other.evaluate(get, f"{origin}/api/home") == "refused"
+    assert other.evaluate(get, f"{origin}/session") == "refused"
+    assert other.evaluate(post, f"{origin}/api/conversations") in ("opaque", "refused")
+    assert len(visitor.client.conversations()) == before
+    framed = other.evaluate(
+        "url => new Promise(done => { const frame = document.createElement('iframe'); frame.src = url;"
+        " frame.onload = () => { try { done(frame.contentDocument?.title ?? 'refused') } catch { done('refused') } };"
+        " document.body.append(frame) })",
+        f"{origin}/",
+    )
+    assert framed in ("refused", "")
+    rebound = page.context.new_page()
+    reply = rebound.goto(origin.replace("127.0.0.1", "evil.example") + "/api/hello")
+    assert reply is not None and reply.status == 403
+    reply = rebound.goto(origin.replace("127.0.0.1", "evil.example") + "/")
+    assert reply is not None and reply.status == 403
+    page.context.close()
+
+
+def test_a_page_that_is_closed_says_so(visitor: Visitor) -> None:
+    page = visitor.open()
+    visitor.client.close_page()
+    page.keyboard.press("3")
+    expect(page.locator(".gone")).to_contain_text("does not answer")
+    expect(page.locator(".gone")).to_contain_text("pal web")
+    page.context.close()
