@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from daemon import wire
 from daemon.connection import DaemonDownError as DaemonDownError
 from daemon.connection import DaemonError as DaemonError
+from daemon.connection import Lines as Lines
 from daemon.connection import Stream as Stream
 from daemon.connection import send
 from daemon.paths import Paths
@@ -292,6 +293,12 @@ class Client:
     def backup(self, to: Path | None = None) -> wire.BackedUp:
         """A copy at a path that does not exist yet; None means the backup folder."""
         return self._call("POST", "/backup", wire.BackedUp, SLOW, to=_absolute(to)[0] if to else None)
+
+    def export(self, kinds: Sequence[str] = (), secrets: bool = False) -> Lines:
+        """All that is true in the memory, or all of these kinds, as lines of JSON; with `secrets`, which is not over
+        TCP, what is masked, too."""
+        path = "/secrets/export" if secrets else "/export"
+        return Lines(send(self.paths, "GET", _with(path, kinds=",".join(kinds)), {}, None))
 
     def check(self) -> wire.Check:
         return self._call("GET", "/check", wire.Check, SLOW)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import socket
 
 LINE_BYTES = 65_536  # of the head of a reply
+FAILED, END = b'{"type": "Failed"', b'{"type":"end"'  # how the last line of an export begins
 LONGEST_WAIT = 5.0  # seconds that a daemon which has no time may ask for
 
 
@@ -180,6 +181,47 @@ class Stream:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class Lines:
+    """The lines of an export as they come, each with its line feed, undecoded. An iterator and a context manager; to be
+    closed if it is not read to its end.
+
+    Raises DaemonError where the daemon sends Failed, DaemonDownError where it goes away before the end.
+    """
+
+    def __init__(self, response: Response) -> None:
+        self._response = response
+        self._ended = False
+
+    def __iter__(self) -> Lines:
+        return self
+
+    def __next__(self) -> bytes:
+        try:
+            line = b"" if self._ended else self._response.readline()
+        except (OSError, ValueError):
+            line = b""
+        if line.startswith(FAILED):
+            event = wire.parse_event(line)
+            assert isinstance(event, wire.Failed)
+            raise DaemonError(event)
+        if not line.endswith(b"\n"):
+            self.close()
+            if not self._ended:
+                raise DaemonDownError("The daemon went away before the end of the export. Try again.")
+            raise StopIteration
+        self._ended = line.startswith(END)
+        return line
+
+    def close(self) -> None:
+        self._response.close()
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from memory.answering.options import AskOptions, ModelChoice
 from memory.errors import InvalidInputError
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from memory.ingest.ingest import PreparedBatch
     from memory.ranking import EdgeRanker
     from memory.services.browsing import Browsing
+    from memory.services.exporting import Exporting
     from memory.services.ingest import Ingest
     from memory.services.knowledge import Knowledge
     from memory.services.maintenance import Maintenance
@@ -61,8 +62,8 @@ class Memory:
     """One open memory. Use `Memory.open`; close it, or use it in a `with`. The calls that a person makes are methods;
     the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `browsing` (what there is),
     `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `retention` (what is
-    kept, and how long), `sources` (sources, folders, chats), `conversations`, `jobs`, `models`, `secrets` (what is
-    masked)."""
+    kept, and how long), `exporting` (all of it), `sources` (sources, folders, chats), `conversations`, `jobs`,
+    `models`, `secrets` (what is masked)."""
 
     def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
         self.state = state
@@ -99,6 +100,12 @@ class Memory:
         from memory.services.maintenance import Maintenance
 
         return Maintenance(self.state, self.knowledge)
+
+    @cached_property
+    def exporting(self) -> Exporting:
+        from memory.services.exporting import Exporting
+
+        return Exporting(self.state)
 
     @cached_property
     def retention(self) -> Retention:
@@ -363,6 +370,18 @@ class Memory:
         """Puts a backup, once it is verified, in the place of the memory at `path`, which is kept as `kept`. Nobody may
         have that open. InvalidInputError, StoreDamagedError: then nothing has changed."""
         restore.restore(backup, path, kept)
+
+    @staticmethod
+    def load(
+        export: BinaryIO, path: Path, kept: Path, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> dict[str, int]:
+        """Puts the memory that an export tells of, an open file of lines, in the place of the one at `path`, which is
+        kept as `kept`; how many lines of each kind there were. Its vectors are missing: `maintenance.switch_embedder`.
+        Nobody may have that memory open. `progress` hears (done, total) lines. InvalidInputError with the number of the
+        line, StoreNewerError, StoreDamagedError: then nothing has changed."""
+        from memory.store.load import load
+
+        return load(export, path, kept, progress).counts
 
     def rehearse(self, backup: Path) -> None:
         """Restores a backup into a folder beside the memory, asks it something, and removes it again. StoreError and

@@ -11,6 +11,7 @@ import pluggy
 if TYPE_CHECKING:
     from memory.protocols import Embedder
     from memory.ranking import EdgeRanker
+    from plugins.exporters.contract import Exporter
     from plugins.llms import Family
     from plugins.rankers.settings import RankerSettings
     from plugins.readers import Reader
@@ -51,3 +52,8 @@ def register_traversers(register: Callable[[Registered], None]) -> None:
 def register_rankers(register: Callable[[str, Callable[[RankerSettings], EdgeRanker]], None]) -> None:
     """Call `register(name, make)` for each ranker that learns which edges questions need; the setting learning.ranker
     names the one in use."""
+
+
+@hookspec
+def register_exporters(register: Callable[[Exporter], None]) -> None:
+    """Call `register(exporter)` for each form in which the plugin writes what is in a memory, for `pal export`."""

@@ -21,6 +21,7 @@ import pluggy
 
 from memory.errors import NotFoundError
 from plugins import hookspecs
+from plugins.exporters.contract import Exporter
 from plugins.llms import Family
 from plugins.rankers.settings import RankerSettings
 from plugins.readers import MIB, Reader, Unreadable
@@ -35,7 +36,13 @@ if TYPE_CHECKING:
 GROUP = hookspecs.PROJECT  # of the entry points
 TRACE = "PALIMPSEST_TRACE_PLUGINS"
 NO_RANKER = "none"
-BUILT_IN = ("plugins.embedders", "plugins.llms.registry", "plugins.traversers", "plugins.rankers")
+BUILT_IN = (
+    "plugins.embedders",
+    "plugins.llms.registry",
+    "plugins.traversers",
+    "plugins.rankers",
+    "plugins.exporters",
+)
 BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
     "plugins.readers.agents",
     "plugins.readers.asciidoc",
@@ -84,6 +91,7 @@ HOOKS: dict[str, tuple[str, Callable[..., bool]]] = {  # what each takes, and wh
         lambda one: isinstance(one, Registered) and bool(one.name) and "+" not in one.name,
     ),
     "register_rankers": ("a name and a function that makes it", _is_named),
+    "register_exporters": ("a plugins.exporters.contract.Exporter", lambda one: isinstance(one, Exporter)),
 }
 
 
@@ -93,6 +101,7 @@ NAMES: dict[str, tuple[str, Callable[[Any], str]]] = {  # hook -> what it adds, 
     "register_llms": ("models", lambda family: f"{family.prefix}:"),
     "register_traversers": ("strategies", lambda registered: registered.name),
     "register_rankers": ("rankers", lambda named: named[0]),
+    "register_exporters": ("formats", lambda exporter: exporter.name),
 }
 
 
@@ -109,7 +118,7 @@ class PluginInfo:
 
 class Plugins:
     """What is registered. `readers` and `embedders` are names, `versions` those of the readers, `families` are kinds of
-    language models; `others` are the plugins that are not ours."""
+    language models, `exporters` writes what leaves a memory, by its name; `others` are the plugins that are not ours."""
 
     def __init__(
         self,
@@ -125,6 +134,7 @@ class Plugins:
         self._traversers: dict[str, Registered] = {one.name: one for one in registered["register_traversers"]}
         self._rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = dict(registered["register_rankers"])
         self._lock = threading.Lock()
+        self.exporters: dict[str, Exporter] = {one.name: one for one in registered["register_exporters"]}
         self.embedders = tuple(sorted(self._make))
         self.others = tuple(others)
         self.families: dict[str, Family] = {family.prefix: family for family in registered["register_llms"]}
@@ -144,6 +154,7 @@ class Plugins:
             "models": tuple(sorted(f"{prefix}:" for prefix in self.families)),
             "strategies": tuple(sorted(self._traversers)),
             "rankers": tuple(sorted(self._rankers)),
+            "formats": tuple(sorted(self.exporters)),
         }
         added = {(kind, name) for one in self.others for kind, names in one.adds.items() for name in names}
         own = {kind: tuple(name for name in names if (kind, name) not in added) for kind, names in there.items()}

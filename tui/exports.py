@@ -25,7 +25,7 @@ def suggest_path(title: str) -> str:
 
 def export(client: Client, id: int, typed: str) -> Path:
     """Writes a session to the file that a person typed; its path. ExportError, and what the client raises."""
-    from daemon.exporting import write_session
+    from daemon.exporting.sessions import write_session
 
     path = typed_path(typed)
     kept = client.conversation(id)

@@ -26,6 +26,7 @@ from daemon.api import (
     completion,
     conversations,
     documents,
+    exporting,
     feedback,
     folders,
     graph,
@@ -75,6 +76,7 @@ def build(services: Services) -> Starlette:
     conversations.routes(api, services)
     models.routes(api, services)
     page.routes(api, services)
+    exporting.routes(api, services)
 
     @api.get("/openapi.json")
     async def description() -> Response:

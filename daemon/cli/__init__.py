@@ -59,6 +59,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "consolidate": ("consolidate", "Put the memory in order now, as it is done every night."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "restore": ("restore", "Put a backup in the place of the memory."),
+        "export": ("export", "Write all of the memory to a file or folder."),
+        "import": ("loading", "Make the memory of an export that `pal export` wrote."),
         "check": ("upkeep", "Check the memory file from end to end."),
         "rebuild": ("rebuild", "Make anew what follows from the rest of the memory."),
         "doctor": ("doctor", "Tell what is wrong, and the command that mends it."),
@@ -87,7 +89,7 @@ class Pal(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"daemon.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, cmd_name if cmd_name != "import" else "import_")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

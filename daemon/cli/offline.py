@@ -1,5 +1,5 @@
 """What only reads, done in this process: for when the daemon cannot start, because the file is damaged or cannot be
-written. Nothing is changed and nothing is kept; no language model is asked.
+written. Nothing is changed and nothing is kept; no language model is asked. Also how a memory is opened without it.
 
 Imported only then: it takes the library, half a second, where a client takes none of it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import fields
 from datetime import datetime
@@ -18,6 +18,7 @@ from pathlib import Path
 from daemon import views, wire
 from daemon.api import facts as known_facts
 from daemon.api import questions
+from daemon.api.exporting import read_lines
 from daemon.jobs.embedder import first
 from daemon.lock import hold
 from daemon.paths import Paths, private_folder
@@ -26,6 +27,20 @@ from memory import Memory
 from memory.nouns import Answer
 from plugins import manager
 from plugins.trial import Trial
+
+
+def open_memory(paths: Paths, read_only: bool = False) -> Memory:
+    """The memory as a daemon would open it. NotAvailableError where its embedder is not installed; StoreError."""
+    settings, plugins = load(paths.config), manager.load(Trial().results())
+    return Memory.open(
+        paths.memory,
+        embedder=first(paths.memory, plugins, settings.embedder.name, read_only),
+        settings=settings.memory,
+        quick=plugins.embedder("static"),
+        find_strategy=plugins.strategies(settings.traversers),
+        ranker=plugins.ranker(settings.learning.ranker, settings.rankers),
+        read_only=read_only,
+    )
 
 
 class Offline:
@@ -38,18 +53,7 @@ class Offline:
         with ExitStack() as opening:
             with suppress(OSError):  # a home that cannot be written: nobody else writes there, either
                 opening.enter_context(hold(paths.lock))
-            settings, plugins = load(paths.config), manager.load(Trial().results())
-            self._memory = opening.enter_context(
-                Memory.open(
-                    paths.memory,
-                    embedder=first(paths.memory, plugins, settings.embedder.name, read_only=True),
-                    settings=settings.memory,
-                    quick=plugins.embedder("static"),
-                    find_strategy=plugins.strategies(settings.traversers),
-                    ranker=plugins.ranker(settings.learning.ranker, settings.rankers),
-                    read_only=True,
-                )
-            )
+            self._memory = opening.enter_context(open_memory(paths, read_only=True))
             self._open = opening.pop_all()
 
     def close(self) -> None:
@@ -112,6 +116,10 @@ class Offline:
 
     def secrets(self, placeholders: tuple[str, ...]) -> Mapping[str, str]:
         return self._memory.secrets.find(placeholders)
+
+    def export(self, kinds: Sequence[str] = (), secrets: bool = False) -> Iterator[bytes]:
+        for piece in read_lines(self._memory, ",".join(kinds), secrets):
+            yield from piece.splitlines(keepends=True)
 
     def check(self) -> wire.Check:
         return self._memory.check()

@@ -19,7 +19,7 @@ from daemon.cli.questions import where
 from daemon.cli.session import Session
 from daemon.cli.traces import local_time
 from daemon.client import Client, DaemonDownError, DaemonError
-from daemon.exporting import describe_change
+from daemon.exporting.sessions import describe_change
 from daemon.terminal import count, title_of
 
 EFFORTS = ("quick", "normal", "deep")

@@ -83,7 +83,7 @@ def search(session: Session, words: tuple[str, ...], limit: int, as_json: bool) 
 @pass_session
 def show(session: Session, id: int, as_json: bool) -> None:
     """Print a session with its sources. ID is its number in `pal sessions`."""
-    from daemon.exporting import render_markdown
+    from daemon.exporting.sessions import render_markdown
 
     kept = session.client.conversation(id)
     if as_json:
@@ -116,7 +116,7 @@ def export(session: Session, id: int, file: Path, as_json: bool) -> None:
 
     As JSON where the name ends in .json, else as Markdown. Only you can read the file.
     """
-    from daemon.exporting import write_session
+    from daemon.exporting.sessions import write_session
 
     kept = session.client.conversation(id)
     try:

@@ -10,6 +10,7 @@ A rebuild's stream: Progress*  then one Rebuilt or one Failed.
 Learning's stream: Progress*  then one Trained or one Failed.
 A probe's stream:  Progress*  then one Graded or one Failed.
 Fetching's stream: Progress (in bytes)*  then one Pulled or one Failed.
+An export's stream: lines of JSON whose "type" says what they tell: palimpsest first, end last, or one Failed.
 The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
 
 Requests; the fields of a body are the parameters of the same call in `daemon.client`:
@@ -50,6 +51,8 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /check                                     -> Check
     POST   /secrets                                   -> SecretsReply; over the socket alone, never over TCP
     GET    /secrets/places                            -> SecretPlacesReply, the same
+    GET    /export?kinds=                             -> export's stream
+    GET    /secrets/export?kinds=                     -> the same, with what is masked; never over TCP
     POST   /backup                                    -> BackedUp
     GET    /diagnosis?limit=                          -> Diagnosis
     POST   /rebuild                                   -> rebuild stream

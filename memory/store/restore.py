@@ -1,4 +1,4 @@
-"""Putting a backup in the place of a memory: verified first, and what it replaces is kept.
+"""Putting a backup, or what an export tells, in the place of a memory: verified first, and what it replaces is kept.
 
 A write-ahead log belongs to one file. Beside another one SQLite would replay it there and ruin that, so the log of what
 is replaced goes with it.
@@ -39,27 +39,45 @@ def restore(backup: Path, memory: Path, kept: Path) -> None:
     something at `kept`; StoreDamagedError if the backup is not what was backed up, and nothing has changed."""
     if not backup.is_file():
         raise InvalidInputError(f"There is no backup {backup}.")
-    if kept.exists():
-        raise InvalidInputError(f"{kept} exists already.")
     beside = checksum_path(backup)
     if beside.exists() and beside.read_text("utf-8").split()[:1] != [_digest(backup)]:
         raise StoreDamagedError(f"{backup} is not as it was written: its checksum differs. Nothing was changed.")
-    ready = memory.with_name(f".{memory.name}.restored")
+    ready = begin(memory)
     try:
-        _remove(ready)
-        create_private(ready)
         shutil.copyfile(backup, ready)
         with Store.open(ready) as store:  # upgrades it, too, if an older version made it
             problems = check.check(store).problems
             store.checkpoint()
         if problems:
             raise StoreDamagedError(f"{backup} is damaged. Nothing was changed. {problems[0]}")
-        sync(ready)
-        _keep(memory, kept)
-        ready.replace(memory)
-        sync(memory.absolute().parent)
+        put_in_place(ready, memory, kept)
     finally:
-        _remove(ready)
+        discard(ready)
+
+
+def begin(memory: Path) -> Path:
+    """An empty file beside a memory, for what is to take its place."""
+    ready = memory.with_name(f".{memory.name}.restored")
+    discard(ready)
+    create_private(ready)
+    return ready
+
+
+def put_in_place(ready: Path, memory: Path, kept: Path) -> None:
+    """Gives a file that is whole the name of the memory, whose own files become `kept`. InvalidInputError if there is
+    something at `kept`."""
+    if kept.exists():
+        raise InvalidInputError(f"{kept} exists already.")
+    sync(ready)
+    _keep(memory, kept)
+    ready.replace(memory)
+    sync(memory.absolute().parent)
+
+
+def discard(file: Path) -> None:
+    """Removes a file that nobody has open, and its logs."""
+    for name in (file.name, *(file.name + log for log in LOGS)):
+        file.with_name(name).unlink(missing_ok=True)
 
 
 def _keep(memory: Path, kept: Path) -> None:
@@ -79,11 +97,6 @@ def _keep(memory: Path, kept: Path) -> None:
         if beside.exists():
             shutil.move(beside, kept.with_name(kept.name + log))
     sync(kept.absolute().parent)
-
-
-def _remove(file: Path) -> None:
-    for name in (file.name, *(file.name + log for log in LOGS)):
-        file.with_name(name).unlink(missing_ok=True)
 
 
 def _digest(file: Path) -> str:

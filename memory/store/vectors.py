@@ -35,14 +35,15 @@ def find_embedder(conn: Connection, embedder: Embedder) -> int:
 
 
 def register(conn: Connection, embedder: Embedder) -> int:
-    """The embedder's id here; the first one is the active one. InvalidInputError if the name is known with another
-    dimension or other prefixes: those vectors do not mix."""
+    """The embedder's id here; the first one of an empty memory is active. InvalidInputError if the name is known with
+    another dimension or other prefixes: those vectors do not mix."""
     theirs = (embedder.dimension, embedder.query_prefix, embedder.document_prefix)
     row = conn.execute(
         "SELECT id, dimension, query_prefix, document_prefix FROM embedder WHERE name = ?", (embedder.name,)
     ).fetchone()
     if row is None:
-        is_first = conn.execute("SELECT count(*) = 0 FROM embedder").fetchone()[0]
+        nothing = "SELECT NOT EXISTS (SELECT 1 FROM embedder) AND NOT EXISTS (SELECT 1 FROM episode)"
+        is_first = conn.execute(nothing).fetchone()[0]
         return insert_row(
             conn, "embedder", name=embedder.name, dimension=embedder.dimension, query_prefix=embedder.query_prefix,
             document_prefix=embedder.document_prefix, active=is_first,

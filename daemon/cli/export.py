@@ -1,0 +1,210 @@
+"""pal export, import: what is in the memory as files, and a memory of such a file."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.terminal import count, display_safe, escape_unsafe, size
+
+if TYPE_CHECKING:
+    from plugins.exporters.contract import Exporter, Line, Part
+
+STDOUT = "-"
+KEPT_SHOWN = 10
+HOLDS_NOTES = "It holds words of your notes."
+
+
+@click.command()
+@click.argument("to", required=False, metavar="FILE|FOLDER|-", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--format", "name", metavar="NAME", help="How it is written; by default as the name of FILE says.")
+@click.option("--formats", "only_list", is_flag=True, help="List the formats, and do nothing.")
+@click.option("--secrets", is_flag=True, help="Also passwords, keys and card numbers, which are masked otherwise.")
+@click.option("--force", is_flag=True, help="Write over FILE if it exists.")
+@json_option
+@pass_session
+def export(
+    session: Session, to: Path | None, name: str | None, only_list: bool, secrets: bool, force: bool, as_json: bool
+) -> None:
+    """Write all of the memory to a file or folder.
+
+    \b
+    pal export memory.jsonl       all that is true in it; pal import makes the same memory of that
+    pal export memory.jsonl.gz    the same, packed
+    pal export - | jq .           the same, to standard output
+
+    Only you can read what is written, and nothing is half written: Ctrl-C leaves what was there. A folder that was
+    written before is brought up to date; what you changed in it stays as you left it.
+    """
+    from plugins import manager
+    from plugins.trial import Trial
+
+    exporters = manager.load(Trial().results()).exporters
+    if only_list:
+        _print_formats(exporters, as_json)
+        return
+    if to is None:
+        raise click.UsageError("Say where it is to be written: a file, a folder, or - for standard output.")
+    exporter = _choose(exporters, to, name)
+    if str(to) == STDOUT:
+        _write_out(_parts(session, exporter, secrets, hidden=sys.stdout.isatty()))
+        return
+    to = _check_place(session, to.expanduser(), exporter, force)
+    try:
+        done = _write(session, exporter, to, secrets)
+    except OSError as error:
+        raise click.BadParameter(f"It cannot be written: {error.strerror or error}.", param_hint="FILE") from error
+    if as_json:
+        output.print_json({"format": exporter.name, "path": str(to), "secrets": secrets} | done)
+    else:
+        _tell(exporter, to, done)
+
+
+def _print_formats(exporters: dict[str, Exporter], as_json: bool) -> None:
+    if as_json:
+        told = ("name", "suffixes", "description")
+        output.print_json([{name: getattr(one, name) for name in told} for one in exporters.values()])
+        return
+    output.print_table((one.name, " ".join(one.suffixes) or "a folder", one.description) for one in exporters.values())
+
+
+def _choose(exporters: dict[str, Exporter], to: Path, name: str | None) -> Exporter:
+    """The exporter that is named, or that writes files of such a name. BadParameter."""
+    if name is not None:
+        if name not in exporters:
+            known = ", ".join(exporters)
+            raise click.BadParameter(f"There is no format {name!r}. Known: {known}.", param_hint="--format")
+        return exporters[name]
+    if str(to) == STDOUT:
+        return exporters["jsonl"]
+    suffixes = [suffix.lower() for suffix in to.suffixes]
+    suffix = next(iter(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:]), "")
+    for one in exporters.values():
+        if suffix in one.suffixes:
+            return one
+    known = ", ".join(one.name for one in exporters.values())
+    raise click.BadParameter(
+        f"Its name does not say in which format. Add --format with one of: {known}.", param_hint="FILE"
+    )
+
+
+def _check_place(session: Session, to: Path, exporter: Exporter, force: bool) -> Path:
+    """Where it is to be written, absolute. BadParameter where it must not be."""
+    to = to.absolute()
+    if exporter.is_folder:
+        if to.exists() and not to.is_dir():
+            raise click.BadParameter("It is a file; this format is written as a folder.", param_hint="FOLDER")
+        return to
+    if to.is_dir():
+        raise click.BadParameter("It is a folder. Give the file a name in it.", param_hint="FILE")
+    if not to.parent.is_dir():
+        raise click.BadParameter(f"There is no folder {str(to.parent)!r}.", param_hint="FILE")
+    if to.exists() and not force:
+        raise click.BadParameter("It exists already. Choose another name, or add --force.", param_hint="FILE")
+    refuse_watched(session, to)
+    return to
+
+
+def refuse_watched(session: Session, file: Path) -> None:
+    """BadParameter for a file that the memory would read, and so itself."""
+    watched: Callable[[], tuple[wire.Folder, ...]] = getattr(session.reader, "folders", tuple)
+    for row in watched():
+        if file.resolve().is_relative_to(row.path):
+            message = f"The folder {row.path} is watched, so the memory would read itself. Choose another place."
+            raise click.BadParameter(display_safe(message, line=True), param_hint="FILE")
+
+
+def _write(session: Session, exporter: Exporter, to: Path, secrets: bool) -> dict[str, Any]:
+    from daemon.exporting.files import NewFile
+    from daemon.exporting.folders import ForeignFolderError, write_folder
+
+    parts = _parts(session, exporter, secrets)
+    if not exporter.is_folder:
+        with NewFile(to) as file:
+            for part in parts:
+                file.write(part.data)
+        return {"bytes": to.stat().st_size}
+    try:
+        report = write_folder(to, exporter.name, parts)
+    except ForeignFolderError as error:
+        message = f"{error} Choose a new folder, or one that this format was written to before."
+        raise click.BadParameter(display_safe(message, line=True), param_hint="FOLDER") from error
+    return {"changed": report.changed, "unchanged": report.unchanged, "removed": report.removed, "kept": report.kept}
+
+
+def _parts(session: Session, exporter: Exporter, secrets: bool, hidden: bool = False) -> Iterator[Part]:
+    """What an exporter writes of the memory, with a bar on a terminal that shows how far it is."""
+    with ExitStack() as stack:
+        lines = session.reader.export(exporter.kinds, secrets)
+        if close := getattr(lines, "close", None):
+            stack.callback(close)
+        show_bar = sys.stderr.isatty() and not session.as_json and not hidden
+        bar = stack.enter_context(click.progressbar(length=0, label="Writing", file=sys.stderr, hidden=not show_bar))
+        try:
+            yield from exporter.write(_counted(lines, bar))
+        except (click.ClickException, OSError, GeneratorExit):
+            raise
+        except Exception as error:
+            from daemon.cli.errors import to_click_exception
+
+            if to_click_exception(error, session.as_json) is not None:
+                raise
+            raise click.ClickException(
+                f"The format {exporter.name} could not be written: {type(error).__name__}: {error}"
+            ) from error
+
+
+def _counted(lines: Iterable[bytes], bar: Any) -> Iterator[Line]:
+    from plugins.exporters.contract import FIRST, Line
+
+    step = 1000
+    for number, text in enumerate(lines):
+        line = Line(text)
+        if number == 0 and line.kind == FIRST:
+            bar.length = sum(line.fields["counts"].values()) + 1
+        elif number % step == 0:
+            bar.update(step)
+        yield line
+    bar.update(max(0, (bar.length or 0) - bar.pos))
+
+
+def _write_out(parts: Iterable[Part]) -> None:
+    """To standard output; on a terminal what is in notes is not obeyed by it."""
+    to_terminal = sys.stdout.isatty()
+    try:
+        for part in parts:
+            if to_terminal:
+                click.echo(escape_unsafe(part.data.decode()), nl=False)
+            else:
+                sys.stdout.buffer.write(part.data)
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno != errno.EPIPE:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read it has enough
+        sys.exit(1)
+
+
+def _tell(exporter: Exporter, to: Path, done: dict[str, Any]) -> None:
+    if not exporter.is_folder:
+        output.print_text(f"Written: {to}, {size(done['bytes'])}. {HOLDS_NOTES}")
+        return
+    parts = [f"{count(len(done['changed']), 'file')} written"]
+    parts += [f"{done['unchanged']:,} unchanged"] if done["unchanged"] else []
+    parts += [f"{len(done['removed']):,} removed"] if done["removed"] else []
+    output.print_text(f"{to}: {', '.join(parts)}. {HOLDS_NOTES}")
+    for path in done["kept"][:KEPT_SHOWN]:
+        output.say(f"Left as you changed it: {path}")
+    if len(done["kept"]) > KEPT_SHOWN:
+        output.say(f"and {len(done['kept']) - KEPT_SHOWN:,} more.")

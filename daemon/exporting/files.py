@@ -1,0 +1,62 @@
+"""One file, written whole or not at all, for this person alone."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, cast
+
+PACKED = ".gz"  # what the name of a file ends in that is packed on the way
+
+
+class NewFile:
+    """Takes pieces, and has its name when the `with` ends well; otherwise nothing of it is left. OSError."""
+
+    def __init__(self, path: Path, durable: bool = True) -> None:
+        """A name that ends in .gz is packed; the same pieces give the same bytes. `durable`: it is on the disk when it
+        has its name, which takes some milliseconds."""
+        self.path = path
+        self._durable = durable
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+        self._temporary.unlink(missing_ok=True)
+        place = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._file = os.fdopen(place, "wb")
+        self._packed: BinaryIO | None = None
+        if path.suffix.lower() == PACKED:
+            self._packed = cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=self._file, mtime=0))
+
+    def write(self, data: bytes) -> None:
+        (self._packed or self._file).write(data)
+
+    def __enter__(self) -> NewFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                if self._packed is not None:
+                    self._packed.close()
+                self._file.flush()
+                if self._durable:
+                    os.fsync(self._file.fileno())
+        except BaseException:
+            kind = OSError
+            raise
+        finally:
+            with suppress(OSError):  # a disk that is full cannot take what is left to be written
+                self._file.close()
+            if kind is None:
+                self._temporary.replace(self.path)
+            else:
+                self._temporary.unlink(missing_ok=True)
+
+
+def open_packed(path: Path) -> BinaryIO:
+    """A file to be read, unpacked if it is packed, whatever it is called."""
+    file = path.open("rb")
+    if file.peek(2)[:2] != b"\x1f\x8b":
+        return file
+    return cast(BinaryIO, gzip.open(file))

@@ -1,0 +1,220 @@
+"""export, import: what is in the memory as files, and a memory of such a file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon.exporting.files import NewFile
+from daemon.exporting.folders import IGNORED, WRITTEN, ForeignFolderError, write_folder
+from plugins.exporters.contract import Part
+from tests.cli.conftest import Pal
+from tests.cli.vault import Shell
+
+
+@pytest.fixture
+def here(vault: Shell, tmp_path: Path) -> Shell:
+    """The example notes, and an empty folder to stand in."""
+    return Shell(tmp_path, vault.home)
+
+
+def away(shell: Shell, name: str) -> Shell:
+    """Another home, of the same person in the same folder."""
+    return Shell(shell.folder, shell.folder / name)
+
+
+def test_all_of_it_goes_to_another_home_and_answers_the_same(here: Shell) -> None:
+    here.pal("ask", "Where is the harbour office?")
+    said = here.pal("export", "all.jsonl")
+    assert (said.code, said.err) == (0, "") and said.out.startswith("Written: ./all.jsonl, ")
+    file = here.folder / "all.jsonl"
+    assert file.stat().st_mode & 0o777 == 0o600
+    other = away(here, "other")
+    said = other.pal("import", "all.jsonl")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("Imported: 20 notes, 23 passages, ")
+    try:
+        assert other.pal("export", "again.jsonl").code == 0
+        assert (here.folder / "again.jsonl").read_bytes() == file.read_bytes()
+        question = "Where is the harbour office?"
+        assert other.pal("ask", question).out == here.pal("ask", question).out
+        assert other.pal("check").code == 0
+        running = other.pal("import", "--yes", "all.jsonl")
+        assert running.code == 1 and "Stop it first: pal daemon stop" in running.err
+    finally:
+        other.pal("daemon", "stop")
+    full = other.pal("import", "all.jsonl")
+    assert full.code == 2 and "Add --yes to replace it" in full.err
+    replaced = other.pal("import", "--yes", "--json", "all.jsonl").json
+    assert replaced["counts"]["source"] == 20 and (here.folder / replaced["kept"]).exists()
+
+
+def test_what_is_packed_and_what_comes_through_a_pipe_is_the_same(here: Shell) -> None:
+    plain = here.pal("export", "-").out
+    assert here.pal("export", "packed.jsonl.gz", "--json").json["format"] == "jsonl"
+    packed = (here.folder / "packed.jsonl.gz").read_bytes()
+    assert gzip.decompress(packed).decode() == plain
+    assert here.pal("export", "packed.jsonl.gz", "--force").code == 0
+    assert (here.folder / "packed.jsonl.gz").read_bytes() == packed
+    other = away(here, "unpacked")
+    assert other.pal("import", "packed.jsonl.gz").code == 0
+    assert other.pal("import", "--yes", "-", input=plain).code == 0
+    assert json.loads(plain.splitlines()[-1])["type"] == "end"
+
+
+def test_an_export_that_is_not_whole_changes_nothing(here: Shell) -> None:
+    export = here.pal("export", "-").out
+    (here.folder / "cut.jsonl").write_text(export[:-2000])
+    (here.folder / "note.md").write_text("# A note\n")
+    other = away(here, "refusing")
+    said = other.pal("import", "cut.jsonl")
+    assert said.code == 2 and "was cut off at line" in said.err
+    assert "pal add FILE" in other.pal("import", "note.md").err
+    assert other.pal("import", "nothing.jsonl").code == 2
+    assert not (other.home / "memory.db").exists()
+
+
+def test_secrets_are_masked_unless_they_are_asked_for(shell: Shell) -> None:
+    shell.pal("remember", "The wifi password: tulip-Harbour-77")
+    assert "tulip-Harbour-77" not in shell.pal("export", "-").out
+    assert "tulip-Harbour-77" in shell.pal("export", "--secrets", "-").out
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ((), "Say where it is to be written"),
+        (("all.xyz",), "Its name does not say in which format. Add --format with one of: jsonl"),
+        (("all.jsonl", "--format", "xyz"), "There is no format 'xyz'. Known: jsonl"),
+        (("gone/all.jsonl",), "There is no folder"),
+        (("folder.jsonl",), "It is a folder."),
+        (("there.jsonl",), "It exists already. Choose another name, or add --force."),
+    ],
+)
+def test_where_it_cannot_be_written(
+    pal: Pal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], words: str
+) -> None:
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "there.jsonl").write_text("mine")
+    monkeypatch.chdir(tmp_path)
+    result = pal("export", *args)
+    assert result.exit_code == 2 and words in " ".join(result.stderr.split())
+    assert (tmp_path / "there.jsonl").read_text() == "mine"
+
+
+def test_formats_are_listed(pal: Pal) -> None:
+    assert pal("export", "--formats").stdout.startswith("jsonl ")
+    assert json.loads(pal("export", "--formats", "--json").stdout)[0]["suffixes"] == [".jsonl", ".ndjson"]
+
+
+def test_a_file_in_a_watched_folder_is_refused(shell: Shell) -> None:
+    (shell.folder / "notes").mkdir()
+    shell.pal("watch", "add", "notes")
+    said = shell.pal("export", "notes/all.jsonl")
+    assert said.code == 2 and "is watched, so the memory would read itself" in " ".join(said.err.split())
+    assert not [*(shell.folder / "notes").iterdir()]
+
+
+def test_ctrl_c_leaves_no_file(here: Shell) -> None:
+    code = (
+        "import time, plugins.exporters as exporters\n"
+        "def slow(lines):\n"
+        "    for line in lines:\n"
+        "        yield exporters.Part('', line.text)\n"
+        "        time.sleep(30)\n"
+        "exporters.write_lines = slow\n"
+        "from daemon.cli import main; main(prog_name='pal')"
+    )
+    process = here.process("export", "slow.jsonl", code=code)
+    while not [*here.folder.glob(".slow.jsonl.*.part")]:
+        time.sleep(0.01)
+        assert process.poll() is None, process.stderr.read()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130
+    assert not [*here.folder.glob("*slow*")] and not [*here.folder.glob(".slow*")]
+
+
+def test_who_reads_only_the_beginning_ends_it(here: Shell) -> None:
+    process = here.process("export", "-")
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(20) == 1 and process.stderr.read() == ""
+
+
+# Files and folders ------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"before")
+    with pytest.raises(ZeroDivisionError), NewFile(tmp_path / "a.csv") as file:
+        file.write(b"half")
+        raise ZeroDivisionError
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+    assert (tmp_path / "a.csv").read_bytes() == b"before"
+
+
+def parts(**files: str) -> Iterator[Part]:
+    for name, text in files.items():
+        for letter in text:
+            yield Part(f"{name}/page.md", letter.encode())
+
+
+def test_a_folder_is_written_anew_only_where_something_changed(tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    assert sorted(write_folder(folder, "vault", parts(a="one", b="two")).changed) == ["a/page.md", "b/page.md"]
+    before = (folder / "a/page.md").stat().st_mtime_ns
+    report = write_folder(folder, "vault", parts(a="one", c="three"))
+    assert (report.changed, report.unchanged, report.removed, report.kept) == (["c/page.md"], 1, ["b/page.md"], [])
+    assert (folder / "a/page.md").stat().st_mtime_ns == before
+    assert (folder / IGNORED).read_text().endswith("\n*\n")
+    assert not list(folder.rglob("*.part"))
+
+
+def test_what_a_person_wrote_in_a_folder_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    write_folder(folder, "vault", parts(a="one", b="two"))
+    (folder / "a/page.md").write_text("mine")
+    (folder / "b/page.md").write_text("mine, too")
+    (folder / "c").mkdir()
+    (folder / "c/page.md").write_text("a note of mine")
+    report = write_folder(folder, "vault", parts(a="ONE", c="three"))
+    assert (report.changed, sorted(report.kept)) == ([], ["a/page.md", "b/page.md", "c/page.md"])
+    assert (folder / "a/page.md").read_text() == "mine" and (folder / "c/page.md").read_text() == "a note of mine"
+
+
+def test_a_folder_that_breaks_off_knows_what_was_written(tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+
+    def broken() -> Iterator[Part]:
+        yield Part("a.md", b"one")
+        yield Part("b.md", b"ha")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_folder(folder, "vault", broken())
+    assert [*json.loads((folder / WRITTEN).read_text())["files"]] == ["a.md"]
+    assert write_folder(folder, "vault", [Part("a.md", b"two")]).changed == ["a.md"]
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.md").write_text("mine")
+    with pytest.raises(ForeignFolderError, match="Other files are in it"):
+        write_folder(tmp_path, "vault", parts(a="one"))
+    folder = tmp_path / "vault"
+    write_folder(folder, "vault", parts(a="one"))
+    with pytest.raises(ForeignFolderError, match="written as vault"):
+        write_folder(folder, "csv", parts(a="one"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.md", "vault"]
+
+
+@pytest.mark.parametrize("path", ["../a.md", "/etc/a.md", "a/../../b.md", "", "a\\b.md", "a\0b"])
+def test_no_file_is_written_outside_of_the_folder(tmp_path: Path, path: str) -> None:
+    with pytest.raises(ValueError):
+        write_folder(tmp_path / "vault", "vault", [Part(path, b"one")])
+    assert list(tmp_path.iterdir()) == [tmp_path / "vault"]

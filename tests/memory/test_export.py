@@ -1,0 +1,362 @@
+"""What leaves a memory comes back as the same memory: byte for byte, and answer for answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError, StoreDamagedError, StoreNewerError
+from memory.nouns import Answer, Document
+from memory.protocols import Embedder
+from memory.services.exporting import View
+from memory.store.records import COUNTED, FORMAT, KINDS, LEFT_OUT, VIEWS
+from memory.store.store import Store
+from tests.examples import examples
+
+START = datetime(2022, 1, 1, tzinfo=UTC)
+LINES = (
+    "Ana lives in Bonn.",
+    "Ana moved to Riga.",
+    "Ana no longer lives in Riga.",
+    "Bo works at Orbit.",
+    "Rent: 900",
+    "Rent: 950",
+    "The wifi password: tulip-Harbour-77",
+    "Ёлка “‹›” \u2028 \x1b[31m 日本語 \U0001f9c2",
+)
+QUESTIONS = ("Where does Ana live?", "What is the rent?", "Where does Bo work?", "What was the rent in 2022?")
+
+
+def exported(memory: Memory, secrets: bool = True, kinds: tuple[str, ...] = ()) -> bytes:
+    return b"".join(memory.exporting.read("1", kinds, secrets))
+
+
+def loaded(export: bytes, folder: Path, embedder: Embedder) -> Memory:
+    Memory.load(BytesIO(export), folder / "memory.db", folder / "kept.db")
+    memory = Memory.open(folder / "memory.db", embedder=embedder)
+    list(memory.maintenance.switch_embedder(embedder))
+    return memory
+
+
+def answers(memory: Memory) -> list[Any]:
+    """What is answered, from what, and what the edges say to it."""
+    found: list[Any] = []
+    for question in QUESTIONS:
+        *_, last = memory.ask(question, now=START + timedelta(days=900))
+        assert isinstance(last, Answer)
+        found.append((last.text, last.citations, last.no_answer, last.confidence))
+        found.append([(hit.episode, hit.score, hit.channels) for hit in memory.recall(question).hits])
+    with suppress(NotFoundError):  # nobody ever spoke of her
+        found += memory.facts("Ana", history=True)
+    return found
+
+
+class Life:
+    """A person's memory, to whom things happen."""
+
+    def __init__(self, path: Path, embedder: Embedder) -> None:
+        self.memory = Memory.open(path, embedder=embedder)
+        self.conversation = self.memory.conversations.create("Talk")
+
+    def move(self, what: str, *how: Any) -> None:
+        with suppress(NotFoundError, InvalidInputError):
+            getattr(self, what)(*how)
+
+    def read(self, name: str, lines: list[int], day: int | None) -> None:
+        at = None if day is None else START + timedelta(days=day)
+        text = "\n\n".join(LINES[line] for line in lines)
+        policy = "any" if name == "b" else "local"
+        self.memory.remember_many([Document(name, text, title=name, at=at, tags=("home",), policy=policy)])
+
+    def ask(self, question: int, verdict: str) -> None:
+        *_, last = self.memory.ask(QUESTIONS[question], conversation=self.conversation)
+        assert isinstance(last, Answer)
+        self.memory.conversations.add_question(self.conversation, QUESTIONS[question])
+        self.memory.conversations.add_answer(self.conversation, last)
+        self.memory.feedback(last.trace_id or 0, verdict)
+
+    def settle(self, verdict: str) -> None:
+        for one in self.memory.revisions("all", 1):
+            self.memory.undo(one.id) if verdict == "undo" else self.memory.settle(one.id, verdict)  # type: ignore[arg-type]
+
+    def drop(self, name: str) -> None:
+        self.memory.ingest.retire(name)
+
+    def forget(self, name: str) -> None:
+        self.memory.forget(name)
+
+    def join(self) -> None:
+        self.memory.knowledge.join_names("Ana", "Bo")
+
+
+name = st.sampled_from(["a", "b", "c"])
+moves = st.one_of(
+    *[st.tuples(st.just("read"), name, st.lists(st.integers(0, len(LINES) - 1), min_size=1, max_size=4),
+                st.none() | st.integers(0, 800))] * 3,
+    *[st.tuples(st.just("ask"), st.integers(0, 3), st.sampled_from(["good", "bad", "none"]))] * 2,
+    st.tuples(st.just("settle"), st.sampled_from(["keep", "both", "old", "undo"])),
+    st.tuples(st.just("drop"), name),
+    st.tuples(st.just("forget"), name),
+    st.tuples(st.just("join")),
+)  # fmt: skip
+
+
+@examples(1 / 3)
+@given(st.lists(moves, min_size=3, max_size=12))
+def test_it_comes_back_as_the_same_memory(static: Embedder, steps: list[tuple[Any, ...]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "life.db"
+        life = Life(path, static)
+        with life.memory:
+            for step in steps:
+                life.move(*step)
+        with Memory.open(path, embedder=static) as memory:
+            export = exported(memory)
+            with loaded(export, Path(folder), static) as again:
+                assert exported(again) == export
+                assert again.check().problems == ()
+                assert learnt(again) == learnt(memory)
+                assert answers(again) == answers(memory)
+
+
+def learnt(memory: Memory) -> list[Any]:
+    """What edges remember of questions."""
+    with memory.store.reading() as conn:
+        return conn.execute("SELECT edge_id, slot, data, n_pos, n_neg FROM edge_memory ORDER BY 1, 2").fetchall()
+
+
+def test_what_questions_have_in_common_comes_back(fresh: Memory, tmp_path: Path, static: Embedder) -> None:
+    fresh.remember("\n\n".join(f"Box {n} stands in room {n}." for n in range(52)), title="Boxes", source="boxes")
+    for n in range(51):
+        *_, last = fresh.ask(f"Where does box {n} stand?")
+        fresh.feedback(last.trace_id, "good")  # type: ignore[union-attr]
+    fresh.maintenance.consolidate()
+    export = exported(fresh)
+    assert b'"type":"embedder"' in export
+    with loaded(export, tmp_path / "again", static) as again:
+        assert exported(again) == export
+        assert learnt(again) == learnt(fresh) != []
+
+
+@pytest.fixture(autouse=True)
+def again_folder(tmp_path: Path) -> None:
+    (tmp_path / "again").mkdir()
+
+
+# Damage ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def lines(static: Embedder) -> list[bytes]:
+    with Memory.open(":memory:", embedder=static) as memory:
+        memory.remember("Ana lives in Bonn. The wifi password: tulip-Harbour-77", title="a", source="a")
+        memory.remember("Ana moved to Riga.", title="b", source="b", at=START)
+        return exported(memory).splitlines(keepends=True)
+
+
+def refusal(lines: list[bytes], folder: Path) -> str:
+    with pytest.raises((InvalidInputError, StoreNewerError)) as raised:
+        Memory.load(BytesIO(b"".join(lines)), folder / "memory.db", folder / "kept.db")
+    assert [file.name for file in folder.iterdir()] == ["again"], "nothing is left of it"
+    return str(raised.value)
+
+
+def place(lines: list[bytes], kind: str) -> int:
+    return next(n for n, line in enumerate(lines) if line.startswith(b'{"type":"%s"' % kind.encode()))
+
+
+Damage = Callable[[list[bytes]], tuple[list[bytes], str]]
+
+
+def cut_in_a_line(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return [*lines[:9], lines[9][:20]], "The export was cut off at line 10."
+
+
+def cut_between_lines(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return lines[:-1], f"The export was cut off at line {len(lines) - 1}."
+
+
+def another_type(lines: list[bytes]) -> tuple[list[bytes], str]:
+    n = place(lines, "source")
+    return [
+        *lines[:n],
+        lines[n].replace(b'"id":1', b'"id":"1"'),
+        *lines[n + 1 :],
+    ], f"Line {n + 1}: It is damaged: Expected"
+
+
+def unknown_kind(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return [*lines[:3], b'{"type":"spell"}\n', *lines[3:]], "Line 4: It is damaged: Invalid value 'spell'"
+
+
+def unknown_field(lines: list[bytes]) -> tuple[list[bytes], str]:
+    n = place(lines, "edge")
+    return [*lines[:n], lines[n].replace(b'"src"', b'"to":1,"src"'), *lines[n + 1 :]], f"Line {n + 1}: It is damaged"
+
+
+def no_text(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return [*lines[:5], b"\xff\xfe\n", *lines[6:]], "Line 6: It is damaged"
+
+
+def told_twice(lines: list[bytes]) -> tuple[list[bytes], str]:
+    n = place(lines, "episode")
+    return [*lines[: n + 1], *lines[n:]], f"Line {n + 2}: It does not fit to those before it: UNIQUE"
+
+
+def too_large(lines: list[bytes]) -> tuple[list[bytes], str]:
+    n = place(lines, "source")
+    return [*lines[:n], lines[n].replace(b'"id":1', b'"id":1' + b"0" * 30), *lines[n + 1 :]], f"Line {n + 1}: "
+
+
+def left_out(lines: list[bytes]) -> tuple[list[bytes], str]:
+    n = place(lines, "alias")
+    return [*lines[:n], *lines[n + 1 :]], "lines of the kind alias stand before it"
+
+
+def belongs_to_nothing(lines: list[bytes]) -> tuple[list[bytes], str]:
+    n = place(lines, "thesis")
+    wrong = re.sub(rb'"episode_id":\d+', b'"episode_id":999', lines[n])
+    return [*lines[:n], wrong, *lines[n + 1 :]], "belongs to a episode that is not there"
+
+
+def a_second_header(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return [lines[0], *lines], "Line 2: It does not fit to those before it"
+
+
+def something_behind(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return [*lines, lines[1]], f"Line {len(lines) + 1}: Something stands behind the end"
+
+
+def a_note(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return [b"# Hello\n", b"there\n"], "Line 1: It is no export of Palimpsest."
+
+
+def nothing(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return [], "Line 1: It is no export of Palimpsest."
+
+
+def a_chat(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return [b'{"type":"message","text":"hi"}\n'], "Line 1: It is no export of Palimpsest."
+
+
+def newer(lines: list[bytes]) -> tuple[list[bytes], str]:
+    return [
+        lines[0].replace(b'"format":1', b'"format":9,"more":1'),
+        *lines[1:],
+    ], "Line 1: the export was written by a newer"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [cut_in_a_line, cut_between_lines, another_type, unknown_kind, unknown_field, no_text, told_twice, too_large,
+     left_out, belongs_to_nothing, a_second_header, something_behind, a_note, nothing, a_chat, newer],
+)  # fmt: skip
+def test_what_is_damaged_or_foreign_is_refused_with_its_line(
+    lines: list[bytes], damage: Damage, tmp_path: Path
+) -> None:
+    wrong, words = damage(lines)
+    assert words in refusal(wrong, tmp_path)
+
+
+@examples(2)
+@given(st.data())
+def test_whatever_bytes_are_changed_a_memory_is_whole_or_refused(lines: list[bytes], data: st.DataObject) -> None:
+    export = bytearray(b"".join(lines))
+    for _ in range(data.draw(st.integers(1, 3))):
+        export[data.draw(st.integers(0, len(export) - 1))] = data.draw(st.integers(0, 255))
+    with tempfile.TemporaryDirectory() as folder:
+        memory, kept = Path(folder) / "memory.db", Path(folder) / "kept.db"
+        with suppress(InvalidInputError, StoreNewerError, StoreDamagedError):
+            Memory.load(BytesIO(export), memory, kept)
+        assert not any(file.suffix == ".restored" for file in Path(folder).iterdir())
+
+
+# What is in it --------------------------------------------------------------------------------------------------
+
+
+def test_secrets_leave_only_when_they_are_asked_for(fresh: Memory, tmp_path: Path, static: Embedder) -> None:
+    fresh.remember("The wifi password: tulip-Harbour-77", title="Wifi", source="wifi")
+    masked = exported(fresh, secrets=False)
+    assert b"tulip-Harbour-77" not in masked and b"mask_key" not in masked
+    with loaded(masked, tmp_path / "again", static) as again:
+        assert exported(again, secrets=False) == masked
+        assert again.secrets.list_places() == []
+    (tmp_path / "all").mkdir()
+    with loaded(exported(fresh), tmp_path / "all", static) as again:
+        (place,) = again.secrets.list_places()
+        assert place.uri == "wifi"
+        assert again.secrets.mask("password: tulip-Harbour-77") == fresh.secrets.mask("password: tulip-Harbour-77")
+
+
+def test_marks_of_what_may_leave_stay(fresh: Memory) -> None:
+    fresh.remember_many([Document("a", "Ana sang."), Document("b", "Bo sang.", policy="any")])
+    sources = [json.loads(line) for line in exported(fresh, kinds=("source",)).splitlines()[1:-1]]
+    assert [one["policy"] for one in sources] == ["local", "any"]
+
+
+def test_a_view_is_read_beside_rows_with_what_is_masked_filled_in(fresh: Memory) -> None:
+    fresh.remember('The wifi password: tu"lip-Harbour-77', title="Wifi", source="wifi")
+    views = {"note": View(lambda: 1, lambda: fresh.sources.search("", 10)[0]),
+             "passage": View(lambda: 1, lambda: fresh.sources.episodes([1]))}  # fmt: skip
+    for secrets in (False, True):
+        read = b"".join(fresh.exporting.read("1", ("passage", "source", "note"), secrets, views))
+        header, passage, source, note, end = [json.loads(line) for line in read.splitlines()]
+        assert header["counts"] == {"passage": 1, "source": 1, "note": 1}
+        assert (source["type"], note["type"], end["lines"]) == ("source", "note", 4)
+        assert ("tulip" in passage["text"].replace('"', "")) is secrets
+
+
+def test_there_are_no_other_kinds(fresh: Memory) -> None:
+    with pytest.raises(InvalidInputError, match="no lines of the kind 'spell'"):
+        fresh.exporting.read("1", ("spell",))
+
+
+def test_a_large_memory_takes_no_more_room_than_a_small_one(fresh: Memory) -> None:
+    with fresh.store.writing() as conn:
+        conn.executemany("INSERT INTO skip VALUES (?, ?, 1)", [(f"file {n}", "x" * 500) for n in range(20_000)])
+    pieces: Iterator[bytes] = fresh.exporting.read("1")
+    tracemalloc.start()
+    try:
+        size = sum(len(piece) for piece in pieces)
+        assert size > 10_000_000 > 10 * tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_every_table_and_column_leaves_or_is_made_anew(tmp_path: Path) -> None:
+    exported_columns: dict[str, set[str]] = {}
+    for kind in KINDS:
+        fields = set(kind.record.__struct_fields__)
+        if kind.node:
+            fields = fields - {"id", "label", "t_created", "t_expired", "expire_reason"} | {"node_id"}
+        exported_columns[kind.table] = {"type" if (kind.table, one) == ("object", "kind") else one for one in fields}
+    with Store.open(tmp_path / "memory.db") as store, store.reading() as conn:
+        shadows = ("episode_text", "vec_fact")
+        tables = [name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in [name for name in tables if not name.startswith(shadows)]:
+            if table in VIEWS:
+                continue
+            columns = {row[1] for row in conn.execute(f"PRAGMA table_info({table})")}
+            assert exported_columns.get(table, set()) == columns - {*LEFT_OUT.get(table, ())}, table
+        assert not {*VIEWS, *exported_columns} - {*tables}
+        counted = conn.execute(
+            "SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%' ORDER BY name"
+        ).fetchall()
+        assert repr(tuple(name for (name,) in counted if not name.startswith(shadows))) == COUNTED
+
+
+def test_the_format_has_a_number() -> None:
+    assert FORMAT == 1
