@@ -118,7 +118,7 @@ class PluginInfo:
 
 class Plugins:
     """What is registered. `readers` and `embedders` are names, `versions` those of the readers, `families` are kinds of
-    language models, `exporters` writes what leaves a memory, by its name; `others` are the plugins that are not ours."""
+    language models, `exporters` write what leaves a memory; `others` are the plugins that are not ours."""
 
     def __init__(
         self,
