@@ -108,6 +108,7 @@ class EpisodeRecord(Record, tag="episode"):
     t_created: int
     line_map: Raw
     refs: Raw
+    turns: Raw
     label: str | None = None
     speaker: str | None = None
     event_from: int | None = None
