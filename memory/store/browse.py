@@ -60,14 +60,17 @@ def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int
     """Live objects one of whose names holds all the words, and how many there are: those first whose own name begins
     with them, then those that most is told of; what is only the value of something else comes last."""
     likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
-    named = " AND ".join(f"a.norm LIKE :{name} ESCAPE '\\'" for name in likes)
-    chosen = f" AND n.id IN (SELECT a.node_id FROM alias a WHERE {named})" if likes else ""
+    named = " AND ".join(f"norm LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
+    chosen = f"WITH chosen(id) AS MATERIALIZED (SELECT DISTINCT node_id FROM alias WHERE {named})"
+    among = " IN (SELECT id FROM chosen)" if likes else " IS NOT NULL"  # of all, counting each in turn takes longer
     found = (
-        f"JOIN node n ON n.id = o.node_id AND {is_live('n')} WHERE ifnull(o.type, '') NOT IN {HIDDEN}{chosen}"
-    )  # fmt: skip
+        f"JOIN node n ON n.id = o.node_id AND {is_live('n')}"
+        f" WHERE o.node_id{among} AND ifnull(o.type, '') NOT IN {HIDDEN}"
+    )
     rows = conn.execute(
-        f"WITH told(id, n) AS (SELECT src, count(*) FROM edge WHERE kind = 'rel' AND {LIVE} GROUP BY src),"
-        f" named(id, n) AS (SELECT dst, count(*) FROM edge WHERE {LIVE} GROUP BY dst)"
+        f"{chosen},"
+        f" told(id, n) AS (SELECT src, count(*) FROM edge WHERE kind = 'rel' AND {LIVE} AND src{among} GROUP BY src),"
+        f" named(id, n) AS (SELECT dst, count(*) FROM edge WHERE {LIVE} AND dst{among} GROUP BY dst)"
         " SELECT n.id, n.label, o.type, ifnull(t.n, 0) AS facts FROM object o LEFT JOIN told t ON t.id = o.node_id"
         " LEFT JOIN named m ON m.id = o.node_id"
         f" {found} ORDER BY n.label LIKE :begin ESCAPE '\\' DESC, o.type IS NULL AND t.n IS NULL,"
@@ -75,7 +78,7 @@ def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int
         " LIMIT :limit OFFSET :offset",
         likes | {"begin": _like(" ".join(words))[1:], "limit": limit, "offset": offset},
     ).fetchall()
-    (total,) = conn.execute(f"SELECT count(*) FROM object o {found}", likes).fetchone()
+    (total,) = conn.execute(f"{chosen} SELECT count(*) FROM object o {found}", likes).fetchone()
     notes = _count_notes(conn, [row[0] for row in rows])
     return [FoundObject(name, type, facts, notes.get(id, 0)) for id, name, type, facts in rows], int(total)
 
