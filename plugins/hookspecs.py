@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
-    from memory.protocols import Embedder
     from memory.ranking import EdgeRanker
     from plugins.exporters.contract import Exporter
     from plugins.llms import Family
@@ -33,9 +32,10 @@ def register_readers(register: Callable[[Reader], None]) -> None:
 
 
 @hookspec
-def register_embedders(register: Callable[[str, Callable[..., Embedder]], None]) -> None:
+def register_embedders(register: Callable[..., None]) -> None:
     """Call `register(name, make)` for each embedder; `make()` is called when the embedder is first asked for. A name
-    that ends with a colon is a family: `make(rest)` gets what a person wrote behind the colon."""
+    that ends with a colon is a family: `make(rest)` gets what a person wrote behind the colon. With
+    `register(name, make, section)` it also gets that section of config.toml, as an object; None if there is none."""
 
 
 @hookspec

@@ -75,13 +75,13 @@ Registrations = dict[str, list[Any]]
 """Hook -> what was registered by it, in order: the one argument, or name and function."""
 
 
-def _is_named(name: Any, make: Any) -> bool:
-    return isinstance(name, str) and callable(make)
+def _is_named(name: Any, make: Any, section: Any = "") -> bool:
+    return isinstance(name, str) and callable(make) and isinstance(section, str)
 
 
 HOOKS: dict[str, tuple[str, Callable[..., bool]]] = {  # what each takes, and whether that was given
     "register_readers": ("a plugins.readers.Reader", lambda one: isinstance(one, Reader)),
-    "register_embedders": ("a name and a function that makes it", _is_named),
+    "register_embedders": ("a name, a function that makes it and perhaps a section of config.toml", _is_named),
     "register_llms": (
         "a plugins.llms.Family with a plain prefix",
         lambda one: isinstance(one, Family) and one.prefix.isidentifier(),
@@ -125,11 +125,14 @@ class Plugins:
         registered: Registrations,
         readers: Callable[[], Iterable[Reader]] = tuple,
         others: Iterable[PluginInfo] = (),
+        settings: object = None,
     ) -> None:
         """`readers` is called when a file is first asked for. A later reader takes over the suffixes it shares with an
         earlier one."""
         self._find_readers = readers
-        self._make: dict[str, Callable[..., Embedder]] = dict(registered["register_embedders"])
+        self._make = {
+            name: partial(_make, make, settings, *section) for name, make, *section in registered["register_embedders"]
+        }
         self._made: dict[str, Embedder] = {}
         self._traversers: dict[str, Registered] = {one.name: one for one in registered["register_traversers"]}
         self._rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = dict(registered["register_rankers"])
@@ -233,7 +236,7 @@ class Plugins:
             raise NotFoundError(f"There is no embedder called {name!r}. Known: {', '.join(known)}.")
         with self._lock:
             if name not in self._made:
-                self._made[name] = self._make[key](rest) if key.endswith(":") else self._make[key]()
+                self._made[name] = self._make[key](rest=rest if key.endswith(":") else None)
             return self._made[name]
 
     def embedder_of(self, identity: str) -> Embedder | None:
@@ -254,9 +257,9 @@ def find_entries(left_out: Iterable[str] = ()) -> dict[EntryPoint, str]:
     return {entry: "left out before" * (entry.name in left_out) for entry in entry_points(group=GROUP)}
 
 
-def load(entries: Mapping[EntryPoint, str] | None = None) -> Plugins:
+def load(entries: Mapping[EntryPoint, str] | None = None, settings: object = None) -> Plugins:
     """The built-in plugins, then every entry point of the group "palimpsest", or these of them, but for those that have
-    a reason not to be loaded."""
+    a reason not to be loaded. `settings` has the sections of config.toml as its attributes."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     if os.environ.get(TRACE, "") not in ("", "0"):
@@ -284,7 +287,13 @@ def load(entries: Mapping[EntryPoint, str] | None = None) -> Plugins:
             problem = f"{type(error).__name__}: {error}"
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
         others.append(PluginInfo(entry.name, package, adds, problem))
-    return Plugins(everything, readers, others)
+    return Plugins(everything, readers, others, settings)
+
+
+def _make(make: Callable[..., Embedder], settings: object, section: str = "", *, rest: str | None = None) -> Embedder:
+    """An embedder, by what a person wrote behind the name of its family and by its section of the settings."""
+    given: list[Any] = [] if rest is None else [rest]
+    return make(*given, getattr(settings, section, None)) if section else make(*given)
 
 
 def _name_all(found: Registrations) -> dict[str, tuple[str, ...]]:

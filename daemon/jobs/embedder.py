@@ -7,6 +7,7 @@ it when it starts again; the job tells how that went.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 import uuid
@@ -21,7 +22,7 @@ from daemon.jobs.tasks import EMBED, Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import EmbedderSettings
 from memory import Memory
-from memory.errors import PalimpsestError
+from memory.errors import ModelError, PalimpsestError
 from memory.services.jobs import NewJob
 from plugins.manager import Plugins
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 KIND = "embed"
+OWN = "static"  # the embedder that is always there
+CATCH_UP_SECONDS = 60.0  # between two looks at what has no vector because a server was away
 TELL_SECONDS = 0.2  # between two events about how far it is
 
 T = TypeVar("T")
@@ -38,10 +41,22 @@ T = TypeVar("T")
 
 def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> Embedder:
     """What to open the memory at `path` with: the embedder whose vectors it has, if that is installed, so that
-    questions have vectors from the beginning; else the one called `name`. NotFoundError, NotAvailableError."""
+    questions have vectors from the beginning; else the one called `name`, or while its server cannot be asked what it
+    is, the one of this program. NotFoundError, NotAvailableError."""
     identity = Memory.embedder_of(path, read_only)
-    there = plugins.embedder_of(identity) if identity else None
-    return there or plugins.embedder(name)
+    if identity and (there := plugins.embedder_of(identity)):
+        return there
+    wanted = plugins.embedder(name)
+    try:
+        return wanted if wanted.name and wanted.dimension else plugins.embedder(OWN)
+    except ModelError:
+        return plugins.embedder(OWN)
+
+
+def prepare(embedder: Embedder) -> None:
+    """Loads its model. A server that cannot be reached is told when something is asked of it."""
+    with contextlib.suppress(ModelError):
+        embedder.embed_documents(["ready"])
 
 
 class Embedding:
@@ -66,6 +81,8 @@ class Embedding:
         # done and total, in episodes; None where it has the one that is wanted
         self._progress: tuple[int, int] | None = None if self._whole(memory.embedder) else (0, 0)
         self._problem = ""
+        self._is_broken_off = False  # by a server that may come back
+        self._made_up_for = 0  # failures of the embedder in use, whose passages have their vectors since
         self._boot = uuid.uuid4().hex
 
     def resume(self) -> None:
@@ -75,7 +92,7 @@ class Embedding:
     def change(self, name: str) -> wire.EmbedderReply:
         """Another one is wanted from now on. When this returns its model is loaded; NotFoundError, NotAvailableError
         and InvalidInputError if that cannot be, and then all stays as it was."""
-        self._plugins.embedder(name).embed_query("ready")
+        self._plugins.embedder(name).embed_documents(["ready"])
         if name != self._wanted or self._problem:
             self._begin(name)
         return self.state()
@@ -89,12 +106,23 @@ class Embedding:
             building=progress is not None,
             done=done,
             total=total,
-            problem=self._problem,
+            problem=self._problem or getattr(self._memory.embedder, "problem", ""),
             known=self._plugins.embedders,
         )
 
+    def catch_up(self) -> None:
+        """Makes up for a time in which the embedder's server was away: goes on with the change that it broke off, and
+        embeds what was written meanwhile."""
+        if self._is_broken_off or (self._progress is None and self._count_failures() != self._made_up_for):
+            self._begin(self._wanted)
+
+    def _count_failures(self) -> int:
+        """How often the embedder in use could not embed what was to be written."""
+        return int(getattr(self._memory.embedder, "failures", 0))
+
     def _begin(self, name: str) -> None:
         self._wanted, self._progress, self._problem = name, (0, 0), ""
+        self._is_broken_off = False
         task = Task(f"Embedding with {name}", ended=partial(self._ended, name))
         task.steps = self._steps(name, task)
         self._tasks.submit(EMBED, task)
@@ -103,6 +131,11 @@ class Embedding:
         """Embeds one batch at each `next`; gives up when another embedder is wanted."""
         embedder = self._plugins.embedder(name)
         if self._whole(embedder):
+            failures = self._count_failures()
+            while self._memory.maintenance.fill_vectors(self._write):
+                yield
+            if self._count_failures() == failures:
+                self._made_up_for = failures
             self._progress = None
             return
         job = self._write(lambda: self._memory.jobs.begin_only(_job(name), self._boot))
@@ -135,6 +168,7 @@ class Embedding:
         if error is None or isinstance(error, CancelledError) or self._wanted != name:
             return
         self._progress = None
+        self._is_broken_off = isinstance(error, ModelError)
         self._problem = str(error) if isinstance(error, PalimpsestError) else f"internal error: {type(error).__name__}"
 
         def note() -> None:

@@ -142,7 +142,7 @@ class Daemon:
         from daemon.api.services import Services
         from daemon.jobs.activity import Activity
         from daemon.jobs.disk import Disk, release_ballast
-        from daemon.jobs.embedder import Embedding, first
+        from daemon.jobs.embedder import Embedding, first, prepare
         from daemon.jobs.enrichment import Enrichment
         from daemon.jobs.erasing import Erasing
         from daemon.jobs.models import Models
@@ -161,7 +161,7 @@ class Daemon:
         from memory import Memory
         from plugins import manager
 
-        plugins = manager.load(trial.results())
+        plugins = manager.load(trial.results(), self.settings)
         for problem in filter(None, (*plugins.problems, describe_exposure(self.paths.config))):
             log.warning("%s", problem)
         release_ballast(self.paths)
@@ -180,7 +180,7 @@ class Daemon:
         # Their models load now, not with the first question, and not beside the opening, which hands the interpreter
         # over at every row it reads: of 100,000 passages that took 2.3 s instead of 1.7.
         for one in {quick, embedder}:
-            threading.Thread(target=one.embed_query, args=["ready"], name="embedder", daemon=True).start()
+            threading.Thread(target=prepare, args=[one], name="embedder", daemon=True).start()
         if left := self.memory.maintenance.discard_unfinished(self.paths.backups):
             log.info("removed what was left of %d unfinished copies", left)
         self.activity = Activity()
@@ -247,6 +247,7 @@ class Daemon:
 
     def _schedule(self) -> Schedule:
         """All that is done again and again."""
+        from daemon.jobs.embedder import CATCH_UP_SECONDS
         from daemon.jobs.schedule import LOOK_SECONDS, Schedule
 
         watch, after_s = self.settings.watch, self.settings.night.after_start_s
@@ -254,6 +255,7 @@ class Daemon:
         schedule.add("disk", self.disk.look, self.settings.disk.check_s or 30)
         schedule.add("scan", self.watcher.scan_all, watch.scan_interval_s, jitter_s=watch.scan_interval_s / 4)
         schedule.add("folders", self.watcher.check_roots, watch.root_check_s or 30)
+        schedule.add("embedder", self.embedding.catch_up, CATCH_UP_SECONDS)
         schedule.add("night", self.nightly.look, LOOK_SECONDS, after_s)
         schedule.add("backup", self.upkeep.back_up, LOOK_SECONDS, after_s)
         schedule.add("trial", self.upkeep.try_restoring, LOOK_SECONDS, after_s)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memory.errors import ModelError
 from memory.facts.extraction import Extraction
 from memory.graph.change import EpisodeVertex, GraphChange, Link, ThesisVertex
 from memory.ingest.chunk import Draft
@@ -57,9 +58,9 @@ class PreparedBatch(NamedTuple):
     def embed(self, texts: Sequence[str], embedder: Embedder) -> Vectors:
         """(n,) texts -> (n, dimension); only what has no vector yet is embedded now."""
         if embedder is not self.embedder:
-            return embedder.embed_documents(texts)
+            return embed_or_leave(embedder, texts)
         late = [one for one in texts if one not in self.vectors]
-        known = {**self.vectors, **dict(zip(late, embedder.embed_documents(late) if late else (), strict=True))}
+        known = {**self.vectors, **dict(zip(late, embed_or_leave(embedder, late) if late else (), strict=True))}
         return np.array([known[one] for one in texts], np.float32).reshape(len(texts), embedder.dimension)
 
 
@@ -83,7 +84,7 @@ def embed_drafts(store: Store, drafts: Sequence[DocumentDraft], embedder: Embedd
     """Embeds what is new of documents, each of which has another uri."""
     with store.reading() as conn:
         texts = texts_to_embed(drafts, compare_versions(conn, drafts))
-    known = dict(zip(texts, embedder.embed_documents(texts), strict=True)) if texts else {}
+    known = dict(zip(texts, embed_or_leave(embedder, texts), strict=True)) if texts else {}
     return PreparedBatch(tuple(range(len(drafts))), tuple(drafts), embedder, known)
 
 
@@ -129,6 +130,15 @@ def embedded_text(title: str, text: str) -> str:
     return drop_letters(f"{title}. {text}")
 
 
+def embed_or_leave(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """(n,) texts -> (n, dimension), NaN where the embedder's server cannot be reached now: what is written is found by
+    its words and the graph then, and gets its vectors later (`Maintenance.fill_vectors`)."""
+    try:
+        return embedder.embed_documents(texts)
+    except ModelError:
+        return np.full((len(texts), embedder.dimension), np.nan, np.float32)
+
+
 def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.Words], matrix: Vectors) -> None:
     """Stores vectors of stored episodes, a row for each; those of episodes that have gone since are left out."""
     live = {row.id for row in episodes.words_of(conn, [row.id for row in embedded])}
@@ -161,7 +171,7 @@ class Ingestion:
         self._first_edge = 0
 
     def write(self, batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff], matrix: Vectors) -> list[Receipt]:
-        """Writes the batch; `matrix` holds a vector for each new episode, in their order."""
+        """Writes the batch; `matrix` holds a vector for each new episode, in their order, or NaN for none yet."""
         new = _new_episodes(batch, diffs)
         count = len(new) + sum(len(episode.sentences) for episode in new)
         first = graph.allocate(self._conn, "node", count)  # at once: a statement for each costs more than its row
@@ -178,8 +188,9 @@ class Ingestion:
         revisions.restate(self._conn, self.restated)
         ids = [row.id for row in self._episode_rows]
         text.add(self._conn, ids)
-        hashes = [row.sha256 for row in self._episode_rows]
-        vectors.put_many(self._conn, self._embedder_id, ids, matrix, hashes)
+        made = np.flatnonzero(~np.isnan(matrix).any(axis=1))
+        hashes = [self._episode_rows[place].sha256 for place in made]
+        vectors.put_many(self._conn, self._embedder_id, [ids[place] for place in made], matrix[made], hashes)
         self.change.retired.extend(placed.id for diff in diffs for placed in diff.removed)
         self.redated = [id for diff in diffs for id in diff.redated]
         episodes.retire_many(self._conn, self.redated, self._now, "source_changed")

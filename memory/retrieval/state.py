@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.replay import NOT_ASKED_BEFORE, ReplayResult
+from memory.errors import ModelError
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
 from memory.graph.walk import ANY_TIME, Moment, Walk, Walkable, top_k
@@ -49,7 +50,7 @@ class Anchor:
 
 class CachedEmbedder:
     """An embedder that embeds each text of one question once. Several threads may use it; they may embed the same text
-    twice."""
+    twice. A question that its server does not embed has no vector, and is answered by full text and the graph."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
@@ -71,7 +72,11 @@ class CachedEmbedder:
         """text -> (d,)."""
         found = self._queries.get(text)
         if found is None:
-            found = self._queries[text] = self.embedder.embed_query(text)
+            try:
+                found = self.embedder.embed_query(text)
+            except ModelError:
+                found = np.zeros(self.dimension, np.float32)
+            self._queries[text] = found
         return found
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:

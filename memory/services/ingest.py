@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
+
 from memory.errors import (
     NotFoundError,
     StoreBusyError,
@@ -90,7 +92,7 @@ class Ingest:
                 asserter.replace_edited(ingestion.edited, ingestion.edits)
                 asserter.withdraw_episodes(change.retired)
                 changes = asserter.graph_changes()
-            state.serving = replace(serving, snapshot=serving.snapshot.apply(change, matrix))
+            state.serving = replace(serving, snapshot=serving.snapshot.apply(change, np.nan_to_num(matrix)))
             state.show(changes)
             if any(_tells_owner(draft.document.reader, draft.title) for draft in batch):
                 state.name_owner()

@@ -4,6 +4,7 @@ All of it goes on beside questions and writes, in small transactions, and can be
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import is_due
-from memory.errors import NotAvailableError
+from memory.errors import ModelError, NotAvailableError
 from memory.ingest.ingest import put_vectors
 from memory.insight import diagnose, trend
 from memory.insight.aliases import list_suspects
@@ -125,11 +126,12 @@ class Maintenance:
             for start in range(0, len(groups), GROUPS_AT_ONCE):
                 joined = unit(partial(self._join, groups[start : start + GROUPS_AT_ONCE]))
                 report = replace(report, joined=report.joined + joined)
-            report = replace(report, episodes=self._fill(unit))
+            report = replace(report, episodes=self.fill_vectors(unit))
             unit(self._state.complete_fact_vectors)
             unseen = len(self._store.read(queries.list_missing, self._state.serving.embedder_id, ALL))
             if unseen:
-                self._catch_up(unit)
+                with suppress(ModelError):  # its server is away: another night
+                    self._catch_up(unit)
             report = replace(report, questions=unseen, recentred=self.compare_edges(unit))
             return replace(report, suspects=self._store.read(list_suspects, self._state.serving.snapshot.graph))
         except _StoppedError:
@@ -139,19 +141,23 @@ class Maintenance:
         with self._knowledge.transaction() as asserter:
             return asserter.merge_duplicates(groups)
 
-    def _fill(self, unit: Write) -> int:
-        """Gives the episodes that the embedder in use has not seen their vectors; how many. A set that is only being
-        made is none of its business: `switch_embedder` makes it whole."""
+    def fill_vectors(self, write: Write = write_directly) -> int:
+        """Gives the episodes that the embedder in use has not seen their vectors; how many, fewer where its server is
+        away. A set that is only being made is none of its business: `switch_embedder` makes it whole."""
         embedder_id, embedder = self._state.serving.embedder_id, self._state.serving.embedder
         active = self._store.read(vectors.active)
         waiting = self._store.read(vectors.list_missing, embedder_id, embedder.batch * BATCHES_AT_ONCE)
         if active is None or active.id != embedder_id or not waiting:
             return 0
-        for start in range(0, len(waiting), embedder.batch):
-            embedded = embed(self._store, embedder, waiting[start : start + embedder.batch])
-            unit(partial(self._store.write, put_vectors, embedder_id, *embedded))
-        unit(partial(self._state.load_vectors, embedder, embedder_id))
-        return len(waiting)
+        done = 0
+        with suppress(ModelError):
+            for start in range(0, len(waiting), embedder.batch):
+                embedded = embed(self._store, embedder, waiting[start : start + embedder.batch])
+                write(partial(self._store.write, put_vectors, embedder_id, *embedded))
+                done += len(embedded[0])
+        if done:
+            write(partial(self._state.load_vectors, embedder, embedder_id))
+        return done
 
     def rebuild_vectors(
         self, progress: Callable[[int, int], None] = lambda done, total: None, write: Write = write_directly

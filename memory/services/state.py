@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from email.utils import getaddresses
@@ -19,7 +19,7 @@ import numpy as np
 
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import EdgeMemory, load_edge_memory
-from memory.errors import StoreDamagedError
+from memory.errors import ModelError, StoreDamagedError
 from memory.facts.attributes import names_told, title_spellings
 from memory.graph.arrays import Graph
 from memory.graph.change import GraphChange
@@ -313,11 +313,12 @@ def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[ep
 
 
 def _embed_missing(store: Store, embedder: Embedder, embedder_id: int) -> None:
-    """Gives the few episodes that live again their vectors back."""
+    """Gives the few episodes that live again their vectors back, unless the embedder cannot be reached now."""
     from memory.ingest.ingest import put_vectors
 
     missing = store.read(vectors.list_missing, embedder_id, ALL)
-    store.write(put_vectors, embedder_id, *embed(store, embedder, missing))
+    with suppress(ModelError):
+        store.write(put_vectors, embedder_id, *embed(store, embedder, missing))
 
 
 def _coverage(conn: Connection, embedder_id: int) -> float:

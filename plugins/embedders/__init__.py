@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from plugins.hookspecs import hookimpl, import_late
 
-if TYPE_CHECKING:
-    from memory.protocols import Embedder
-
 
 @hookimpl
-def register_embedders(register: Callable[[str, Callable[..., Embedder]], None]) -> None:
+def register_embedders(register: Callable[..., None]) -> None:
     register("static", import_late("plugins.embedders.static", "StaticEmbedder"))
     register("minilm", import_late("plugins.embedders.sentence", "minilm"))
     register("minilm-int8", import_late("plugins.embedders.onnx", "minilm_int8"))
     register("onnx:", import_late("plugins.embedders.onnx", "load_named"))
+    register("ollama:", import_late("plugins.embedders.served", "OllamaEmbedder"), "ollama")
+    register("openai:", import_late("plugins.embedders.served", "OpenAIEmbedder"), "openai")
     register("st:", import_late("plugins.embedders.sentence", "load_named"))

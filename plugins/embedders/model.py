@@ -31,24 +31,27 @@ class ModelEmbedder(ABC):
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """(n,) texts -> (n, dimension) float32, rows of norm 1; a blank text gives zeros, a long one counts MAX_CHARS
         characters and as many tokens as the model reads."""
-        return self._embed(texts, self.document_prefix)
+        return self._embed(texts, is_query=False)
 
     def embed_query(self, text: str) -> Vectors:
         """text -> (dimension,) float32 of norm 1, or zeros if it is blank."""
-        vector: Vectors = self._embed([text], self.query_prefix)[0]
+        vector: Vectors = self._embed([text], is_query=True)[0]
         return vector
 
-    def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
+    def _embed(self, texts: Sequence[str], is_query: bool) -> Vectors:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         rows = [row for row, text in enumerate(texts) if text and not text.isspace()]
         if rows:
             # tokenizers refuse lone surrogates
             clean = [texts[row][:MAX_CHARS].encode("utf-8", "replace").decode() for row in rows]
-            vectors[rows] = self._encode(clean, prefix)
+            vectors[rows] = self._encode(clean, is_query)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.divide(vectors, norms, out=vectors, where=norms > 0)
         return vectors
 
+    def _prefix(self, is_query: bool) -> str:
+        return self.query_prefix if is_query else self.document_prefix
+
     @abstractmethod
-    def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
-        """(n,) texts with words, before each of which `prefix` is put -> (n, dimension), of any length."""
+    def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
+        """(n,) texts with words, before each of which the prefix is put -> (n, dimension), of any length."""

@@ -63,15 +63,15 @@ def family_prefixes(model: str) -> tuple[str, str]:
     return next(families, ("", ""))
 
 
-def parse_name(text: str, family: str) -> tuple[str, int | None]:
-    """What stands behind `family:`, that is MODEL, MODEL@DIMENSIONS, or the `name` of an embedder -> the model and the
-    dimensions that are wanted. InvalidInputError."""
-    parts = re.fullmatch(r"([^@].*?)(?:@(\d+))?(?:#[0-9a-f]{12})?(?: \[.*\|.*\])?", text, re.DOTALL)
+def parse_name(text: str, family: str) -> tuple[str, int | None, str]:
+    """What stands behind `family:`, that is MODEL, MODEL@DIMENSIONS, or the `name` of an embedder -> the model, the
+    dimensions that are wanted, and what tells the model from another one of its name. InvalidInputError."""
+    parts = re.fullmatch(r"([^@].*?)(?:@(\d+))?(?:#([0-9a-f]{12}))?(?: \[.*\|.*\])?", text, re.DOTALL)
     if parts is None or parts[2] == "0":
         raise InvalidInputError(
             f"Name a model: {family}:MODEL, {family}:/path/to/its/folder or {family}:MODEL@DIMENSIONS."
         )
-    return parts[1], int(parts[2]) if parts[2] else None
+    return parts[1], int(parts[2]) if parts[2] else None, parts[3] or ""
 
 
 def write_identity(label: str, dimension: int, fingerprint: str, prefixes: tuple[str, str]) -> str:

@@ -65,9 +65,9 @@ class OnnxEmbedder(ModelEmbedder):
     def dimension(self) -> int:
         return self._dimension
 
-    def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
+    def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        for rows, found, mask in self._model.run([prefix + text for text in texts]):
+        for rows, found, mask in self._model.run([self._prefix(is_query) + text for text in texts]):
             pooled = self._pool(found, mask)
             if pooled.shape[1] != self._full:
                 raise NotAvailableError(
@@ -98,7 +98,7 @@ def minilm_int8() -> OnnxEmbedder:
 def load_named(text: str) -> OnnxEmbedder:
     """What stands behind `onnx:`: PATH, PATH@DIMENSIONS, or the `name` of such an embedder. InvalidInputError,
     NotAvailableError."""
-    named, wanted = parse_name(text, "onnx")
+    named, wanted, _ = parse_name(text, "onnx")
     return FolderModel(named).embedder(wanted)
 
 

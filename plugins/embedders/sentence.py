@@ -72,10 +72,14 @@ class SentenceEmbedder(ModelEmbedder):
             raise InvalidInputError(f"{self._source} has {full} dimensions; {self._wanted} of them cannot be used.")
         return self._wanted or full
 
-    def _encode(self, texts: Sequence[str], prefix: str) -> Vectors:
+    def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
         # sorted by length, batched and cut to the dimension by the library
         encoded: Vectors = self._load().encode(
-            list(texts), prompt=prefix, batch_size=self.batch, truncate_dim=self.dimension, show_progress_bar=False
+            list(texts),
+            prompt=self._prefix(is_query),
+            batch_size=self.batch,
+            truncate_dim=self.dimension,
+            show_progress_bar=False,
         )
         return encoded
 
@@ -143,7 +147,7 @@ def minilm() -> SentenceEmbedder:
 
 def load_named(text: str) -> SentenceEmbedder:
     """What stands behind `st:`: MODEL, MODEL@DIMENSIONS, or the `name` of a SentenceEmbedder. InvalidInputError."""
-    return SentenceEmbedder(*parse_name(text, "st"))
+    return SentenceEmbedder(*parse_name(text, "st")[:2])
 
 
 @contextmanager

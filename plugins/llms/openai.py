@@ -87,7 +87,7 @@ class OpenAIModel(transport.ServedModel[bool]):
 
     def _events(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The events of the reply to a chat, up to the one that says that it was all. ModelError."""
-        with self._connection.post("/chat/completions", body, _headers(self._settings, self._url)) as response:
+        with self._connection.post("/chat/completions", body, headers(self._settings, self._url)) as response:
             if response.status_code != 200:
                 raise _refused(response.status_code, response.read(), response.headers, self._model)
             for line in transport.read_lines(response.iter_bytes()):
@@ -131,7 +131,7 @@ def locate(settings: OpenAISettings) -> tuple[str, bool]:
     return (url if url.endswith("/v1") else f"{url}/v1"), here
 
 
-def _headers(settings: OpenAISettings, url: str) -> dict[str, str]:
+def headers(settings: OpenAISettings, url: str) -> dict[str, str]:
     """With the API key, if there is one. ModelUnavailableError if it would go elsewhere in the clear."""
     key = transport.read_key(settings.key_file, "OPENAI_API_KEY", "openai.key_file")
     if not key:
@@ -144,11 +144,11 @@ def _headers(settings: OpenAISettings, url: str) -> dict[str, str]:
 def _rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]]:
     """The models that the server lists. ModelUnavailableError, also where it is an Ollama on this machine: that may
     pass on what it is told, and says so only in its own protocol."""
-    headers = _headers(settings, url)
+    known = headers(settings, url)
     try:
         if here and transport.ask(url.removesuffix("/v1"), "/").text.strip() == "Ollama is running":
             raise ModelUnavailableError(f"At {url} is an Ollama. Use its models as ollama:MODEL.", lasting=True)
-        response = transport.ask(url, "/models", headers=headers)
+        response = transport.ask(url, "/models", headers=known)
         if response.status_code in (401, 403, 503):
             raise _refused(response.status_code, response.content, response.headers, "The model")
         rows = response.raise_for_status().json()["data"]

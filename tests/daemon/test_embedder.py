@@ -16,7 +16,9 @@ from daemon.settings import EmbedderSettings, render
 from daemon.testing import RunningDaemon, run_daemon
 from memory.store import jobs
 from memory.store.store import Store
+from plugins.llms.settings import OllamaSettings, OpenAISettings
 from tests.daemon.conftest import QUICK, Listener, added, answer, listening
+from tests.fakes import FakeOllama, OllamaModel
 
 FILES = 300
 STATIC = "wordllama"
@@ -211,3 +213,48 @@ def test_the_packaged_model_takes_over(running: RunningDaemon) -> None:
     hits = running.client.recall("Which box arrived by ship from port 12?", k=30).hits
     assert max(hit.channels["vector"] for hit in hits) > 0.3
     assert running.stop() == 0
+
+
+def test_a_server_takes_over_and_is_away_for_a_while(running: RunningDaemon, tmp_path: Path) -> None:
+    model = OllamaModel("bge-m3", capabilities=("embedding",))
+    assert running.stop() == 0
+    with FakeOllama() as server:
+        settings = replace(QUICK, embedder=EmbedderSettings("ollama:bge-m3"), ollama=OllamaSettings(host=server.url))
+        running.paths.config.write_text(render(settings), "utf-8")
+        running.start()  # though the model is not there yet
+        client = running.client
+        with pytest.raises(DaemonError, match="has no model 'bge-m3'"):
+            client.set_embedder("ollama:bge-m3")
+        assert client.embedder().used.startswith(STATIC)
+        server.models["bge-m3"] = model
+        assert client.set_embedder("ollama:bge-m3").problem == ""
+        until_changed(running, "ollama:bge-m3@16#")
+        assert max(hit.channels["vector"] for hit in client.recall("harbour 12").hits) > 0.5
+
+        server.models.clear()
+        late = tmp_path / "late.md"
+        late.write_text("# The heron\n\nThe heron of the harbour is called Ambrose.\n")
+        assert added(client, late)[0].episodes == 1
+        assert "Ambrose" in answer(client, "What is the heron called?").text
+        assert "not found" in client.embedder().problem
+        assert any("has no vector" in problem for problem in client.check().problems)
+
+        assert running.stop() == 0
+        server.models["bge-m3"] = model
+        running.start()
+        deadline = time.monotonic() + 20
+        while running.client.check().problems and time.monotonic() < deadline:
+            time.sleep(0.05)
+        until_changed(running, "ollama:bge-m3@16#")
+        assert max(hit.channels["vector"] for hit in running.client.recall("Ambrose the heron").hits) > 0.5
+
+
+def test_an_embedder_elsewhere_is_refused(running: RunningDaemon) -> None:
+    assert running.stop() == 0
+    settings = replace(QUICK, openai=OpenAISettings(url="https://192.0.2.7/v1"))
+    running.paths.config.write_text(render(settings), "utf-8")
+    running.start()
+    with pytest.raises(DaemonError, match="is not this machine") as caught:
+        running.client.set_embedder("openai:text-embedding-3-small")
+    assert caught.value.failed.code == "not_available"
+    assert running.client.embedder().name == "static"

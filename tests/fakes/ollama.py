@@ -1,5 +1,5 @@
-"""Ollama's HTTP API: /api/tags, /api/show, /api/ps, /api/version, and /api/chat and /api/pull with newline-delimited
-JSON."""
+"""Ollama's HTTP API: /api/tags, /api/show, /api/ps, /api/version, /api/embed, and /api/chat and /api/pull with
+newline-delimited JSON."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tests.fakes.server import Answer, Breaks, Exchange, Fails, FakeServer, Hangs, Reply, Says, Sends
+from tests.fakes.vectors import Vectors
 
 AT = "2026-11-20T10:00:00.000000Z"
 REASONS = {"end": "stop"}  # where Ollama's word for a stop is another one
@@ -69,6 +70,7 @@ class FakeOllama(FakeServer):
         self.models = {model.name: model for model in models}
         self.version = version
         self.library: dict[str, OllamaModel] = {}
+        self.vectors = Vectors()
         self.pulling: Fails | Breaks | Hangs | Sends | None = None
 
     @property
@@ -91,6 +93,8 @@ class FakeOllama(FakeServer):
                     exchange.reply(model.shown())
             case "POST", "/api/chat":
                 self._chat(exchange)
+            case "POST", "/api/embed":
+                self._embed(exchange)
             case "POST", "/api/pull":
                 self._pull(exchange)
             case _:
@@ -106,6 +110,23 @@ class FakeOllama(FakeServer):
         if model is None:
             exchange.reply({"error": f"model '{name}' not found"}, 404)
         return model
+
+    def _embed(self, exchange: Exchange) -> None:
+        model, body = self._model(exchange), exchange.seen.body
+        if model is None:
+            return
+        if "embedding" not in model.capabilities:
+            exchange.reply({"error": "this model does not support embeddings"}, 501)
+            return
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        if not body.get("truncate", True) and self.vectors.is_too_long(texts):
+            exchange.reply({"error": "the input length exceeds the context length"}, 400)
+            return
+
+        def fail(fails: Fails) -> None:
+            exchange.reply({"error": fails.message}, fails.status)
+
+        self.vectors.reply(exchange, texts, lambda vectors: {"model": model.name, "embeddings": vectors}, fail)
 
     def _pull(self, exchange: Exchange) -> None:
         name = exchange.seen.body["model"]

@@ -1,5 +1,5 @@
-"""OpenAI's chat protocol as llama.cpp, LM Studio and vLLM speak it: /v1/models, and /v1/chat/completions with
-server-sent events. Each also tells in its own way how long its context is."""
+"""OpenAI's protocol as llama.cpp, LM Studio and vLLM speak it: /v1/models, /v1/embeddings, and /v1/chat/completions
+with server-sent events. Each also tells in its own way how long its context is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tests.fakes.server import Answer, Breaks, Exchange, Fails, FakeServer, Hangs, Reply, Says, Sends
+from tests.fakes.vectors import Vectors
 
 AT = 1_795_168_800
 STOPS = {"end": "stop", "tools": "tool_calls", "refusal": "content_filter"}
@@ -22,6 +23,7 @@ class ServedModel:
     name: str
     context: int = 16_384
     tools: bool = True
+    embeds: bool = False
 
 
 class FakeOpenAI(FakeServer):
@@ -34,6 +36,7 @@ class FakeOpenAI(FakeServer):
         self.models = {model.name: model for model in models}
         self.kind = kind
         self.key = key
+        self.vectors = Vectors()
 
     @property
     def chats(self) -> list[dict[str, Any]]:
@@ -56,6 +59,8 @@ class FakeOpenAI(FakeServer):
                 exchange.reply({"object": "list", "data": rows})
             case "POST", "/v1/chat/completions":
                 self._chat(exchange)
+            case "POST", "/v1/embeddings":
+                self._embed(exchange)
             case _ if self.kind == "LM Studio":
                 exchange.reply({"error": f"Unexpected endpoint or method. ({exchange.seen.path})"})
             case _:
@@ -73,6 +78,34 @@ class FakeOpenAI(FakeServer):
                 return row | {"owned_by": "vllm", "max_model_len": model.context}
             case _:
                 return row | {"owned_by": "organization_owner"}
+
+    def _embed(self, exchange: Exchange) -> None:
+        body = exchange.seen.body
+        model = self.models.get(body.get("model"))
+        if model is None:
+            _complain(exchange, 404, f"The model `{body.get('model')}` does not exist.", "not_found_error")
+            return
+        if not model.embeds:
+            say = "This server does not support embeddings. Start it with `--embeddings`"
+            _complain(exchange, 501, say, "not_supported_error")
+            return
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        if self.vectors.is_too_long(texts):
+            if self.kind == "vLLM":
+                _complain(exchange, 400, "This model's maximum context length is 512 tokens.", "BadRequestError")
+            else:
+                say = "input (900 tokens) is too large to process. increase the physical batch size"
+                _complain(exchange, 500, say, "server_error")
+            return
+
+        def shape(vectors: list[Any]) -> dict[str, Any]:
+            rows = [{"object": "embedding", "index": n, "embedding": one} for n, one in enumerate(vectors)]
+            return {"object": "list", "data": rows[::-1], "model": model.name, "usage": {"prompt_tokens": 1}}
+
+        def fail(fails: Fails) -> None:
+            _complain(exchange, fails.status, fails.message, fails.kind, fails.headers)
+
+        self.vectors.reply(exchange, texts, shape, fail)
 
     def _chat(self, exchange: Exchange) -> None:
         body = exchange.seen.body

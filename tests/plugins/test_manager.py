@@ -56,7 +56,7 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
             " rtf subtitles text toml unnamed xlsx yaml"
         ).split()
     )
-    assert plugins.embedders == ("minilm", "minilm-int8", "onnx:", "st:", "static")
+    assert plugins.embedders == ("minilm", "minilm-int8", "ollama:", "onnx:", "openai:", "st:", "static")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_an_embedder_is_made_once_when_asked_for(plugins: manager.Plugins) -> No
 
 def test_an_unknown_embedder_names_the_known_ones(plugins: manager.Plugins) -> None:
     for name in ("gpt-9", "st:", "static:x"):
-        with pytest.raises(NotFoundError, match=rf"'{name}'.*Known: minilm, minilm-int8, onnx:..., st:..., static"):
+        with pytest.raises(NotFoundError, match=rf"'{name}'.*Known: minilm, minilm-int8, ollama:.*st:..., static"):
             plugins.embedder(name)
 
 

@@ -1,0 +1,287 @@
+"""Embedders of a server on this machine: Ollama, or any that speaks OpenAI's protocol (llama.cpp, LM Studio, vLLM).
+
+What a person writes is `ollama:MODEL` or `openai:MODEL`, and `@256` behind it for the first 256 dimensions. An embedder
+is given the text of every note, so a model that is elsewhere gets none: it is refused before anything is sent.
+
+A server may be away or slow: whoever calls gets a ModelError within a time, and `problem` says it until it goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import httpx
+import numpy as np
+
+from memory.errors import (
+    InvalidInputError,
+    LocalOnlyError,
+    MalformedOutputError,
+    ModelError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+from memory.protocols import Vectors
+from plugins.embedders.model import ModelEmbedder
+from plugins.embedders.model_files import family_prefixes, parse_name, write_identity
+from plugins.llms import ollama, openai, transport
+from plugins.llms.call import Call, shorten_reason
+from plugins.llms.ollama import OllamaModel
+from plugins.llms.openai import OpenAIModel
+from plugins.llms.settings import OllamaSettings, OpenAISettings
+
+log = logging.getLogger(__name__)
+
+QUERY_SECONDS = 4.0  # for a question, which is answered by full text and graph where this does not come
+REST_SECONDS = 30.0  # in which a server that was too slow is not asked by questions
+TRIES = 2  # for what nobody waits for
+SHORTEST_CHARS = 200  # a text that is too long for the model is halved until it is as short
+TOO_LONG = ("context length", "context size", "context window", "too large to process", "too long", "maximum")
+
+Limits = tuple[float, float, float]
+
+
+class ServedEmbedder(ModelEmbedder):
+    """One model of a server. Any number of threads may use it. All calls raise ModelError; `name` and `dimension`, too,
+    unless the embedder is made by an earlier one's `name`."""
+
+    family: ClassVar[str]
+    path: ClassVar[str]
+
+    def __init__(self, named: str, backend: OllamaModel | OpenAIModel, at: tuple[str, bool], limits: Limits) -> None:
+        """`backend` knows the model, at its server's URL, which may be on this machine."""
+        self._model, self._wanted, self._named_mark = parse_name(named, self.family)
+        self._backend = backend
+        self._url, is_here = at
+        if not is_here:
+            raise LocalOnlyError(
+                f"{self._url} is not this machine, and an embedder is given the text of every note. Use a model on this"
+                " machine: pal embedder"
+            )
+        self._limits = limits
+        self._connection = transport.Connection(self._url, limits)
+        self._lock = threading.Lock()
+        self._rests_until = 0.0
+        self.problem = ""
+        self.failures = 0  # times that texts to be written could not be embedded
+        self.query_prefix, self.document_prefix = family_prefixes(self._model)
+
+    @cached_property
+    def name(self) -> str:
+        """Model, dimension, which build of it and the prefixes: vectors of one name can be compared."""
+        prefixes = (self.query_prefix, self.document_prefix)
+        return write_identity(f"{self.family}:{self._model}", self.dimension, self._mark, prefixes)
+
+    @cached_property
+    def dimension(self) -> int:
+        if self._named_mark and self._wanted:
+            return self._wanted
+        if self._wanted and self._wanted > self._full:
+            raise InvalidInputError(
+                f"{self._model} has {self._full} dimensions; {self._wanted} of them cannot be used."
+            )
+        return self._wanted or self._full
+
+    @cached_property
+    def _full(self) -> int:
+        """The model's own dimension, which is found by asking it."""
+        found = self._try(["ready"], self._limits)
+        if len(found) != 1 or not isinstance(found[0], list) or not found[0]:
+            raise MalformedOutputError(f"What {self._model} gives are no vectors. See its server's log.")
+        return len(found[0])
+
+    @cached_property
+    def _mark(self) -> str:
+        """That of the build of the model whose vectors are stored, or will be."""
+        return self._named_mark or self._find_mark()
+
+    def _find_mark(self) -> str:
+        """Tells the build of the model that there is now from another one of its name."""
+        return hashlib.sha256(f"{self._backend.info().version}|{self._full}".encode()).hexdigest()[:12]
+
+    def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
+        prefixed = [self._prefix(is_query) + text for text in texts]
+        try:
+            if is_query and time.monotonic() < self._rests_until:
+                raise ModelUnavailableError(self.problem)
+            self._check_mark()
+            found = self._ask(prefixed, is_query)
+        except ModelError as error:
+            with self._lock:
+                if isinstance(error, ModelTimeoutError):
+                    self._rests_until = time.monotonic() + REST_SECONDS
+                if not self.problem:
+                    log.warning("the embedder %s: %s", self._model, error)
+                self.problem = str(error)
+                self.failures += not is_query
+            raise
+        with self._lock:
+            self.problem, self._rests_until = "", 0.0
+        return found[:, : self.dimension]
+
+    def _check_mark(self) -> None:
+        """ModelUnavailableError if the model is another one than that whose vectors are stored."""
+        if self._mark != self._find_mark():
+            raise ModelUnavailableError(
+                f"{self._model} is another model now than the one that made the vectors. To have them made anew:"
+                f" pal embedder {self.family}:{self._model}",
+                lasting=True,
+            )
+
+    def _ask(self, texts: Sequence[str], is_query: bool) -> Vectors:
+        """(n,) texts -> (n, full dimension) float32. ModelError."""
+        if is_query:
+            return self._checked(self._try(texts, (QUERY_SECONDS,) * 3), len(texts))
+        for left in reversed(range(TRIES)):
+            try:
+                return self._checked(self._try(texts, self._limits), len(texts))
+            except _TooLongError:
+                return np.concatenate([self._shortened(text) for text in texts])
+            except (ModelUnavailableError, MalformedOutputError) as error:
+                if not left or (isinstance(error, ModelUnavailableError) and error.lasting):
+                    raise
+        raise AssertionError
+
+    def _shortened(self, text: str) -> Vectors:
+        """The vector (1, full dimension) of as much of a text as the model takes. ModelError."""
+        while True:
+            try:
+                return self._checked(self._try([text], self._limits), 1)
+            except _TooLongError:
+                if len(text) <= SHORTEST_CHARS:
+                    raise
+                text = text[: len(text) // 2]
+
+    def _checked(self, found: list[Any], count: int) -> Vectors:
+        """What a server said, if it is as many vectors as texts, all of the model's dimension. MalformedOutputError."""
+        try:
+            vectors = np.array(found, np.float32)
+        except (TypeError, ValueError, OverflowError):
+            vectors = np.zeros(0, np.float32)
+        if vectors.shape != (count, self._full):
+            raise MalformedOutputError(
+                f"{self._model} does not give one vector of {self._full} numbers for each text. See its server's log."
+            )
+        if not np.isfinite(vectors).all():
+            raise MalformedOutputError(f"{self._model} gives vectors that are no numbers. See its server's log.")
+        return vectors
+
+    def _try(self, texts: Sequence[str], limits: Limits) -> list[Any]:
+        """What the server says of some texts, one entry for each. ModelError; nothing is sent to a model elsewhere."""
+        if not self._backend.is_local():
+            raise LocalOnlyError(
+                f"{self._model} does not run on this machine, and an embedder is given the text of every note."
+                " Use another one: pal embedder"
+            )
+        call = Call(limits, lambda: False)
+        try:
+            with call:
+                status, said = next(call.stream(self._answers(texts)))
+        except ModelError:
+            raise
+        except (httpx.HTTPError, OSError) as error:
+            if call.reason is not None:
+                raise call.reason from error
+            why = "does not answer" if isinstance(error, httpx.ConnectError) else "broke off its answer"
+            raise ModelUnavailableError(
+                f"The server of {self.family}:{self._model} at {self._url} {why}. Start it again, or see its log."
+            ) from error
+        try:
+            reply = json.loads(said)
+        except (ValueError, RecursionError):
+            reply = None
+        if status != 200:
+            raise self._refused(status, reply, said)
+        return self._read(reply)
+
+    def _answers(self, texts: Sequence[str]) -> Iterator[tuple[int, bytes]]:
+        with self._connection.post(self.path, self._body(texts), self._headers()) as response:
+            yield response.status_code, response.read()
+
+    def _refused(self, status: int, reply: Any, said: bytes) -> ModelError:
+        told = (
+            reply.get("error", reply.get("message", "")) if isinstance(reply, dict) else said.decode("utf-8", "replace")
+        )
+        why = shorten_reason(str(told.get("message", "")) if isinstance(told, dict) else str(told))
+        if status in (400, 413, 422, 500) and any(words in why.lower() for words in TOO_LONG):
+            return _TooLongError(f"A text is too long for {self._model} ({why}).")
+        return ModelUnavailableError(
+            f"The server of {self.family}:{self._model} gives no vectors ({status}: {why}). See its log, or use another"
+            " model: pal embedder",
+            lasting=status in (400, 401, 403, 404, 501),
+        )
+
+    def _read(self, reply: Any) -> list[Any]:
+        """The vectors of a reply, in the order of the texts. MalformedOutputError."""
+        try:
+            return self._vectors(reply)
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise MalformedOutputError(f"What {self._model} gives are no vectors. See its server's log.") from error
+
+    def _headers(self) -> dict[str, str]:
+        return {}
+
+    @abstractmethod
+    def _body(self, texts: Sequence[str]) -> Mapping[str, Any]:
+        """The request as the protocol has it."""
+
+    @abstractmethod
+    def _vectors(self, reply: Any) -> list[Any]:
+        """The vectors of a reply, in the order of the texts. Raises whatever a strange one leads to."""
+
+
+class _TooLongError(ModelError):
+    """A text is longer than the model reads."""
+
+
+class OllamaEmbedder(ServedEmbedder):
+    """A model of Ollama."""
+
+    family = "ollama"
+    path = "/api/embed"
+
+    def __init__(self, named: str, settings: OllamaSettings | None = None) -> None:
+        self._settings = own = settings or OllamaSettings()
+        model = parse_name(named, self.family)[0]
+        limits = (own.first_token_s, own.next_token_s, own.total_s)
+        super().__init__(named, OllamaModel(model, own), ollama.locate(own), limits)
+
+    def _body(self, texts: Sequence[str]) -> Mapping[str, Any]:
+        keep = self._settings.keep_alive
+        return {"model": self._model, "input": list(texts), "truncate": True, "keep_alive": keep}
+
+    def _vectors(self, reply: Any) -> list[Any]:
+        return list(reply["embeddings"])
+
+
+class OpenAIEmbedder(ServedEmbedder):
+    """A model of a server that speaks OpenAI's protocol."""
+
+    family = "openai"
+    path = "/embeddings"
+
+    def __init__(self, named: str, settings: OpenAISettings | None = None) -> None:
+        self._settings = own = settings or OpenAISettings()
+        model = parse_name(named, self.family)[0]
+        limits = (own.first_token_s, own.next_token_s, own.total_s)
+        super().__init__(named, OpenAIModel(model, own), openai.locate(own), limits)
+
+    def _headers(self) -> dict[str, str]:
+        return openai.headers(self._settings, self._url)
+
+    def _body(self, texts: Sequence[str]) -> Mapping[str, Any]:
+        return {"model": self._model, "input": list(texts), "encoding_format": "float"}
+
+    def _vectors(self, reply: Any) -> list[Any]:
+        rows = sorted(reply["data"], key=lambda row: row["index"])
+        if [row["index"] for row in rows] != [*range(len(rows))]:
+            raise IndexError
+        return [row["embedding"] for row in rows]
