@@ -64,8 +64,7 @@ def cited_link(cited: wire.Citation) -> str | None:
     """Where a citation's path leads when it is clicked; None if it names no file of this machine."""
     from daemon import wire  # whoever has a citation has imported it
 
-    is_inside = "#" in cited.uri and wire.counted_in(cited.uri) != "line"  # on a sheet of a document
-    return file_link(cited.uri) if cited.line is not None and not is_inside else None
+    return file_link(wire.file_of(cited.uri)) if cited.line is not None else None
 
 
 def is_file_link(link: str) -> bool:

@@ -143,6 +143,15 @@ _IN_DOCUMENT = re.compile(
 )
 
 
+_LISTED = re.compile(r"(?P<file>.+\.(?:txt|bib|ris|json))#.*", re.IGNORECASE | re.DOTALL)  # several sources, by lines
+
+
+def file_of(uri: str) -> str:
+    """The path of the file that a source is, or is in."""
+    match = _IN_DOCUMENT.fullmatch(uri) or _LISTED.fullmatch(uri)
+    return match["file"] if match else uri
+
+
 def counted_in(uri: str) -> str:
     """What the `line` of a place in that source counts: lines of a text, else pages, slides, rows, ...; of a "message"
     in a file of several it counts lines."""
@@ -166,7 +175,7 @@ def name_place(uri: str, line: int) -> str:
     `talk.srt, 00:12:31`, `2019.mbox, Re: prisms, 2019-04-02 10:15`."""
     match = _IN_DOCUMENT.fullmatch(uri)
     if match is None:
-        return f"{uri}:{line}"
+        return f"{file_of(uri)}:{line}"
     noun, inside = _COUNTED[match["suffix"].lower()], match["inside"]
     within = (f"sheet {inside}" if noun == "row" else inside) if inside else ""
     return ", ".join(filter(None, (match["file"], within, "" if noun == "message" else name_position(uri, line))))

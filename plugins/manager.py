@@ -46,6 +46,7 @@ BUILT_IN = (
 BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
     "plugins.readers.agents",
     "plugins.readers.asciidoc",
+    "plugins.readers.bookmarks",
     "plugins.readers.chat",
     "plugins.readers.code",
     "plugins.readers.csv",
@@ -60,6 +61,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.org",
     "plugins.readers.pdf",
     "plugins.readers.pptx",
+    "plugins.readers.references",
     "plugins.readers.rst",
     "plugins.readers.rtf",
     "plugins.readers.subtitles",

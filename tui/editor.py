@@ -60,7 +60,7 @@ def opening_command(uri: str, line: int | None) -> list[str]:
         raise CannotOpenError("This was said in a chat or a note; there is no file to open at a line.")
     if wire.counted_in(uri) != "line":
         raise CannotOpenError(f"No editor shows this kind of file; it stands in {wire.name_place(uri, line)}.")
-    path = Path(uri)
+    path = Path(wire.file_of(uri))
     if not path.is_absolute() or not path.is_file():
         raise CannotOpenError("The file is not there any more; this is the passage as it was read.")
     editor = find_editor()

@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from memory.events import Token as Token
     from memory.events import Visit as Visit
     from memory.events import counted_in as counted_in
+    from memory.events import file_of as file_of
     from memory.events import name_place as name_place
     from memory.events import name_position as name_position
     from memory.events import split_lines as split_lines
@@ -168,8 +169,8 @@ MODULES = {
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
-    "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine counted_in name_place name_position"
-    " split_lines",
+    "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine counted_in file_of name_place"
+    " name_position split_lines",
     "memory.nouns": "Copy Forgotten Conversation ConversationMatch AnswerChange ChatMessage ListedSource RetiredText"
     " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry",
     "memory.text.placeholders": "find_placeholders fill_placeholders",

@@ -191,7 +191,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     several = isinstance(loaded, list)
     chats = loaded if several else [loaded]
     if not chats or not all(map(_is_chat, chats)):
-        return [read_json(path, text)]
+        return read_json(path, text, loaded)
     documents = [_document(chat, str(number) if several else "") for number, chat in enumerate(chats, 1)]
     documents = [document for document in documents if document.turns]
     if not documents:

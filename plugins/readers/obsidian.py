@@ -15,9 +15,9 @@ from typing import Any
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
-from plugins.readers.data import parse_json
 from plugins.readers.decode import text_of
 from plugins.readers.laid_out import LaidOut
+from plugins.readers.tree import parse_json
 
 MAX_CARD_NAME = 60  # characters of a card's first line that stand for it in an arrow
 _CALLOUT = re.compile(r" {0,3}(?P<quote>>[> ]*)\[!(?P<kind>[\w -]{1,40})(?:\|[^\]\n]*)?\][+-]?[ \t]*(?P<title>.*)")

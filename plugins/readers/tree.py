@@ -6,6 +6,8 @@ the one on which its key or record begins in the file.
 
 from __future__ import annotations
 
+import json
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +16,8 @@ from pathlib import Path
 from memory.nouns import Document
 from plugins.readers.laid_out import LaidOut
 from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
+
+_TOKEN = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|[{}\[\]\n]|[^\s,:{}\[\]"]++')
 
 MAX_ROW_CHARS = 600  # of a record that is one line
 MAX_TABLE_ROWS, MAX_TABLE_COLUMNS = 50, 12  # a table is one passage
@@ -225,3 +229,48 @@ def _show(text: str) -> str:
     """A value as it is shown: of one that is no words its beginning."""
     text = text.strip()
     return f"{text[:80]}…" if len(text) > MAX_VALUE_CHARS and len(text.split(None, 1)) == 1 else text
+
+
+# JSON ---------------------------------------------------------------------------------------
+
+
+def parse_json(text: str, line: int = 1) -> Node:
+    """The tree of valid JSON that begins on that line of its file. Without recursion."""
+    root: Node | None = None
+    above: list[Node] = []
+    key: tuple[str, int] | None = None
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token == "\n":
+            line += 1
+            continue
+        if token in "}]":
+            above.pop()
+            continue
+        parent = above[-1] if above else None
+        if parent is not None and parent.fields is not None and key is None:
+            key = _unquote(token), line
+            continue
+        node = Node(key[1] if key else line)
+        if token == "{":
+            node.fields = []
+        elif token == "[":
+            node.items = []
+        else:
+            node.text = _unquote(token) if token != "null" else ""
+        if parent is None:
+            root = root or node
+        elif parent.items is not None:
+            parent.items.append(node)
+        elif parent.fields is not None and key is not None:
+            parent.fields.append((key[0], node))
+        key = None
+        if token in "{[":
+            above.append(node)
+    return root or Node(line)
+
+
+def _unquote(token: str) -> str:
+    if token[0] != '"':
+        return token
+    return str(json.loads(token)) if "\\" in token else token[1:-1]

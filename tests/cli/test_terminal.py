@@ -93,7 +93,7 @@ def test_a_citation_leads_to_its_file_if_it_stands_in_one() -> None:
     cited = wire.Citation(1, 1, "/n/a#b.md", "A", "Yes.", 7)
     assert cited_link(cited) == Path("/n/a#b.md").as_uri()
     assert cited_link(replace(cited, line=None)) is None
-    assert cited_link(replace(cited, uri="/n/costs.xlsx#Rent")) is None
+    assert cited_link(replace(cited, uri="/n/costs.xlsx#Rent")) == Path("/n/costs.xlsx").as_uri()
     assert cited_link(replace(cited, uri="/n/report.pdf")) == Path("/n/report.pdf").as_uri()
 
 

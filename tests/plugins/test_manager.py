@@ -52,8 +52,8 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
     assert (
         list(plugins.readers)
         == (
-            "agents asciidoc canvas chat code csv docx eml epub html ics markdown notebook odf org pdf pptx rst"
-            " rtf subtitles text toml unnamed xlsx yaml"
+            "agents asciidoc bibtex bookmarks canvas chat code csv docx eml epub html ics markdown"
+            " notebook odf org pdf pptx ris rst rtf subtitles text toml unnamed xlsx yaml"
         ).split()
     )
     assert plugins.embedders == ("minilm", "minilm-int8", "ollama:", "onnx:", "openai:", "st:", "static")

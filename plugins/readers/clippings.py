@@ -1,0 +1,108 @@
+"""Kindle's "My Clippings.txt": the highlights of each book as quotations, the notes as one's own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from memory.nouns import Document
+from memory.time.dates import full_dates
+from plugins.readers.laid_out import LaidOut
+
+_RULE = re.compile(r"={8,}\s*$")
+_TOLD = re.compile(r"\s*[-–•]\s+\S.*")
+_AUTHOR = re.compile(r"(?P<title>.+?)\s*\((?P<author>[^()]{1,120})\)\s*$")
+_NOTE = re.compile(r"\b(?:note|notiz|nota|notitie|notatka|anotação|заметка|ノート|メモ)\b|笔记|筆記", re.IGNORECASE)
+_BOOKMARK = re.compile(
+    r"\b(?:bookmark|lesezeichen|marcador|signet|segnalibro|bladwijzer|zakładka|закладка)\b|书签|書籤|ブックマーク",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"(?P<first>\d{1,7})(?:[-–](?P<last>\d{1,7}))?\s*$")
+
+
+class _Clipping(NamedTuple):
+    """`text` that begins at `line`, of a `book`; `place` as Kindle says it, whose numbers are `span`."""
+
+    book: str
+    line: int
+    text: list[str]
+    place: str
+    span: tuple[int, int]
+    at: datetime | None
+    is_note: bool
+
+
+def is_clippings(text: str) -> bool:
+    """Whether a text is a list of clippings: a book, a line about the place, the words, and a rule."""
+    lines = text[:4000].lstrip("\ufeff").split("\n")
+    return len(lines) > 3 and _TOLD.match(lines[1]) is not None and "|" in lines[1] and any(map(_RULE.match, lines))
+
+
+def convert(text: str) -> list[Document]:
+    """A document for each book, in the order of the first clippings."""
+    books: dict[str, list[_Clipping]] = {}
+    for clipping in _clippings(text.split("\n")):
+        books.setdefault(clipping.book, []).append(clipping)
+    return [_lay_out(book, _without_shorter(clippings)) for book, clippings in books.items()]
+
+
+def _clippings(lines: Sequence[str]) -> Iterator[_Clipping]:
+    begin = 0
+    for place, line in enumerate([*lines, "=========="]):
+        if not _RULE.match(line):
+            continue
+        head, begin, first = lines[begin:place], place + 1, begin
+        if len(head) < 3 or not _TOLD.match(head[1]) or _BOOKMARK.search(head[1]):
+            continue
+        told = [part.strip(" -–•") for part in head[1].split("|")]
+        at = next((moment for _, moment in full_dates(told[-1])), None)
+        where = told[:-1] if at is not None and len(told) > 1 else told
+        span = _PLACE.search(where[-1])
+        words = [one.strip() for one in head[2:]]
+        blank = next((number for number, one in enumerate(words) if one), None)
+        if blank is None:
+            continue
+        numbers = (int(span["first"]), int(span["last"] or span["first"])) if span else (0, 0)
+        is_note = _NOTE.search(where[0]) is not None
+        book = " ".join(head[0].strip("\ufeff ").split())
+        yield _Clipping(book, first + 3 + blank, words[blank:], ", ".join(where), numbers, at, is_note)
+
+
+def _without_shorter(clippings: list[_Clipping]) -> list[_Clipping]:
+    """A highlight that was made longer stands there twice: the later one is kept."""
+    kept: list[_Clipping] = []
+    for clipping in clippings:
+        last = kept[-1] if kept else None
+        if last is not None and last.is_note == clipping.is_note and last.span[0] <= clipping.span[1]:
+            old, new = " ".join(last.text), " ".join(clipping.text)
+            if clipping.span[0] <= last.span[1] and (old in new or new in old):
+                kept.pop()
+        kept.append(clipping)
+    return kept
+
+
+def _lay_out(book: str, clippings: Sequence[_Clipping]) -> Document:
+    named = _AUTHOR.match(book)
+    title, author = (named["title"], _in_order(named["author"])) if named else (book, "")
+    out = LaidOut()
+    count = 0
+    parts: list[tuple[int, datetime | None]] = []
+    for one in clippings:
+        if not parts or (one.at and (parts[-1][1] is None or one.at.date() != parts[-1][1].date())):
+            parts.append((count + 1, one.at))
+        lines = [(number, line) for number, line in enumerate(one.text, one.line) if line]
+        for number, line in lines:
+            out.add(line if one.is_note else f"> {line}", number, apart=False)
+        out.add(f"({one.place})", lines[-1][0])
+        count += len(lines) + 2
+    document = out.close(title, max(filter(None, (one.at for one in clippings)), default=None), {"author": author})
+    return replace(document, uri=book, parts=tuple(parts) if len(parts) > 1 else ())
+
+
+def _in_order(author: str) -> str:
+    """ "Woolf, Virginia" as Virginia Woolf; several are apart by semicolons."""
+    people = (one.strip().partition(",") for one in author.split(";"))
+    return ", ".join(f"{first.strip()} {last}".strip() for last, _, first in people)
