@@ -58,17 +58,31 @@ class Client:
         effort: str = "normal",
         replay: bool = True,
         strategy: str = "",
+        own_words: bool = False,
     ) -> Stream:
         """The events of a question; the last one is an Answered. Closing the stream stops the work.
 
         `conversation` is the id of a chat session the turn is saved in; `effort`, how far the question may go: quick |
         normal | deep. Without `replay` nothing of earlier questions is used, and nothing is learnt from this one.
-        `strategy`: what walks the graph, by default that of the settings.
+        `strategy`: what walks the graph, by default that of the settings. `own_words`: a person typed it, and what they
+        tell in it may be kept (`chat.remember`); then a Told comes first.
         """
         return self._stream(
             "POST", "/ask", wire.Answered, question=question, as_of=as_of, within=within, conversation=conversation,
-            effort=effort, replay=replay, strategy=strategy,
+            effort=effort, replay=replay, strategy=strategy, own_words=own_words,
         )  # fmt: skip
+
+    def tell(self, text: str, conversation: int | None = None) -> wire.Told:
+        """Keeps what a person told, in their own words, said now in that chat session."""
+        return self._call("POST", "/told", wire.Told, SLOW, text=text, conversation=conversation)
+
+    def take_back_told(self) -> wire.Told:
+        """Forgets what was kept last of what a person told."""
+        return self._call("POST", "/told/undo", wire.Told, SLOW)
+
+    def set_telling(self, remember: str) -> None:
+        """From now on: whether what a person tells in the chat is kept: yes | no | ask."""
+        self._call("PUT", "/told", dict, remember=remember)
 
     def recall(
         self,

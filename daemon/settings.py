@@ -128,6 +128,17 @@ class WatchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """The chat."""
+
+    remember: Literal["ask", "yes", "no"] = setting(
+        "ask",
+        "Whether what you tell of yourself there, and to `pal ask`, is kept as a note of your own words. ask: the chat"
+        " asks once. It counts at once.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class EmbedderSettings:
     """What turns text into vectors."""
 
@@ -232,6 +243,7 @@ class Settings:
     web: WebSettings = field(default_factory=WebSettings)
     disk: DiskSettings = field(default_factory=DiskSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
+    chat: ChatSettings = field(default_factory=ChatSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     models: ModelsSettings = field(default_factory=ModelsSettings)
     enrichment: EnrichmentSettings = field(default_factory=EnrichmentSettings)

@@ -21,6 +21,7 @@ _MODALITY = {
     "hypothesis": "perhaps",
     "question": "asked, not said",
 }
+TELLING = "What you tell of yourself can be kept as notes of your own words, with their time; answers never are."
 TITLE_LENGTH = 60  # characters
 _UNSAFE = re.compile(
     "["
@@ -70,6 +71,14 @@ def cited_link(cited: wire.Citation) -> str | None:
 def is_file_link(link: str) -> bool:
     """Whether an address is one that `file_link` gives."""
     return _FILE_LINK.fullmatch(link) is not None
+
+
+def describe_told(told: wire.Told) -> str:
+    """`Kept in your own words: “I moved to Bergen”. From now on: you live in Bergen; before: you live in Oslo.`"""
+    text = " ".join(told.text.split())
+    end = "" if text.endswith((".", "!", "…")) else "."
+    changes = [f" From now on: {statement(one.new)}; before: {statement(one.old)}." for one in told.changes]
+    return display_safe("".join([f"Kept in your own words: “{text}”{end}", *changes]))
 
 
 def count(number: int, noun: str) -> str:

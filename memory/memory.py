@@ -270,10 +270,12 @@ class Memory:
         driver: ChooseLLM | None = None,
         replay: bool = True,
         strategy: str = "",
+        told: str = "",
     ) -> Iterator[AskEvent]:
         """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
         Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
-        `recall`: a question like "and before that?" is understood by those that were asked there before.
+        `recall`: a question like "and before that?" is understood by those that were asked there before, or by what was
+        `told` with it.
 
         `llm` chooses the model that writes (default: that of `open`); whatever it does, an answer comes, of the lines
         themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
@@ -284,7 +286,8 @@ class Memory:
         Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
         for a question that was `cancelled` while a model wrote.
         """
-        options = AskOptions(now, as_of, (), cancelled, effort=effort, replay=replay, strategy=strategy)
+        before = (told,) if told else ()
+        options = AskOptions(now, as_of, before, cancelled, effort=effort, replay=replay, strategy=strategy)
         return self.questions.ask(question, within, ModelChoice(llm, driver), options, conversation)
 
     def feedback(self, trace_id: int, verdict: str) -> None:

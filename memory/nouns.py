@@ -32,6 +32,9 @@ Policy = Literal["local", "any"]
 Effort = Literal["quick", "normal", "deep"]
 """How much a question may take: `memory.answering.options` says what each allows."""
 
+TOLD = "told"
+"""As a document's reader: its owner said it to this program itself, and means it as it stands."""
+
 # Why a file is skipped of which a person said so, and one that holds what such a file held.
 FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
 SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it read all the same: pal add --again"

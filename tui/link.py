@@ -174,6 +174,7 @@ class Link:
             conversation=conversation,
             effort=self.effort,
             strategy=self.strategy,
+            own_words=True,
         )
         for event in self._opened(ticket, asked):
             yield StreamEvent(ticket, event)

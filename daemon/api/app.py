@@ -36,6 +36,7 @@ from daemon.api import (
     objects,
     page,
     secrets,
+    statements,
     traces,
     training,
     writing,
@@ -72,6 +73,7 @@ def build(services: Services) -> Starlette:
     objects.routes(api, services)
     graph.routes(api, services)
     writing.routes(api, services)
+    statements.routes(api, services)
     folders.routes(api, services)
     conversations.routes(api, services)
     models.routes(api, services)

@@ -41,12 +41,13 @@ def routes(api: Api, services: Services) -> None:
         effort: str = "normal",
         replay: bool = True,
         strategy: str = "",
+        own_words: bool = False,
     ) -> Response:
         channel = Channel()
         begin = partial(
             questions.begin, memory, services.writer, channel, question, *models, as_of=as_of, within=within,
             conversation=conversation, is_loading=services.models.is_loading, effort=effort, replay=replay,
-            strategy=strategy,
+            strategy=strategy, telling=services.telling if own_words and as_of is None else None,
         )  # fmt: skip
         return await answer(channel, begin, conversation)
 

@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from daemon import views, wire
+from daemon.api.telling import Telling, answer_told
 from daemon.failures import failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.writer import Writer
@@ -50,17 +51,27 @@ def begin(
     effort: str = "normal",
     replay: bool = True,
     strategy: str = "",
+    telling: Telling | None = None,
 ) -> Callable[[], None]:
     """Checks the request and writes the question down; returns the work that fills the channel with the events.
     `llm` chooses the model that writes, `driver` the one that drives tools; when nobody listens any more, they are
-    stopped. `is_loading` tells of a model whether it must be loaded first.
+    stopped. `is_loading` tells of a model whether it must be loaded first. With `telling` what is told in the question
+    is kept first, if the person wants that; only what is asked besides is then looked up.
 
     Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session and for a chat in the scope
     that was never read.
     """
     began = time.monotonic()
+    told = telling.hear(question, conversation) if telling is not None else None
+    if told is not None:
+        channel.put(told)
+    kept = told if told is not None and told.source else None
+    if kept is not None and not kept.besides:
+        _note_question(memory, writer, conversation, question)
+        return partial(_work, memory, writer, answer_told(memory, kept), channel, conversation, began)
     events = memory.ask(
-        question,
+        question if kept is None else kept.besides,
+        told="" if kept is None else kept.text,
         as_of=as_of,
         conversation=conversation,
         within=checked_scope(memory, within),

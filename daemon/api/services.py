@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from daemon import wire
+from daemon.api.telling import Telling
 from daemon.jobs.activity import Activity
 from daemon.jobs.disk import Disk
 from daemon.jobs.embedder import Embedding
@@ -72,6 +73,7 @@ class Services:
     backups: Path
     page: Page
     policy: Callable[[], Policy]  # of new folders, as config.toml says now
+    telling: Telling
     stop: Callable[[], None]
     began: float = field(default_factory=time.monotonic)
     safe_mode: str = ""  # why the daemon reads nothing by itself

@@ -104,6 +104,9 @@ def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
     except SettingsError as error:
         yield f"The daemon cannot start yet. {error}"
         return
+    if key == "chat.remember":
+        yield "It counts at once."
+        return
     yield "It counts from the daemon's next start: pal daemon restart"
     section, _, name = key.rpartition(".")[0].partition(".")
     walks = strategy not in ("spread", "none") if name == "walk" else name in strategy.split("+")
@@ -112,46 +115,32 @@ def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
 
 
 def write_setting(file: Path, key: str, value: str) -> Any:
-    """Writes `value` for `key` into config.toml; returns it as it is read from there. BadParameter. What else is wrong
-    in the file stands in nobody's way: it is mended by the same command."""
-    import re
-    import tomllib
-
-    from daemon.settings import Settings, SettingsError, entries, parse
+    """`daemon.config_file.write_setting`, with the errors of a command. BadParameter for an unknown key, too."""
+    from daemon import config_file
+    from daemon.settings import Settings, SettingsError, entries
     from memory.errors import InvalidInputError
 
-    rows = entries(Settings())
-    _, default, _ = rows[_known(key, rows)]
-    section, _, name = key.rpartition(".")
-    toml = _toml(value, default)
+    _known(key, entries(Settings()))
     try:
-        settings = parse(f"[{section}]\n{name} = {toml}", file)
-        text = _written(file, section, name, toml)
-        tomllib.loads(text)
         if key == "memory.recall.strategy":
             from plugins.manager import load as load_plugins
 
-            load_plugins().check_strategy(settings.memory.recall.strategy)
-    except SettingsError as error:  # its line is none of the file
-        what = re.sub(rf"^{re.escape(str(file))}(, line \d+:)?", "", str(error)).strip()
-        raise click.BadParameter(f"{what} {file} stays as it was.", param_hint="VALUE") from error
-    except InvalidInputError as error:
+            load_plugins().check_strategy(value.strip("\"'"))
+        return config_file.write_setting(file, key, value)
+    except config_file.NotTomlError as error:
+        raise click.ClickException(str(error)) from error
+    except (SettingsError, InvalidInputError) as error:
         raise click.BadParameter(str(error), param_hint="VALUE") from error
-    except tomllib.TOMLDecodeError as error:
-        raise click.ClickException(f"{file} is not TOML: {error}. Correct it: pal config edit") from error
-    trial = file.with_name(f".{file.name}.new")
-    trial.write_text(text, "utf-8")
-    trial.replace(file)
-    return entries(settings)[key][0]
 
 
 @config.command()
 @pass_session
 def edit(session: Session) -> None:
     """Open config.toml in your editor ($VISUAL, $EDITOR), and check it afterwards."""
+    from daemon.config_file import read_or_make
     from daemon.settings import load
 
-    _ensure(session.paths.config)
+    read_or_make(session.paths.config)
     click.edit(filename=str(session.paths.config))
     load(session.paths.config)
     output.say("The settings are good. They count from the daemon's next start: pal daemon restart")
@@ -171,53 +160,6 @@ def _short(value: Any) -> str:
     if isinstance(value, tuple):
         return f"{len(value)} entries"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _toml(value: str, default: Any) -> str:
-    """What the user typed -> TOML: a text needs no quotes, a list may be given as words between commas."""
-    import json
-
-    if isinstance(default, str):
-        return json.dumps(value.strip("\"'"))
-    if isinstance(default, tuple) and not value.lstrip().startswith("["):
-        return json.dumps([item.strip() for item in value.split(",") if item.strip()])
-    return value
-
-
-def _ensure(file: Path) -> str:
-    """config.toml's text; without the file, all defaults are written."""
-    from daemon.paths import private_folder
-    from daemon.settings import Settings, render
-
-    if not file.exists():
-        private_folder(file.parent)
-        file.write_text(render(Settings()), "utf-8")
-    return file.read_text("utf-8")
-
-
-def _written(file: Path, section: str, name: str, value: str) -> str:
-    """The file's text with `name = value` in [section], in the place of an older value or at the section's end."""
-    import re
-    import tomllib
-
-    lines = _ensure(file).splitlines()
-    header = re.compile(rf"\s*\[\s*{re.escape(section)}\s*\]")
-    at = next((number for number, line in enumerate(lines) if header.match(line)), None)
-    if at is None:
-        return "\n".join([*lines, "", f"[{section}]", f"{name} = {value}", ""])
-    end = next((number for number in range(at + 1, len(lines)) if re.match(r"\s*\[", lines[number])), len(lines))
-    for first in range(at + 1, end):
-        if re.match(rf"\s*{re.escape(name)}\s*=", lines[first]):
-            for last in range(first + 1, len(lines) + 1):  # a list may take several lines
-                try:
-                    tomllib.loads("\n".join(lines[first:last]))
-                except tomllib.TOMLDecodeError:
-                    continue
-                lines[first:last] = [f"{name} = {value}"]
-                break
-            return "\n".join([*lines, ""])
-    lines.insert(at + 1, f"{name} = {value}")
-    return "\n".join([*lines, ""])
 
 
 @click.command()

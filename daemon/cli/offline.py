@@ -81,8 +81,9 @@ class Offline:
         effort: str = "normal",
         replay: bool = True,
         strategy: str = "",
+        own_words: bool = False,
     ) -> Iterator[wire.Event]:
-        """The events of a question; the last one is an Answered."""
+        """The events of a question; the last one is an Answered. Nothing is kept, whosever words they are."""
         began = time.monotonic()
         for event in self._memory.ask(
             question, as_of=as_of, within=questions.checked_scope(self._memory, within), effort=views.effort(effort),

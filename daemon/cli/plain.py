@@ -20,7 +20,7 @@ from daemon.cli.session import Session
 from daemon.cli.traces import local_time
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.exporting.sessions import describe_change
-from daemon.terminal import count, title_of
+from daemon.terminal import TELLING, count, describe_told, title_of
 
 EFFORTS = ("quick", "normal", "deep")
 SESSIONS_SHOWN = 20
@@ -28,6 +28,7 @@ HELP = """\
 A line is a question. These lines are commands:
 /more: read the lines that are folded behind the last answer
 /why: read what the last answer rests on
+/undo: take back what was kept last of what you told
 /new: begin a new session
 /sessions: list the last sessions
 /search WORDS: find the sessions in which that was said
@@ -47,12 +48,15 @@ class PlainChat:
         self._client: Client | None = session.client
         self._conversation: int | None = None
         self._answered: wire.Answered | None = None
+        self._told: wire.Told | None = None
+        self._offered = False
         self._effort = "normal"
         self._code = 0
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: output.print_text(HELP),
             "/more": lambda _: self._more(),
             "/why": lambda _: self._why(),
+            "/undo": lambda _: self._undo(),
             "/new": lambda _: self._begin(),
             "/sessions": lambda _: self._list(),
             "/search": self._search,
@@ -107,8 +111,9 @@ class PlainChat:
             self._conversation = self.client.new_conversation(title_of(question)).id
         self._answered = None
         try:
-            with self.client.ask(question, conversation=self._conversation, effort=self._effort) as events:
-                self._answered = _wait(events)
+            asked = self.client.ask(question, conversation=self._conversation, effort=self._effort, own_words=True)
+            with asked as events:
+                self._answered = self._wait(events)
         except KeyboardInterrupt:
             if not self._interactive:
                 raise
@@ -117,8 +122,50 @@ class PlainChat:
         if self._answered is None:
             raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
         self._read(self._answered)
+        if self._told is not None and not self._told.source:
+            self._offer_to_keep(self._told)
         if self._answered.no_answer and not self._code:
             self._code = NothingFound.exit_code
+
+    def _wait(self, events: Iterable[wire.Event]) -> wire.Answered | None:
+        """The answer, when it has come. Said meanwhile: what was kept, what time was understood, and that a model is
+        asked."""
+        self._told = None
+        asked = False
+        for event in events:
+            if isinstance(event, wire.Told):
+                self._told = event
+                if event.source and event.besides:
+                    output.print_text(f"Memory: {describe_told(event)} /undo takes it back.")
+            if isinstance(event, wire.Step) and (sentence := times.describe_time(event)):
+                output.say(sentence)
+            if isinstance(event, wire.Preview) and not asked:
+                output.say("A model is asked, which may take a minute.")
+                asked = True
+            if isinstance(event, wire.Answered):
+                return event
+        return None
+
+    def _offer_to_keep(self, told: wire.Told) -> None:
+        """Asks, once, whether what a person tells is to be kept; at a pipe it only says how."""
+        words = " ".join(told.text.split())
+        if not self._interactive:
+            if not self._offered:
+                output.say(f"Not kept: “{words}”. To keep what you tell: pal config set chat.remember yes")
+            self._offered = True
+            return
+        output.print_text(f"You told something: “{words}”. {TELLING}")
+        wanted = input("Keep it, and what you tell here from now on? y or n: ").strip().casefold()[:1] == "y"
+        self.client.set_telling("yes" if wanted else "no")
+        if wanted:
+            kept = self.client.tell(told.text, self._conversation)
+            output.print_text(f"Memory: {describe_told(kept)} /undo takes it back.")
+        else:
+            output.print_text("Not kept. To change that: pal config set chat.remember yes")
+
+    def _undo(self) -> None:
+        gone = self.client.take_back_told()
+        output.print_text(f"Not kept any more: “{' '.join(gone.text.split())}”.")
 
     def _read(self, answered: wire.Answered) -> None:
         """Says an answer: its lines, then where they are from."""
@@ -208,20 +255,6 @@ class PlainChat:
         if name in EFFORTS:
             self._effort = name
         output.print_text(f"Effort: {self._effort}. There are: {', '.join(EFFORTS)}.")
-
-
-def _wait(events: Iterable[wire.Event]) -> wire.Answered | None:
-    """The answer, when it has come. Said meanwhile: what time was understood, and that a model is asked."""
-    asked = False
-    for event in events:
-        if isinstance(event, wire.Step) and (sentence := times.describe_time(event)):
-            output.say(sentence)
-        if isinstance(event, wire.Preview) and not asked:
-            output.say("A model is asked, which may take a minute.")
-            asked = True
-        if isinstance(event, wire.Answered):
-            return event
-    return None
 
 
 def _numbered(line: wire.AnswerLine) -> str:

@@ -17,7 +17,7 @@ from daemon.cli.options import as_of_option, json_option, scope_options, strateg
 from daemon.cli.secrets import Secrets, secrets_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
-from daemon.terminal import cited_link, display_safe
+from daemon.terminal import cited_link, describe_told, display_safe
 
 OUT_OF_REACH = "Nothing that was read lies in that time and place."
 
@@ -54,12 +54,13 @@ def ask(
     """Answer QUESTION from the memory, with the source of every claim.
 
     What the answer replaced stands under it. Where one line is clearly the answer the others are folded: --all shows
-    them. Passwords and other secrets are masked: --secrets shows them. Exits with 4 when the memory does not hold the
+    them. What you tell of yourself in it is kept, if chat.remember is yes; pal undo takes that back.
+    Passwords and other secrets are masked: --secrets shows them. Exits with 4 when the memory does not hold the
     answer. With --json the question's events come as they happen, one a line.
     """
     text = _text(question)
     events = session.reader.ask(
-        text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy
+        text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy, own_words=True
     )
     secrets = Secrets(session, shown)
     answered = print_answer(secrets.fill_events(events), as_json, in_full)
@@ -92,6 +93,8 @@ def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool) -> wire
             _tell(times.describe_time(event))
         elif isinstance(event, wire.Citation):
             cited.append(event)
+        elif isinstance(event, wire.Told) and event.source and event.besides:
+            output.say(f"{describe_told(event)} To take it back: pal undo")
         elif isinstance(event, wire.Token) and (text := _styled(event.text, cited, in_full)):
             last = event.text
             click.echo(text, nl=False)

@@ -88,15 +88,23 @@ def review(
 
 
 @click.command()
-@click.argument("id", type=int)
+@click.argument("id", type=int, required=False)
 @json_option
 @pass_session
-def undo(session: Session, id: int, as_json: bool) -> None:
+def undo(session: Session, id: int | None, as_json: bool) -> None:
     """Take the replacement of a fact back: both facts are as they were before.
 
-    ID is the number of the revision, which `pal review` and `pal history` show.
+    ID is the number of the revision, which `pal review` and `pal history` show. Without it what was kept last of what
+    you told in the chat, or to `pal ask`, is forgotten.
     """
-    _decide(session, id, "undo", as_json)
+    if id is not None:
+        _decide(session, id, "undo", as_json)
+        return
+    gone = session.client.take_back_told()
+    if as_json:
+        output.print_json(gone)
+    else:
+        output.print_text(f"Not kept any more: “{' '.join(gone.text.split())}”.")
 
 
 def _decide(session: Session, id: int, verdict: str, as_json: bool) -> None:

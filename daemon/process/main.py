@@ -140,6 +140,7 @@ class Daemon:
         trial = Trial()  # goes on while the rest is imported
         from daemon.api.facts import News
         from daemon.api.services import Services
+        from daemon.api.telling import Telling
         from daemon.jobs.activity import Activity
         from daemon.jobs.disk import Disk, release_ballast
         from daemon.jobs.embedder import Embedding, first, prepare
@@ -238,6 +239,7 @@ class Daemon:
             backups=self.paths.backups,
             page=self.page,
             policy=partial(new_folder_policy, self.paths.config),
+            telling=Telling(self.memory, self.writer, self.paths.config),
             stop=self.stop_soon,
         )
         self.nightly.asking = lambda: self.services.questions.busy

@@ -148,7 +148,7 @@ PROTOCOL = 1  # raised when a client of the version before could misread what it
 # millisecond to make, and a command needs few of them.
 MODULES = {
     "process": "Hello Failed",
-    "questions": "Answered Found Passage RecallReply Surroundings",
+    "questions": "Answered Told Found Passage RecallReply Surroundings",
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
     "home": "Home SuggestionsReply",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory.events import Answer, Step
+from memory.events import Answer, Event, Step
+from memory.nouns import Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,19 @@ class Answered(Answer):
 
     conversation: int | None = None
     ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Told(Event):
+    """What a person tells in what they typed, `text`, and what they ask `besides`, if anything. `source` is the note
+    that it is kept as; "" where they have not said yet whether such is to be kept. `changes`: what it did to older
+    facts."""
+
+    text: str
+    source: str = ""
+    episode_id: int | None = None
+    besides: str = ""
+    changes: tuple[Revision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from memory.facts.rules.extract import extract_by_rules
 from memory.facts.rules.fields import field_keys, find_things
 from memory.ingest.chunk import Draft, chunk_document, title_of
 from memory.ingest.masking import Masker
-from memory.nouns import Document
+from memory.nouns import TOLD, Document
 from memory.settings import ChunkSettings
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
@@ -107,6 +107,7 @@ class Drafting:
                 found = extract_by_rules(
                     draft.text, draft.title, draft.at, draft.speaker or document.speaker, document.properties,
                     not self._hashes, chat=bool(document.turns), spans=spans, field_keys=keys, things=things,
+                    told=document.reader == TOLD,
                 )  # fmt: skip
             words = [draft.title, draft.text, draft.speaker or ""]
             if document.parts:  # the same words of another time are another episode

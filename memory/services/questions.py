@@ -54,7 +54,7 @@ class Questions:
     ) -> Iterator[AskEvent]:
         """Answers a question; a bad one fails here, not when the first event is fetched."""
         question = self._state.mask(question)
-        before = self._before(conversation)
+        before = (*self._before(conversation), *options.before)
         searched = resolve_followup(question, before) if before else question
         options = replace(options, before=before, question="" if searched == question else replace_surrogates(question))
         state = self._analyse(searched, options.now, options.as_of, within)

@@ -54,6 +54,32 @@ def test_more_why_and_what_is_no_command(shell: Shell) -> None:
     assert said.out.endswith("Effort: deep. There are: quick, normal, deep.\n")
 
 
+def test_what_is_told_is_kept_once_that_is_wanted_and_taken_back(shell: Shell) -> None:
+    shell.pal("remember", "# Me\n\n- Phone: 555 1111", "--title", "Me")
+    told = "My phone number is 555 9999"
+    said = shell.pal("chat", "--plain", input=f"{told}\n{told}\n")
+    hint = f"Not kept: “{told}”. To keep what you tell: pal config set chat.remember yes\n"
+    assert said.err == hint and "Kept" not in said.out
+    assert shell.pal("config", "set", "chat.remember", "yes").err == "It counts at once.\n"
+    said = shell.pal("chat", "--plain", input=f"{told}\nI sold the boat, what is my phone?\n/undo\n")
+    assert "Memory: Kept, in your own words.\nFrom now on: your phone: 555 9999 [1]\n" in said.out
+    assert "Earlier: your phone: 555 1111 [2]\n" in said.out
+    assert "Memory: Kept in your own words: “I sold the boat”. /undo takes it back.\nMemory: me: My phone" in said.out
+    assert said.out.endswith("Not kept any more: “I sold the boat”.\n")
+    assert shell.pal("undo").out == f"Not kept any more: “{told}”.\n"
+    assert "555 1111" in shell.pal("ask", "What is my phone number?").out
+    said = shell.pal("ask", "I moved to Bergen and what is my phone number?")
+    assert "Kept in your own words: “I moved to Bergen”. To take it back: pal undo\n" in said.err
+    assert "555 1111" in said.out
+
+
+def test_at_a_terminal_it_is_asked_once_whether_to_keep_what_is_told(shell: Shell) -> None:
+    keys = [("You: ", "I moved to Bergen\n"), ("y or n: ", "y\n"), ("takes it back.\r\nYou: ", "/quit\n")]
+    said = at_terminal(shell, "chat", "--plain", keys=keys)
+    assert "Memory: Kept in your own words: “I moved to Bergen”. /undo takes it back.\n" in said.out
+    assert shell.pal("config", "get", "chat.remember").out == "yes\n"
+
+
 def test_sessions_are_listed_searched_and_resumed(shell: Shell) -> None:
     shell.pal("remember", "The belt for the compressor is with Ozzie.")
     shell.pal("chat", "--plain", input="Who has the belt for the compressor?\n")

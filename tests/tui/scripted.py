@@ -315,6 +315,14 @@ class ScriptedClient:
         self.remembered[source] = text
         return wire.Receipt(1, (1,), added=1)
 
+    def tell(self, text: str, conversation: int | None = None) -> wire.Told:
+        source = f"told:{len(self.remembered)}"
+        self.remembered[source] = text
+        return wire.Told(text, source, 1, changes=tuple(self.changed.values()))
+
+    def set_telling(self, remember: str) -> None:
+        self.done.append(("set_telling", remember))
+
     def forget(self, **chosen: object) -> wire.Forgotten:
         self.forgotten.append(chosen)
         self.remembered.pop(str(chosen.get("source")), None)

@@ -11,7 +11,7 @@ from daemon import wire
 from daemon.client import DaemonError
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
-from tests.tui.scripted import HOME, NOW
+from tests.tui.scripted import HOME, NOW, Script
 from tests.tui.test_prompt import LONG, chips
 from tui.screens.asked import PAGE, AskedScreen
 from tui.screens.chat import ChatScreen
@@ -67,11 +67,38 @@ async def test_facts_and_history_say_where_each_comes_from() -> None:
 
 async def test_a_note_is_remembered_and_undo_forgets_it() -> None:
     async with chatting(world.client()) as chat:
-        await give(chat, "/remember The key is under the pot.", "Remembered as a note, 1 passage. /undo takes it back.")
+        kept = "Kept in your own words: “The key is under the pot.” /undo takes it back."
+        await give(chat, "/remember The key is under the pot.", kept)
         assert list(chat.client.remembered.values()) == ["The key is under the pot."]
-        await give(chat, "/undo", "Not remembered any more: “The key is under the pot.”")
+        await give(chat, "/undo", "Not kept any more: “The key is under the pot.”")
         assert chat.client.remembered == {}
         await give(chat, "/remember", "There is nothing to remember.")
+
+
+async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
+    scripts = [Script(wire.Told(text), wire.Answered("Nothing.", no_answer=True)) for text in ("I moved", "I sold it")]
+    async with chatting(world.client(answers=scripts)) as chat:
+        await chat.send("I moved")
+        await confirm(chat, "y")
+        await until_said(chat, "Kept in your own words: “I moved”. /undo takes it back.")
+        assert chat.client.done == [("set_telling", "yes")]
+        assert [*chat.client.remembered.values()] == ["I moved"]
+        await give(chat, "/undo", "Not kept any more: “I moved”")
+        assert chat.client.remembered == {}
+        await chat.send("I sold it")
+        await confirm(chat, "escape")
+        await until_said(chat, "Not kept. To change that: pal config set chat.remember yes")
+        assert chat.client.done[-1] == ("set_telling", "no") and chat.client.remembered == {}
+
+
+async def test_what_was_kept_besides_a_question_is_said_and_undo_takes_it_back() -> None:
+    kept = wire.Told("I moved to Bergen", "told:1", 7, besides="where is the town hall?")
+    async with chatting(world.client(answers=[Script(kept, wire.Answered("At 10.", (), ms=3.0))])) as chat:
+        await chat.send("I moved to Bergen, where is the town hall?")
+        await until_said(chat, "Kept in your own words: “I moved to Bergen”. /undo takes it back.")
+        assert chat.client.asked[0][1]["own_words"] is True
+        await give(chat, "/undo", "Not kept any more: “I moved to Bergen”")
+        assert chat.client.forgotten == [{"source": "told:1"}]
 
 
 async def test_what_was_pasted_is_remembered_and_asked_within() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from textual import work
 
-from daemon.terminal import count, title_of
+from daemon.terminal import count, describe_told, title_of
 from tui.commands.limiting import LimitingCommands
+from tui.commands.telling import TellingCommands
 from tui.commands.undoing import UndoCommands
 from tui.fact_reports import facts_report, forgotten_report, history_report
 from tui.inquiry import Limit
@@ -22,7 +23,7 @@ _FORGET = re.compile(r"(?P<noun>fact|name) (?P<value>.+)")
 _PAIR = re.compile(r'\s*(?:"([^"]+)"|([^,=]+?))\s*(?:[,=]|\s)\s*(?:"([^"]+)"|([^,=]+?))\s*')
 
 
-class KnowingCommands(LimitingCommands, UndoCommands):
+class KnowingCommands(LimitingCommands, TellingCommands, UndoCommands):
     """/facts, /history, /remember, /forget, /same, /apart"""
 
     @work
@@ -44,6 +45,13 @@ class KnowingCommands(LimitingCommands, UndoCommands):
         if not text:
             await self.conversation.say("There is nothing to remember. Write it: /remember TEXT", "warning")
             return
+        if not pasted:
+            session = self.conversation.session.conversation
+            with self.tell_failures():
+                told = await self.link.call(lambda client: client.tell(text, session.id if session else None))
+                self.note_told(told)
+                await self.conversation.say(f"{describe_told(told)} /undo takes it back.")
+            return
         uri = f"note:chat-{self.shared.now():%Y%m%d-%H%M%S-%f}"
         with self.tell_failures():
             try:
@@ -53,11 +61,9 @@ class KnowingCommands(LimitingCommands, UndoCommands):
                 raise
             title = title_of(text)
             self.shared.note_done(lambda client: client.forget(source=uri), f"Not remembered any more: “{title}”")
+            self.limit(Limit("note", uri, title))
             said = f"Remembered as a note, {count(kept.added + kept.kept, 'passage')}. /undo takes it back."
-            if pasted:
-                self.limit(Limit("note", uri, title))
-                said += " Questions go to it alone until you remove it above the prompt."
-            await self.conversation.say(said)
+            await self.conversation.say(f"{said} Questions go to it alone until you remove it above the prompt.")
 
     @work
     async def action_forget(self, typed: str) -> None:

@@ -46,6 +46,12 @@ class Conversation(Vertical):
         n: int | None = None
 
     @dataclass
+    class Told(Message):
+        """What a person told in the question that runs."""
+
+        told: wire.Told
+
+    @dataclass
     class GivenBack(Message):
         """A question that was not answered, for the prompt."""
 
@@ -145,6 +151,8 @@ class Conversation(Vertical):
                 await answer.fail(event)
                 self.post_message(self.GivenBack(self._inquiry))
                 await self._finish("partial")
+            case wire.Told():
+                self.post_message(self.Told(event))
             case wire.Citation() | wire.Preview():
                 await answer.add(event)
                 self._tell_evidence(answer)

@@ -20,6 +20,7 @@ from memory.facts.extraction import NOTHING_EXTRACTED, OWNER, ExtractedObject, E
 from memory.facts.rules import fields, people, phrases
 from memory.facts.rules.changes import Sentence, find_changes
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
+from memory.facts.rules.telling import told_facts
 from memory.nouns import Modality
 from memory.text.languages import alternatives
 from memory.text.words import EVENT_TIME
@@ -43,12 +44,14 @@ def extract_by_rules(
     spans: Sequence[Span] | None = None,
     field_keys: frozenset[str] = frozenset(),
     things: frozenset[str] = frozenset(),
+    told: bool = False,
 ) -> Extraction:
     """The facts of one episode. `title` is its note's title and headings, `at` when it was written, `speaker` who wrote
     it if it was not the owner; `properties` of the source are asserted by its `first` episode only. `spans` are its
     sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `field_keys`: the keys of the
-    fields of the whole note, `things`: its headings that are each a thing of its own."""
-    if _STALE_TITLE.search(title) or _STALE_TEXT.search(text, 0, 400):  # an old copy, or a look back
+    fields of the whole note, `things`: its headings that are each a thing of its own. `told`: the owner said it to this
+    program."""
+    if (not told and _STALE_TITLE.search(title)) or _STALE_TEXT.search(text, 0, 400):  # an old copy, or a look back
         return NOTHING_EXTRACTED
     if SOURCE_CODE in properties:  # its words are about what it does
         return NOTHING_EXTRACTED
@@ -57,6 +60,8 @@ def extract_by_rules(
     topic, dated = ("", "") if is_talk else (OWNER, "") if of_owner else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
     found = [*fields.property_facts(topic, dated, properties)] if first else []
+    if told:
+        found += [replace(one, modality=_mood(text, one), valid_from=_since(text, one, at)) for one in told_facts(cut)]
     parts = [(topic, dated, cut)] if of_owner or is_talk else [*_parts(cut, title, topic, dated, things)]
     found += [change for about, _, part in parts for change in _changes(part, about, at)]
     subjects = {about for about, *_ in parts}
@@ -83,6 +88,16 @@ def extract_by_rules(
     objects = [ExtractedObject(topic, None, (acronym,))] if acronym else []
     objects += [ExtractedObject(one.object, "person") for one in found if person_of(one.predicate) in FAMILY]
     return Extraction(tuple(_unique(found)), (), tuple(objects))
+
+
+def _mood(text: str, told: ExtractedRelation) -> Modality:
+    mood = _modality(text[told.start : told.end], own=True)
+    return told.modality if mood == "asserted" else mood
+
+
+def _since(text: str, told: ExtractedRelation, at: datetime | None) -> datetime | None:
+    end = text.find("\n", told.end)
+    return phrases.valid_from(text[told.start : end if end >= 0 else len(text)].replace(told.object, "…"), at, True)
 
 
 def _parts(

@@ -1,0 +1,128 @@
+"""What a person tells in the chat: kept as a note of their own words, with its time and its session, if they want that.
+
+What the memory answers is never kept. Each statement is a source of its own, so that it can be taken back alone: then
+all is as it was before, as with any note that is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from daemon import wire
+from daemon.config_file import write_setting
+from daemon.jobs.writer import Writer
+from daemon.settings import SettingsError, load
+from daemon.terminal import statement, title_of
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import TOLD, Answer, AskEvent, Citation, Document, Fact, Token, Turn
+
+if TYPE_CHECKING:
+    from memory import Memory
+
+PREFIX = "told:"  # of the uris of what was told
+SPEAKER = "me"
+SETTING = "chat.remember"
+NEWEST = 20  # revisions that are looked at
+KEPT = "Kept, in your own words."
+TAKE_BACK = "To take it back: /undo in the chat, or pal undo."
+
+
+class Telling:
+    """`hear` decides by the setting as it stands in config.toml now."""
+
+    def __init__(self, memory: Memory, writer: Writer, config: Path) -> None:
+        self._memory = memory
+        self._writer = writer
+        self._config = config
+
+    def hear(self, text: str, conversation: int | None) -> wire.Told | None:
+        """What is told in what a person typed; kept, if they have said that it is to be. None if nothing is told, or
+        nothing is to be kept. Raises what `keep` raises."""
+        from memory.text.statements import find_statement  # it makes many patterns, which a start need not wait for
+
+        found = find_statement(text)
+        wanted = self._wanted() if found is not None else "no"
+        if found is None or wanted == "no":
+            return None
+        told = wire.Told(found.told) if wanted == "ask" else self.keep(found.told, conversation)
+        return replace(told, besides=found.asked)
+
+    def keep(self, text: str, conversation: int | None) -> wire.Told:
+        """Keeps a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""
+        if not text.strip():
+            raise InvalidInputError("There is nothing to keep. Send the words that were told.")
+        if (last := self._last()) is not None and last.text == text.strip():
+            return last  # sent twice
+        title = self._memory.conversations.get(conversation)[0].title if conversation is not None else ""
+        return self._writer.write(partial(_keep, self._memory, text.strip(), title or title_of(text)))
+
+    def set(self, remember: str) -> None:
+        """Writes the setting into config.toml. InvalidInputError."""
+        try:
+            write_setting(self._config, SETTING, remember)
+        except SettingsError as error:
+            raise InvalidInputError(str(error)) from error
+
+    def find_last(self) -> wire.Told:
+        """What was kept last. NotFoundError if nothing is."""
+        if (last := self._last()) is None:
+            raise NotFoundError("Nothing is kept of what you told.")
+        return last
+
+    def _last(self) -> wire.Told | None:
+        kept = self._memory.sources.list_under(PREFIX)
+        if not kept:
+            return None
+        uri = kept[-1].uri  # they begin with their time
+        [id] = self._memory.browsing.read_source(uri).passages
+        [episode] = self._memory.sources.episodes([id])
+        return wire.Told(episode.text.removeprefix(f"{SPEAKER}: "), uri, id)
+
+    def _wanted(self) -> str:
+        try:
+            return load(self._config).chat.remember
+        except SettingsError:
+            return "no"
+
+
+def _keep(memory: Memory, text: str, title: str) -> wire.Told:
+    """The writer's unit."""
+    now = datetime.now().astimezone()
+    uri = f"{PREFIX}{now:%Y%m%d-%H%M%S-%f}"
+    turn = Turn(SPEAKER, text, now)
+    [kept] = memory.remember_many(
+        [Document(uri, turns=(turn,), title=title, kind="chat", reader=TOLD, at=now, conversation=title)]
+    )
+    made = [one for one in memory.revisions("all", NEWEST) if one.new.uri == uri and one.relation != "duplicates"]
+    return wire.Told(text, uri, kept.episode_ids[0], changes=tuple(made))
+
+
+def answer_told(memory: Memory, told: wire.Told) -> Iterator[AskEvent]:
+    """The events of an answer where nothing is asked: what was kept, and what it replaced."""
+    assert told.episode_id is not None
+    [episode] = memory.sources.episodes([told.episode_id])
+    cited = [
+        Citation(
+            1, episode.id, told.source, episode.title, told.text, at=episode.at, speaker=SPEAKER, passage=episode.text,
+            message=1,
+        )
+    ]  # fmt: skip
+    lines = [f"{KEPT}\n"] if told.changes else [f"{KEPT}\n", f"- {told.text} [1]\n"]
+    for change in told.changes:
+        cited.append(_cite(len(cited) + 1, change.old))
+        lines.append(f"- From now on: {statement(change.new)} [1]\n")
+        lines.append(f"- earlier: {statement(change.old)} [{len(cited)}]\n")
+    yield from cited
+    yield from map(Token, lines)
+    yield Answer("".join(lines), tuple(cited), confidence=1.0, note=TAKE_BACK)
+
+
+def _cite(n: int, fact: Fact) -> Citation:
+    return Citation(
+        n, fact.episode_id, fact.uri, fact.title, fact.quote, line=fact.line, at=fact.valid_from, earlier=True
+    )

@@ -1,0 +1,78 @@
+"""Writing into config.toml: one setting, with the comments and everything else as they are."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from daemon.paths import private_folder
+from daemon.settings import Settings, SettingsError, entries, parse, render
+
+
+def write_setting(file: Path, key: str, value: str) -> Any:
+    """Writes `value`, as a person types it, for the setting `key`; returns it as it is read from there. SettingsError,
+    and the file stays as it was, for a value that cannot be; NotTomlError if the file cannot be read. What else is
+    wrong in the file stands in nobody's way: it is mended by the same call."""
+    _, default, _ = entries(Settings())[key]
+    section, _, name = key.rpartition(".")
+    toml = _toml(value, default)
+    try:
+        settings = parse(f"[{section}]\n{name} = {toml}", file)
+    except SettingsError as error:  # its line is none of the file
+        what = re.sub(rf"^{re.escape(str(file))}(, line \d+:)?", "", str(error)).strip()
+        raise SettingsError(f"{what} {file} stays as it was.") from error
+    text = _replaced(read_or_make(file), section, name, toml)
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise NotTomlError(f"{file} is not TOML: {error}. Correct it: pal config edit") from error
+    trial = file.with_name(f".{file.name}.new")
+    trial.write_text(text, "utf-8")
+    trial.replace(file)
+    return entries(settings)[key][0]
+
+
+class NotTomlError(SettingsError):
+    """The file as it is cannot be read, whatever is written into it."""
+
+
+def read_or_make(file: Path) -> str:
+    """config.toml's text; without the file, all defaults are written."""
+    if not file.exists():
+        private_folder(file.parent)
+        file.write_text(render(Settings()), "utf-8")
+    return file.read_text("utf-8")
+
+
+def _toml(value: str, default: Any) -> str:
+    """What the user typed -> TOML: a text needs no quotes, a list may be given as words between commas."""
+    if isinstance(default, str):
+        return json.dumps(value.strip("\"'"))
+    if isinstance(default, tuple) and not value.lstrip().startswith("["):
+        return json.dumps([item.strip() for item in value.split(",") if item.strip()])
+    return value
+
+
+def _replaced(text: str, section: str, name: str, value: str) -> str:
+    """The text with `name = value` in [section], in the place of an older value or at the section's end."""
+    lines = text.splitlines()
+    header = re.compile(rf"\s*\[\s*{re.escape(section)}\s*\]")
+    at = next((number for number, line in enumerate(lines) if header.match(line)), None)
+    if at is None:
+        return "\n".join([*lines, "", f"[{section}]", f"{name} = {value}", ""])
+    end = next((number for number in range(at + 1, len(lines)) if re.match(r"\s*\[", lines[number])), len(lines))
+    for first in range(at + 1, end):
+        if re.match(rf"\s*{re.escape(name)}\s*=", lines[first]):
+            for last in range(first + 1, len(lines) + 1):  # a list may take several lines
+                try:
+                    tomllib.loads("\n".join(lines[first:last]))
+                except tomllib.TOMLDecodeError:
+                    continue
+                lines[first:last] = [f"{name} = {value}"]
+                break
+            return "\n".join([*lines, ""])
+    lines.insert(at + 1, f"{name} = {value}")
+    return "\n".join([*lines, ""])

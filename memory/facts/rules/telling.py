@@ -1,0 +1,103 @@
+"""What a person says of themselves in plain sentences: where they live and work, "my phone number is ...".
+
+Only of what they said to this program itself (`daemon/api/telling.py`): there "I" is the person, and a sentence is
+meant as it stands. In notes such sentences are read by a model alone. A value must look like what it is said to be, or
+there is no fact; the sentence is kept all the same. The words are those of the languages that have `telling` in their
+data.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from memory.facts.attributes import FAMILY, attribute_of, owner_pattern, person_of
+from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
+from memory.facts.rules.passages import Passage
+from memory.facts.rules.phrases import value_kind
+from memory.nouns import Modality
+from memory.text.languages import guess_language, tables
+
+_NAME = r"((?:the )?[A-ZÀ-Þ][\w'’.-]*(?: (?:& )?[A-ZÀ-Þ][\w'’-]*){0,3})"
+_MAX_VALUE_WORDS = 8
+_SHAPES = {  # what a value of each looks like
+    "phone": re.compile(r"\+?[\d ()/.-]{5,24}"),
+    "email": re.compile(r"\S+@\S+\.\w+"),
+    "address": re.compile(r"(?=.*\d)(?=.*[A-ZÀ-Þ]).+"),
+    "birthday": re.compile(r".*\d.*"),
+    "passport": re.compile(r"[A-Z\d ]*\d[A-Z\d ]*"),
+}
+_NAMED = re.compile(r"(?:[Tt]he |[Aa]n? )?(?:(?:Dr|Prof|Mr|Mrs|Ms)\.? )?[A-ZÀ-Þ][^,.;:]*")
+_BY_NAME = frozenset(("employer", "bank", "insurance", "car", "name"))
+
+
+def told_facts(passage: Passage) -> Iterator[ExtractedRelation]:
+    """The facts of what the owner told."""
+    rules = _rules(guess_language(passage.text))
+    if rules is None:
+        return
+    for start, end, line in passage.sentences:
+        if line.speaker != OWNER:
+            continue
+        for pattern, predicate, modality in rules.places:
+            if match := pattern.search(passage.text, start, end):
+                name = match[match.lastindex or 0].rstrip(".")
+                yield _relation(predicate, name, match.start(), match.end(), modality=modality)
+        if match := rules.own.search(passage.text, start, end):
+            yield from _attribute(match, rules)
+
+
+class _Rules:
+    """Those of one language."""
+
+    def __init__(self, language: str) -> None:
+        [table] = tables("telling", language=language)
+        said = {key: value.replace("\n", "") for key, value in table.items()}
+
+        def place(key: str) -> re.Pattern[str]:
+            return re.compile(rf"(?<!\w)(?i:{said[key]})(?!\w)".replace("{name}", f"(?-i:{_NAME})"))
+
+        self.places: tuple[tuple[re.Pattern[str], str, Modality], ...] = (
+            (place("home"), "lives in", "asserted"),
+            (place("employer"), "works at", "asserted"),
+            (place("no_home"), "lives in", "negated"),
+            (place("no_employer"), "works at", "negated"),
+        )
+        self.own = re.compile(
+            rf"(?<!\w)(?i:{owner_pattern('my', language)}) (?P<key>[^\s,.;:!?]+(?: [^\s,.;:!?]+){{0,3}}?) "
+            rf"(?i:{said['is']}) (?P<value>\S.*)"
+        )
+        self.newer = re.compile(rf"(?:(?:{said['newer']}) )+", re.IGNORECASE)
+        self.behind = re.compile(rf"(?:,? {said['behind']})?[\s.!…]*$", re.IGNORECASE)
+
+
+@cache
+def _rules(language: str) -> _Rules | None:
+    return _Rules(language) if tables("telling", language=language) else None
+
+
+def _attribute(match: re.Match[str], rules: _Rules) -> Iterator[ExtractedRelation]:
+    """The fact of "my KEY is VALUE"."""
+    older = rules.newer.match(match["key"])
+    key = match["key"][older.end() if older else 0 :].casefold()
+    value = rules.behind.sub("", match["value"]).strip()
+    attribute = attribute_of(key)
+    if not key or not 0 < len(value.split()) <= _MAX_VALUE_WORDS or person_of(key) in FAMILY or attribute == "name":
+        return  # of family there may be several, and how somebody is called has a rule of its own
+    if attribute in _SHAPES:
+        fits = _SHAPES[attribute].fullmatch(value) is not None
+    elif attribute in _BY_NAME or person_of(key):
+        fits = _NAMED.fullmatch(value) is not None
+    else:
+        fits = value_kind(value) != "word"
+    if fits:
+        yield _relation(attribute or key, value, *match.span())
+
+
+def _relation(
+    predicate: str, value: str, start: int, end: int, *, modality: Modality = "asserted"
+) -> ExtractedRelation:
+    form: Cardinality = "one"
+    return ExtractedRelation(
+        subject=OWNER, predicate=predicate, object=value, start=start, end=end, modality=modality, cardinality=form,
+        conf=0.9,
+    )  # fmt: skip

@@ -1,0 +1,87 @@
+"""What a person tells in the chat becomes a note of their own words, if they want that, and can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from daemon import wire
+from daemon.client import Client, DaemonError
+from daemon.settings import load
+from daemon.testing import RunningDaemon
+
+
+@pytest.fixture
+def keeping(client: Client) -> Iterator[Client]:
+    """A client of a daemon that keeps what is told; nothing that was told before is left."""
+    client.set_telling("yes")
+    yield client
+    client.set_telling("ask")
+
+
+def ask(client: Client, text: str, session: int | None = None) -> tuple[wire.Told | None, wire.Answered]:
+    *events, last = client.ask(text, conversation=session, own_words=True)
+    assert isinstance(last, wire.Answered)
+    return next((event for event in events if isinstance(event, wire.Told)), None), last
+
+
+def test_nobody_is_heard_unasked(client: Client, running: RunningDaemon) -> None:
+    told, answered = ask(client, "I moved to Bergen")
+    assert told == wire.Told("I moved to Bergen") and answered.no_answer
+    assert client.sources("told:").sources == ()
+    client.set_telling("no")
+    assert load(running.paths.config).chat.remember == "no"
+    assert ask(client, "I moved to Bergen")[0] is None
+    client.set_telling("ask")
+    with pytest.raises(DaemonError):
+        client.set_telling("perhaps")
+
+
+def test_a_statement_takes_the_place_of_an_older_fact_and_undo_brings_it_back(keeping: Client) -> None:
+    keeping.remember("# Me\n\n- Phone: 555 1111\n", source="note:me", title="Me")
+    session = keeping.new_conversation("Numbers")
+    told, answered = ask(keeping, "My phone number is 555 9999.", session.id)
+    assert told is not None and told.source and told.changes[0].old.objects[-1] == "555 1111"
+    assert "From now on: your phone: 555 9999 [1]" in answered.text
+    assert "earlier: your phone: 555 1111 [2]" in answered.text
+    own, before = answered.citations
+    assert own.label.startswith("Numbers, me, ") and own.quote == "My phone number is 555 9999."
+    assert before.uri == "note:me" and before.earlier
+    assert [message.role for message in keeping.conversation(session.id).messages] == ["user", "memory"]
+    [source] = keeping.sources("told:").sources
+    assert (source.kind, source.title) == ("chat", "Numbers")
+    assert "555 9999" in ask(keeping, "What is my phone number?")[1].lines[0].text
+    assert keeping.take_back_told().text == "My phone number is 555 9999."
+    assert keeping.sources("told:").sources == ()
+    assert "555 1111" in ask(keeping, "What is my phone number?")[1].lines[0].text
+    with pytest.raises(DaemonError, match="Nothing is kept of what you told"):
+        keeping.take_back_told()
+
+
+def test_what_is_asked_besides_is_answered(keeping: Client) -> None:
+    keeping.remember("The town hall of Bergen is at Rådhusgaten 10.", source="note:hall", title="Town hall")
+    told, answered = ask(keeping, "I moved to Bergen, where is the town hall?")
+    assert told is not None and (told.text, told.besides) == ("I moved to Bergen", "where is the town hall?")
+    assert "Rådhusgaten 10" in answered.lines[0].text
+    again, _ = ask(keeping, "I moved to Bergen")  # sent twice, kept once
+    assert again is not None and again.source == told.source
+    keeping.take_back_told()
+
+
+def test_questions_answers_and_other_clients_tell_nothing(keeping: Client) -> None:
+    session = keeping.new_conversation("Boat")
+    for text in ("Where is my boat?", "my boat", "Tell me about the boat."):
+        assert ask(keeping, text, session.id)[0] is None
+    *_, answered = keeping.ask("I moved to Lisbon", conversation=session.id)  # not a person's words: an agent asks so
+    assert isinstance(answered, wire.Answered)
+    assert keeping.sources("told:").sources == ()
+
+
+def test_what_is_kept_by_hand_needs_no_setting(client: Client) -> None:
+    told = client.tell("The spare key is under the pot.")
+    assert told.source and told.changes == ()
+    assert "under the pot" in ask(client, "Where is the spare key?")[1].text
+    assert client.forget(source=told.source).sources == 1
+    with pytest.raises(DaemonError, match="nothing to keep"):
+        client.tell("  ")
