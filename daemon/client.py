@@ -40,9 +40,14 @@ class Client:
     def status(self) -> wire.Status:
         return self._call("GET", "/status", wire.Status)
 
-    def home(self, since: datetime | None = None) -> wire.Home:
-        """What is new since then, what waits for review, what is planned."""
-        return self._call("GET", _with("/home", since=since), wire.Home)
+    def home(self, since: datetime | None = None, day: str | None = None) -> wire.Home:
+        """What is new since then, what waits for review, what is planned; or as it was or will be on a `day`, which is
+        like "2026-03-09"."""
+        return self._call("GET", _with("/home", since=since, day=day), wire.Home)
+
+    def diff(self, since: datetime, until: datetime | None = None, limit: int = 50) -> wire.DiffReply:
+        """What changed in the memory from one time to another, by default now."""
+        return self._call("GET", _with("/diff", since=since, until=until, limit=limit), wire.DiffReply)
 
     def suggestions(self) -> tuple[str, ...]:
         """Questions worth asking of this memory, each of which has an answer; finding them takes a moment."""

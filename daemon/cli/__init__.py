@@ -23,6 +23,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "recall": ("questions", "Show the passages that speak of QUESTION, best first."),
         "facts": ("facts", "List what the memory holds of NAME: a person, a place, a thing."),
         "history": ("facts", "Show how what is known of NAME changed."),
+        "today": ("news", "Show what changed, what is due and what waits for you."),
+        "diff": ("news", "Show what changed in the memory from one DATE to another, by default now."),
         "me": ("me", "Show who you are to the memory: names, address, family, and what each was before."),
         "strategies": ("questions", "List the ways to walk the graph, and what of a paper each has."),
     },

@@ -77,6 +77,11 @@ def day(at: datetime | None) -> str:
     return at.date().isoformat() if at else ""
 
 
+def name(uri: str, title: str) -> str:
+    """What a source is called: its path, seen from here if it lies here; a chat and a note by their title."""
+    return uri.removeprefix(f"{Path.cwd()}{os.sep}") if uri.startswith(os.sep) and "#" not in uri else title or uri
+
+
 def place(uri: str, line: int | None, *words: str | None) -> str:
     """`path:line` or `path, page 3`, seen from here if it lies here. A chat and a nameless note have no such
     place: their `words`."""

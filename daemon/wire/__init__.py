@@ -17,7 +17,8 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
 
     GET    /hello                                     -> Hello
     GET    /status                                    -> Status
-    GET    /home?since=, /suggestions                 -> Home, SuggestionsReply
+    GET    /home?since=&day=, /suggestions            -> Home, SuggestionsReply
+    GET    /diff?since=&until=&limit=                 -> DiffReply
     POST   /ask                                       -> question stream
     POST   /recall                                    -> RecallReply
     GET    /folders                                   -> FoldersReply
@@ -151,7 +152,7 @@ MODULES = {
     "questions": "Answered Told Found Passage RecallReply Surroundings",
     "traces": "Judged TracesReply Trace LostPassage WhyNotReply Rebuilt",
     "facts": "FactsReply Names RevisionsReply HeldValue Strand HistoryReply ProfileReply FactChanged",
-    "home": "Home SuggestionsReply",
+    "home": "Home SuggestionsReply ChangedSource DiffReply",
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply "
     "FoldersReply Counted Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",

@@ -1,19 +1,21 @@
 """Looking around in a memory: what there is of a word, what an object stands beside, what a note says."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import NamedTuple
 
-from memory.errors import NotFoundError
+from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Fact, ListedSource, Revision
-from memory.services.knowledge import Knowledge
+from memory.services.knowledge import Knowledge, read_revisions
 from memory.services.state import State
-from memory.store import browse, browse_graph, facts, relations, sources
+from memory.store import browse, browse_graph, diff, facts, relations, sources
 from memory.store.browse import FoundObject, MentionedIn, Neighbour, ReadSource
 from memory.store.browse_graph import Edge, Vertex
 from memory.store.connect import Connection
+from memory.store.diff import SourceRow
 from memory.store.store import read_by
 from memory.text.mentions import norm
-from memory.time.timestamps import now_ms
+from memory.time.timestamps import now_ms, to_ms
 
 MAX_FACTS = 500  # of an object or a note, that are looked at
 MAX_REVISIONS = 500
@@ -40,6 +42,19 @@ class GraphView(NamedTuple):
     center: tuple[int, ...]
     vertices: list[Vertex]
     edges: list[Edge]
+
+
+class Changes(NamedTuple):
+    """What changed in the memory between two times, the newest first, of each at most as many as were asked for.
+    `untold`: facts that no note says any more; `totals`: how many there are of begun, replaced, ended, untold and
+    sources."""
+
+    begun: list[Fact]
+    replaced: list[Revision]
+    ended: list[Revision]
+    untold: list[Fact]
+    sources: list[SourceRow]
+    totals: tuple[int, int, int, int, int]
 
 
 class Browsing:
@@ -103,6 +118,25 @@ class Browsing:
         center = list(self._knowledge.objects_named(conn, about))
         objects = center + browse_graph.list_joined(conn, center, limit // 2)
         return center, objects, browse_graph.list_sources(conn, center, limit - len(objects))
+
+    def diff(self, since: datetime, until: datetime, limit: int) -> Changes:
+        """What changed after a time and up to another one. InvalidInputError if that is the earlier one."""
+        span = to_ms(since), to_ms(until)
+        if span[0] > span[1]:
+            raise InvalidInputError("It ends before it begins.")
+        with self._store.reading() as conn:
+            begun, untold = diff.list_begun(conn, *span), diff.list_untold(conn, *span)
+            replaced = diff.list_revisions_between(conn, "supersedes", *span)
+            ended = diff.list_revisions_between(conn, "negates", *span)
+            changed = diff.list_changed_sources(conn, *span)
+            return Changes(
+                facts.by_id(conn, begun[:limit]),
+                read_revisions(conn, replaced[:limit]),
+                read_revisions(conn, ended[:limit]),
+                facts.by_id(conn, untold[:limit]),
+                changed[:limit],
+                (len(begun), len(replaced), len(ended), len(untold), len(changed)),
+            )
 
     def facts_of(self, episodes: Iterable[int]) -> list[Fact]:
         """The relations that were read out of these passages, in their order."""

@@ -138,13 +138,13 @@ class Knowledge:
         chosen: RevisionState | None = None if state == "all" else state  # type: ignore[assignment]
         with self._store.reading() as conn:
             objects = None if about is None else self.objects_named(conn, about)
-            return _revisions(conn, revisions.list_revisions(conn, chosen, limit, objects))
+            return read_revisions(conn, revisions.list_revisions(conn, chosen, limit, objects))
 
-    def replaced_since(self, since: datetime, limit: int) -> tuple[list[Revision], int]:
-        """The newest replacements of facts since a time that stand, and how many there are."""
+    def replaced_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[Revision], int]:
+        """The newest replacements of facts since a time, and up to another one, that stand, and how many there are."""
         with self._store.reading() as conn:
-            rows, total = recent.list_replaced(conn, to_ms(since) or 0, limit)
-            return _revisions(conn, rows), total
+            rows, total = recent.list_replaced(conn, to_ms(since), to_ms(until), limit)
+            return read_revisions(conn, rows), total
 
     def list_planned(self, today: date, days: int) -> list[PlannedEntry]:
         """What is planned from a day on for so many days, and what is overdue, in order."""
@@ -155,7 +155,7 @@ class Knowledge:
     def revision(self, id: int) -> Revision:
         """One revision. NotFoundError."""
         with self._store.reading() as conn:
-            return _revisions(conn, [revisions.get(conn, id)])[0]
+            return read_revisions(conn, [revisions.get(conn, id)])[0]
 
     # Deciding -------------------------------------------------------------------------------------
 
@@ -234,7 +234,8 @@ def _list_statements(conn: Connection, found: Sequence[Fact]) -> list[Fact]:
     return [*listed.values()]
 
 
-def _revisions(conn: Connection, rows: Sequence[revisions.Row]) -> list[Revision]:
+def read_revisions(conn: Connection, rows: Sequence[revisions.Row]) -> list[Revision]:
+    """The revisions of these rows with their facts, as far as both are still there."""
     ids = sorted({id for row in rows for id in (row.old, row.new)})
     known = {fact.id: fact for fact in facts.by_id(conn, ids)}
     found = []

@@ -41,9 +41,10 @@ class Sources:
     is_forgotten = read_by(forgotten.is_marked)
     read_again = write_by(forgotten.unmark)
 
-    def read_since(self, since: datetime, limit: int) -> tuple[list[ListedSource], int]:
-        """The live sources of which something was read since a time, the newest first, and how many there are."""
-        return self._store.read(recent.list_read, to_ms(since) or 0, limit)
+    def read_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[ListedSource], int]:
+        """The live sources of which something was read since a time, and up to another one, the newest first, and how
+        many there are."""
+        return self._store.read(recent.list_read, to_ms(since), to_ms(until), limit)
 
     def search(self, query: str, limit: int) -> tuple[list[ListedSource], int]:
         """Live sources that have `query` in uri or title, the newest first; and how many there are of them."""

@@ -4,47 +4,37 @@ from collections.abc import Sequence
 
 from memory.nouns import ListedSource
 from memory.store.connect import Connection
+from memory.store.diff import find_first_after
 from memory.store.revisions import Row, list_by_clauses
 from memory.store.rows import LISTED, id_list, is_live, select_ids
 from memory.store.sources import by_ids
 
-REPLACED = "state IN ('open', 'kept') AND relation IN ('supersedes', 'negates') AND t > ?"
+REPLACED = "state IN ('open', 'kept') AND relation IN ('supersedes', 'negates') AND t > ?1 AND (?2 IS NULL OR t <= ?2)"
 LEAST_NAME_CHARS = 3
 
 
-def list_read(conn: Connection, since: int, limit: int) -> tuple[list[ListedSource], int]:
-    """The live sources with passages that were read after `since` (ms UTC), the newest first, and how many there are.
+def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[ListedSource], int]:
+    """The live sources with passages that were read after `since` and up to `until` (ms UTC; None: ever), the newest
+    first, and how many there are.
 
     Looked up by the ids of the passages, which grow with time, and in an index alone: all sources would be a scan of
     65 ms for 100,000.
     """
     rows = conn.execute(
         "WITH found(id, newest) AS MATERIALIZED (SELECT source_id, max(node_id) FROM episode INDEXED BY episode_source"
-        "  WHERE node_id >= ? GROUP BY source_id)"
+        "  WHERE node_id >= ?1 AND (?2 IS NULL OR node_id < ?2) GROUP BY source_id)"
         " SELECT s.id, count(*) OVER () FROM found JOIN source s ON s.id = found.id AND s.t_deleted IS NULL"
-        " ORDER BY newest DESC LIMIT ?",
-        (_first_node_after(conn, since), limit),
+        " ORDER BY newest DESC LIMIT ?3",
+        (find_first_after(conn, "node", since), until and find_first_after(conn, "node", until), limit),
     ).fetchall()
     return by_ids(conn, [id for id, _ in rows]), rows[0][1] if rows else 0
 
 
-def _first_node_after(conn: Connection, since: int) -> int:
-    """The least id of a node that was made after `since`; one more than the last where there is none."""
-    low, high = 1, conn.execute("SELECT ifnull(max(id), 0) + 1 FROM node").fetchone()[0]
-    while low < high:
-        middle = (low + high) // 2
-        id, made = conn.execute(
-            "SELECT id, t_created FROM node WHERE id >= ? ORDER BY id LIMIT 1", (middle,)
-        ).fetchone()
-        low, high = (low, middle) if made > since else (id + 1, high)
-    return low
-
-
-def list_replaced(conn: Connection, since: int, limit: int) -> tuple[list[Row], int]:
-    """The revisions since a time (ms UTC) by which something took the place of a fact, or ended it, and that stand: the
-    newest first, and how many there are."""
-    (total,) = conn.execute(f"SELECT count(*) FROM revision WHERE {REPLACED}", (since,)).fetchone()
-    return list_by_clauses(conn, f"WHERE {REPLACED} ORDER BY t DESC, id DESC LIMIT ?", since, limit), total
+def list_replaced(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[Row], int]:
+    """The revisions since a time and up to another one (ms UTC; None: ever) by which something took the place of a
+    fact, or ended it, and that stand: the newest first, and how many there are."""
+    (total,) = conn.execute(f"SELECT count(*) FROM revision WHERE {REPLACED}", (since, until)).fetchone()
+    return list_by_clauses(conn, f"WHERE {REPLACED} ORDER BY t DESC, id DESC LIMIT ?3", since, until, limit), total
 
 
 def list_newest_episodes(conn: Connection, limit: int) -> list[int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon.api.home import Plans, digest, suggest
-from daemon.client import Client
+from daemon.client import Client, DaemonError
 from memory import Memory
 from memory.nouns import Document, PlannedEntry
 from plugins import manager
@@ -112,3 +112,15 @@ def test_the_daemon_tells_it(client: Client) -> None:
     assert home.since == LONG_AGO and "Lighthouse" in [one.title for one in home.read]
     assert client.home().since is None and client.home().read_total == 0
     assert all(client.suggestions()), "an answer stands behind each"
+
+
+def test_a_day_has_its_own(client: Client) -> None:
+    assert client.home(LONG_AGO, "2001-01-01").day == "2001-01-01"
+    assert client.home(LONG_AGO, "2001-01-01").read_total == 0
+    with pytest.raises(DaemonError, match="day is no day: 'soonish'"):
+        client.home(LONG_AGO, "soonish")
+
+
+def test_a_diff_that_ends_before_it_begins_is_none(client: Client) -> None:
+    with pytest.raises(DaemonError, match="It ends before it begins"):
+        client.diff(datetime.now(UTC), LONG_AGO)

@@ -1,0 +1,89 @@
+"""today, diff: what is new in the memory, and what of the day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Pal
+from tests.cli.vault import Shell
+
+RENT = "# Rent\n\n- Rent: 900\n- Deposit: 1800\n"
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """Some notes of which one was edited and one deleted, and tasks for today."""
+    folder = tmp_path_factory.mktemp("news")
+    shell = Shell(folder, folder / "home")
+    empty = shell.pal("today")
+    assert (empty.code, empty.out) == (4, "") and "Nothing changed, nothing is due" in empty.err
+    assert shell.pal("diff", "yesterday").code == 4
+    notes = folder / "notes"
+    notes.mkdir()
+    (notes / "rent.md").write_text(RENT)
+    (notes / "old.md").write_text("Nobody lives in the tower.")
+    shell.pal("add", "notes")
+    (notes / "rent.md").write_text(RENT.replace("900", "950"))
+    (notes / "old.md").unlink()
+    today = date.today()
+    days = {
+        "Ring the bell": today,
+        "Mend the net": today + timedelta(days=3),
+        "Pay the miller": today - timedelta(days=2),
+    }
+    (notes / "tasks.md").write_text("".join(f"- [ ] {what} 📅 {day}\n" for what, day in days.items()))
+    shell.pal("add", "notes")
+    yield shell
+    shell.pal("daemon", "stop")
+
+
+def test_today_tells_what_is_due_changed_and_waits(shell: Shell) -> None:
+    said = shell.pal("today")
+    assert said.code == 0
+    lines = said.out.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "Overdue", "Today", "Coming", "Changed: 1 fact", "Read: 2 notes",
+        "Waiting: 1 changed fact to look at: pal review",
+    ]  # fmt: skip
+    assert "  Ring the bell  notes/tasks.md:1" in lines
+    assert f"  {date.today() + timedelta(days=3)}  Mend the net  notes/tasks.md:2" in lines
+    assert {"  “Rent: 900”", "  → “Rent: 950”", "  notes/rent.md"} <= {*lines}
+    reply = shell.pal("today", "--json").json
+    assert (reply["changed_total"], reply["planned_total"], reply["review_total"]) == (1, 3, 1)
+
+
+def test_another_day_has_its_own(shell: Shell) -> None:
+    later = shell.pal("today", "--date", str(date.today() + timedelta(days=3))).out.splitlines()
+    assert later[:2] == ["Overdue", f"  {date.today() - timedelta(days=2)}  Pay the miller  notes/tasks.md:3"]
+    assert str(date.today() + timedelta(days=3)) in later and "  Mend the net  notes/tasks.md:2" in later
+    assert shell.pal("today", "--date", "2020-01-01").code == 4
+    assert shell.pal("today", "--date", "soonish").code == 2
+
+
+def test_a_diff_tells_facts_and_notes(shell: Shell) -> None:
+    said = shell.pal("diff", "yesterday")
+    assert said.code == 0
+    headings = [line for line in said.out.splitlines() if not line.startswith(" ")]
+    assert headings[0] == "Replaced: 1 fact" and headings[-1] == "Notes: 2 notes"
+    assert "  “Rent: 900”\n  → “Rent: 950”\n     notes/rent.md:3; replaced by a rule" in said.out
+    assert "  + notes/tasks.md  1 passage\n  + notes/rent.md  1 passage\n" in said.out
+    assert "old.md" not in said.out, "it came and went"
+    reply = shell.pal("diff", "yesterday", "today", "--json", "-n", "1").json
+    assert reply["totals"][1] == len(reply["replaced"]) == len(reply["sources"]) == 1
+    assert reply["totals"][4] == 2
+    assert "There is more of it; -n shows more." in shell.pal("diff", "yesterday", "-n", "1").err
+
+
+def test_nothing_changed_before_it_began(shell: Shell) -> None:
+    said = shell.pal("diff", "2020", "2021")
+    assert (said.code, said.out, said.err) == (4, "", "Nothing changed in that time.\n")
+    assert shell.pal("diff", "2020", "2021", "--json").json["totals"] == [0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("args", [("2021", "2020"), ("soonish",), (), ("2020", "2021", "2022")])
+def test_a_time_that_cannot_be_meant(pal: Pal, tmp_path: Path, args: tuple[str, ...]) -> None:
+    assert pal("diff", *args).exit_code == 2
