@@ -143,7 +143,9 @@ _IN_DOCUMENT = re.compile(
 )
 
 
-_LISTED = re.compile(r"(?P<file>.+\.(?:txt|bib|ris|json))#.*", re.IGNORECASE | re.DOTALL)  # several sources, by lines
+_LISTED = re.compile(
+    r"(?P<file>.+\.(?:txt|bib|ris|json|vcf))#.*", re.IGNORECASE | re.DOTALL
+)  # several sources, by lines
 
 
 def file_of(uri: str) -> str:

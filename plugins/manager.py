@@ -68,6 +68,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.text",
     "plugins.readers.toml",
     "plugins.readers.web_page",
+    "plugins.readers.vcf",
     "plugins.readers.xlsx",
     "plugins.readers.yaml",
 )

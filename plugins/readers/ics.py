@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from memory.nouns import Document
@@ -15,12 +14,10 @@ from memory.time.dates import with_local_zone
 from memory.time.recurrence import Recurrence
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, Unreadable
+from plugins.readers.content_lines import Property, parse_property, unescape, unfold
 from plugins.readers.decode import text_of
 
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
-_NAME = re.compile(r"([A-Za-z0-9-]+)")
-_PARAMETER = re.compile(r';([A-Za-z0-9-]+)=("[^"]*"|[^";:]*)')
-_ESCAPE = re.compile(r"\\([\\;,nN])")
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$")
 _DURATION = re.compile(r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$")
 
@@ -28,22 +25,15 @@ MAX_OCCURRENCES = 104  # of an entry that comes again: two years of weeks
 MAX_SPAN_DAYS = 732
 
 
-class _Property(NamedTuple):
-    name: str
-    parameters: dict[str, str]
-    value: str
-    line: int
-
-
-_Entry = list[_Property]
+_Entry = list[Property]
 """An event, task or journal entry: its BEGIN, whose value is its kind, and its properties."""
 
 
-def _all(entry: _Entry, name: str) -> list[_Property]:
+def _all(entry: _Entry, name: str) -> list[Property]:
     return [one for one in entry if one.name == name]
 
 
-def _get(entry: _Entry, name: str) -> _Property | None:
+def _get(entry: _Entry, name: str) -> Property | None:
     return next(iter(_all(entry, name)), None)
 
 
@@ -77,8 +67,8 @@ def _parse(text: str) -> tuple[dict[str, str], list[_Entry]]:
     entries: list[_Entry] = []
     open_entry: _Entry | None = None
     inner = 0
-    for number, content in _unfolded(text):
-        found = _property(content, number)
+    for number, content in unfold(text):
+        found = parse_property(content, number)
         if found is None:
             continue
         if found.name == "BEGIN":
@@ -93,43 +83,15 @@ def _parse(text: str) -> tuple[dict[str, str], list[_Entry]]:
                 open_entry = None
             inner = max(0, inner - 1)
         elif open_entry is None:
-            calendar.setdefault(found.name, _unescaped(found.value))
+            calendar.setdefault(found.name, unescape(found.value))
         elif inner == 0:
             open_entry.append(found)
     return calendar, entries
 
 
-def _unfolded(text: str) -> Iterator[tuple[int, str]]:
-    """The content lines, continuation lines joined, each with the line it begins on."""
-    parts: list[str] = []
-    begun = 1
-    for number, line in enumerate(text.split("\n"), 1):
-        if line[:1] in (" ", "\t") and parts:
-            parts.append(line[1:])
-            continue
-        if parts:
-            yield begun, "".join(parts)
-        parts, begun = [line], number
-    yield begun, "".join(parts)
-
-
-def _property(content: str, number: int) -> _Property | None:
-    name = _NAME.match(content)
-    if name is None:
-        return None
-    end = name.end()
-    parameters: dict[str, str] = {}
-    while (parameter := _PARAMETER.match(content, end)) is not None:
-        parameters[parameter[1].upper()] = parameter[2].strip('"')
-        end = parameter.end()
-    if content[end : end + 1] != ":":
-        return None
-    return _Property(name[1].upper(), parameters, content[end + 1 :], number)
-
-
 def _heading(entry: _Entry) -> tuple[str, int]:
     summary = _get(entry, "SUMMARY")
-    name = " ".join(_unescaped(summary.value).split()) if summary else ""
+    name = " ".join(unescape(summary.value).split()) if summary else ""
     return f"## {name or {'VTODO': 'Task', 'VJOURNAL': 'Entry'}.get(entry[0].value, 'Event')}", entry[0].line
 
 
@@ -149,7 +111,7 @@ def _section(entry: _Entry, moved: set[tuple[str, date]]) -> Iterator[tuple[str,
         yield f"Due: {_shown(due)}", due.line
     for label, key in (("Where", "LOCATION"), ("Repeats", "RRULE"), ("Status", "STATUS"), ("Tags", "CATEGORIES")):
         for found in _all(entry, key):
-            if value := " ".join(_unescaped(found.value).split()):
+            if value := " ".join(unescape(found.value).split()):
                 yield f"{label}: {value}", found.line
     if (again := _get(entry, "RRULE") or _get(entry, "RDATE")) is not None:
         left_out = _left_out(entry, moved)
@@ -161,12 +123,12 @@ def _section(entry: _Entry, moved: set[tuple[str, date]]) -> Iterator[tuple[str,
         yield f"Who: {', '.join(dict.fromkeys(_person(one) for one in people))}", people[0].line
     for key in ("DESCRIPTION", "COMMENT"):
         for found in _all(entry, key):
-            for text in _unescaped(found.value).split("\n"):
+            for text in unescape(found.value).split("\n"):
                 if text.strip():
                     yield text.strip(), found.line
 
 
-def _when(entry: _Entry, start: _Property) -> str:
+def _when(entry: _Entry, start: Property) -> str:
     first, last = _moment(start), _moment(_get(entry, "DTEND"))
     if last is None and first is not None and (length := _get(entry, "DURATION")) is not None:
         last = _after(first, length.value)
@@ -188,15 +150,16 @@ def _moved(entries: list[_Entry]) -> set[tuple[str, date]]:
 
 
 def _occurrences(entry: _Entry, left_out: set[date]) -> list[str]:
-    """The days behind the first on which an entry comes again: MAX_OCCURRENCES at most, within MAX_SPAN_DAYS."""
+    """The days behind the first on which an entry comes again: MAX_OCCURRENCES by its rule at most, within
+    MAX_SPAN_DAYS, and those that are listed."""
     start, rule = _moment(_get(entry, "DTSTART")), _get(entry, "RRULE")
     if start is None:
         return []
     first = _day(start)
     last = date.fromordinal(min(first.toordinal() + MAX_SPAN_DAYS, date.max.toordinal()))
-    again = Recurrence(rule.value if rule else "", first, frozenset(_listed_days(entry, "RDATE")))
-    days = islice(again.days(first, last), MAX_OCCURRENCES)
-    return [f"{day}" for day in days if day != first and day not in left_out]
+    again = Recurrence(rule.value if rule else "", first)
+    days = {*islice(again.days(first, last), MAX_OCCURRENCES), *_listed_days(entry, "RDATE")}
+    return [f"{day}" for day in sorted(days) if day > first and day not in left_out]
 
 
 def _left_out(entry: _Entry, moved: set[tuple[str, date]]) -> set[date]:
@@ -220,7 +183,7 @@ def _day(moment: datetime | date) -> date:
     return moment.date() if isinstance(moment, datetime) else moment
 
 
-def _shown(one: _Property) -> str:
+def _shown(one: Property) -> str:
     moment = _moment(one)
     if moment is None:
         return one.value.strip()
@@ -229,14 +192,14 @@ def _shown(one: _Property) -> str:
     return f"{moment} (all day)"
 
 
-def _zone(one: _Property) -> str:
+def _zone(one: Property) -> str:
     """The zone as the file names it; times stay as they were written, so that they match the source."""
     return (
         " UTC" if one.value.strip().endswith("Z") else f" {one.parameters['TZID']}" if "TZID" in one.parameters else ""
     )
 
 
-def _moment(one: _Property | None) -> datetime | date | None:
+def _moment(one: Property | None) -> datetime | date | None:
     """A day, or a moment with the zone that it names; None if it is no date, or not there."""
     if one is None or (match := _MOMENT.match(one.value.strip())) is None:
         return None
@@ -289,7 +252,7 @@ def _local(moment: datetime | date | None) -> datetime | None:
         return None
 
 
-def _person(one: _Property) -> str:
+def _person(one: Property) -> str:
     address = one.value.strip()
     if address[:7].lower() == "mailto:":
         address = address[7:]
@@ -297,10 +260,6 @@ def _person(one: _Property) -> str:
     return f"{name} <{address}>" if name and address and name != address else name or address
 
 
-def _unescaped(value: str) -> str:
-    return _ESCAPE.sub(lambda match: "\n" if match[1] in "nN" else match[1], value)
-
-
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=4))
+    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=5))

@@ -16,7 +16,7 @@ from tests.plugins.conftest import Read
 
 NAMES = tuple(
     "a.md a.txt a.org a.html a.csv a.eml a.ics a.json a.yaml a.toml a.canvas journals/2026_01_01.md a.srt a.ass"
-    " a.rst a.adoc a.py a.js a.sql a.bib a.ris".split()
+    " a.rst a.adoc a.py a.js a.sql a.bib a.ris a.vcf".split()
 )
 SHAPES = {
     "one long line": "x" * 1_000_000,

@@ -131,6 +131,10 @@ def test_listed_days_are_added_and_left_out(read: Read) -> None:
     assert "Not on: 2025-01-20, 2025-02-06" in text
 
 
+def test_a_listed_day_is_named_however_late_it_is(read: Read) -> None:
+    assert also_on(read, "RRULE:FREQ=MONTHLY;COUNT=2", "RDATE:20290110T090000Z") == ["2025-02-06", "2029-01-10"]
+
+
 def test_an_event_is_from_its_day_and_one_that_comes_again_or_lies_ahead_from_when_it_was_written(read: Read) -> None:
     events = ["DTSTART:20180105T100000Z"], ["DTSTART:20170105T100000Z", "RRULE:FREQ=YEARLY"], ["DTSTART:20300105"]
     ended = ["DTSTART:20170105T100000Z", "RRULE:FREQ=YEARLY;UNTIL=20190105T100000Z"]

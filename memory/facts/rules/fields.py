@@ -11,6 +11,7 @@ from datetime import date, datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from memory.facts.attributes import attribute_of
 from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage, read_lines
@@ -22,7 +23,7 @@ from memory.time.dates import month_names
 
 _RECORDS = ("day", "month")  # dated so, a note is of its time, as an invoice is, and not a version of an earlier one
 _KEY_WORDS = 5
-_VALUE_WORDS = 9
+_VALUE_WORDS, _ADDRESS_WORDS = 9, 16
 
 _FIELD = re.compile(
     r"(?P<key>(?:\[\[)?[^\W\d_][^:|\n]{0,60}?)(?P<colon>\s?::?(?!//)(?:\*\*|__|\*|_)?)\s+(?P<value>\S.*)?"
@@ -182,7 +183,8 @@ def _field(text: str, start: int, end: int, line: Line, topic: str, field_keys: 
         return None
     bold = _BOLD.match(text, match.start("value"), end)
     begin, last = bold.span("value") if bold else (match.start("value"), end)
-    span = _value_span(text, begin, last, not (line.bullet or marks or bold or new))
+    is_address = attribute_of(key) == "address"
+    span = _value_span(text, begin, last, not (line.bullet or marks or bold or new), is_address)
     if span is None:
         return None
     clean = phrases.clean(_without_asides(text[span[0] : span[1]]))
@@ -192,8 +194,9 @@ def _field(text: str, start: int, end: int, line: Line, topic: str, field_keys: 
     return _Field(key, *span, end, new, line)
 
 
-def _value_span(text: str, begin: int, last: int, plain_line: bool) -> phrases.Span | None:
-    """The short value that begins behind a colon; None if what stands there is a clause, a question or no value."""
+def _value_span(text: str, begin: int, last: int, plain_line: bool, is_address: bool = False) -> phrases.Span | None:
+    """The short value that begins behind a colon; None if what stands there is a clause, a question or no value. In an
+    address with a number a word of a street ("Rua do Farol 1") is no verb."""
     value = text[begin:last]
     stop = _ENDING.search(_ASIDE.sub(lambda aside: "_" * len(aside[0]), value))
     if stop and plain_line and value[stop.start()] == "," and phrases.value_kind(value[: stop.start()]) == "word":
@@ -201,11 +204,13 @@ def _value_span(text: str, begin: int, last: int, plain_line: bool) -> phrases.S
     begin, last = phrases.trim(text, begin, begin + stop.start() if stop else last)
     value = text[begin:last]
     plain = _ASIDE.sub("", value).lower().split()
-    if not plain or _NO_VALUE.match(value) or len(plain) > _VALUE_WORDS or text[last : last + 1] == "?":
+    is_address = is_address and any(map(str.isdigit, value))
+    most = _ADDRESS_WORDS if is_address else _VALUE_WORDS
+    if not plain or _NO_VALUE.match(value) or len(plain) > most or text[last : last + 1] == "?":
         return None
     if ": " in value or value[0] in "\"“'":  # a label of a label; a quotation
         return None
-    if any(word.strip(",.'\"“") in _VERBS or _SUBJECT.match(word) for word in plain):
+    if not is_address and any(word.strip(",.'\"“") in _VERBS or _SUBJECT.match(word) for word in plain):
         return None
     return begin, last
 
