@@ -189,6 +189,12 @@ class Fact:
     since: str = ""
     until: str = ""
 
+    @property
+    def place(self) -> str:
+        """Where it stands, as people name it: `notes/fog.md:14`; of a note without lines what it is called."""
+        is_named = self.line is None or self.uri.startswith("note:")
+        return self.title or self.uri if is_named else name_place(self.uri, self.line or 0)
+
 
 @dataclass(frozen=True, slots=True)
 class ProfileEntry:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory.events import Answer, Event, Step
+from memory.events import Answer, Event, Step, counted_in
 from memory.nouns import Revision
 
 
@@ -44,6 +44,11 @@ class Passage:
     line: int | None = None
     end_line: int | None = None
     refs: tuple[str, ...] = ()
+
+    @property
+    def counted(self) -> str:
+        """What its lines count: "line", "page", "slide", ..."""
+        return counted_in(self.uri)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ const LAYOUT = new URL("layout.js", import.meta.url).href;
 const FULL = 2 * Math.PI;
 const LABELS = 70; // at once, of those that are joined most
 const REACH = 18; // pixels around a vertex in which a pointer means it
-const STROKES = 400; // lines of one path: of more, drawing takes longer for each
+const [STROKES, CIRCLES] = [400, 60]; // of one path: of more, drawing takes longer for each
+const [SLOW_MS, REST_MS, THINNEST] = [30, 250, 4]; // between frames: too slow for a movement; no movement
+const DOT = 1.5; // pixels of a radius below which a circle looks like a square
 const FIT = 0.9; // of the canvas' height is filled by the graph
 const LABEL_PIXELS = 110;
 const HUES = ["--accent", "--kind-2", "--kind-3", "--kind-4", "--kind-5", "--kind-6"];
@@ -39,6 +41,8 @@ export class Drawing {
     this.transform = { k: 1, x: 0, y: 0 };
     this.isFitting = true;
     this.frames = 0;
+    this.every = 1; // line of mentions is drawn
+    this.pace = 0; // ms from frame to frame
     this.told = { choose, open };
     this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.resizing = new ResizeObserver(() => this.resize());
@@ -58,6 +62,7 @@ export class Drawing {
     document.removeEventListener("palimpsest:theme", this.recolour);
     matchMedia("(prefers-color-scheme: dark)").removeEventListener("change", this.recolour);
     cancelAnimationFrame(this.frame);
+    clearTimeout(this.resting);
   }
 
   /** Draws these: nodes {id, name, kind, degree}, edges {source, target, relation}, by ids. What was there stays where
@@ -235,10 +240,23 @@ export class Drawing {
   }
 
   redraw() {
-    this.frame ??= requestAnimationFrame(() => {
+    this.frame ??= requestAnimationFrame((time) => {
       this.frame = null;
-      if (!this.isClosed) this.draw();
+      if (this.isClosed) return;
+      this.keepPace(time);
+      this.draw();
     });
+  }
+
+  /** Where frames come too slowly for a movement, mentions are drawn by every second, third, fourth line of them; all
+      are drawn when it has come to rest. */
+  keepPace(time) {
+    const gap = time - (this.drawnAt ?? 0);
+    this.drawnAt = time;
+    this.pace = gap > REST_MS ? SLOW_MS / 2 : 0.8 * this.pace + 0.2 * gap;
+    this.every = gap > REST_MS ? 1 : Math.min(Math.max(Math.round((2 * this.pace) / SLOW_MS), 1), THINNEST);
+    clearTimeout(this.resting);
+    if (this.every > 1) this.resting = setTimeout(() => this.redraw(), REST_MS + 50);
   }
 
   draw() {
@@ -262,7 +280,7 @@ export class Drawing {
   drawEdges(focus) {
     const { context, transform } = this;
     const strokes = [
-      ["edge", this.edges.filter((edge) => !edge.relation && edge.from !== focus && edge.to !== focus), 1],
+      ["edge", this.edges.filter((edge, index) => !edge.relation && (focus || index % this.every === 0) && edge.from !== focus && edge.to !== focus), 1],
       ["muted", this.edges.filter((edge) => edge.relation && edge.from !== focus && edge.to !== focus), 1.2],
       ["accent", focus ? this.edges.filter((edge) => edge.from === focus || edge.to === focus) : [], 1.6],
     ];
@@ -287,13 +305,22 @@ export class Drawing {
       context.fillStyle = this.colourOf(kind);
       for (const isNear of [false, true]) {
         context.globalAlpha = focus && !isNear ? 0.25 : 1;
+        let drawn = 0;
         context.beginPath();
         for (const node of this.nodes) {
           if (node.kind !== kind || node.x === undefined || near.has(node) !== isNear) continue;
           const r = node.radius;
+          if (kind === "note" || r * this.transform.k < DOT) {
+            context.fillRect(node.x - 0.8 * r, node.y - 0.8 * r, 1.6 * r, 1.6 * r);
+            continue;
+          }
           context.moveTo(node.x + r, node.y);
-          if (kind === "note") context.rect(node.x - 0.8 * r, node.y - 0.8 * r, 1.6 * r, 1.6 * r);
-          else context.arc(node.x, node.y, r, 0, FULL);
+          context.arc(node.x, node.y, r, 0, FULL);
+          drawn += 1;
+          if (drawn % CIRCLES === 0) {
+            context.fill();
+            context.beginPath();
+          }
         }
         context.fill();
       }

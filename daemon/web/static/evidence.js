@@ -1,7 +1,7 @@
 // Beside an answer: the lines it cites, the passage of the chosen one, what stands around it, and why it was found.
 
 import { day, firstLine, Passage, place } from "./text.js";
-import { address, html, Problem, useAnswer, useKept, useKeys, Waiting } from "./ui.js";
+import { address, html, noteAddress, Problem, useAnswer, useKept, useKeys, Waiting } from "./ui.js";
 
 export function Evidence({ turn, n, choose, open, close, folders }) {
   const cited = turn.citations.find((one) => one.n === n) ?? turn.citations[0];
@@ -39,7 +39,7 @@ function Cited({ cited, quotes, around, folders }) {
   const current = passage?.episode_id === cited.episode_id ? passage : null;
   return html`<section class="cited">
     <p class="where">
-      <a href=${address("note", cited.uri, ...(cited.line === null ? [] : [cited.line]))}>${place(cited, folders)}</a>
+      <a href=${noteAddress(cited)}>${place(cited, folders)}</a>
       <span>${[cited.speaker, day(cited.at)].filter(Boolean).join(", ")}</span>
     </p>
     <${Problem} problem=${problem} />

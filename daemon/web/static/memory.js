@@ -3,7 +3,7 @@
 import { GraphView } from "./graph.js";
 import { Lanes } from "./timeline.js";
 import { count, day, firstLine, held, Passage, place, shortPath, statement, when } from "./text.js";
-import { address, Choices, Empty, html, moveFocus, Problem, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useSettled, useState, Waiting } from "./ui.js";
+import { address, Choices, Empty, html, moveFocus, noteAddress, Problem, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useSettled, useState, Waiting } from "./ui.js";
 
 const TYPING_MS = 120;
 const ROWS = { all: 8, one: 100 };
@@ -82,8 +82,6 @@ function NoteRow({ one, folders }) {
     <span>${one.title || shortPath(one.uri, folders)}</span><small>${[day(one.at), shortPath(one.uri, folders)].filter(Boolean).join(" · ")}</small>
   </a>`;
 }
-
-const noteAddress = ({ uri, line }) => address("note", uri, ...(line === null ? [] : [line]));
 
 export function ThingPage({ parts: [name], status }) {
   const { data: thing, problem, again, isCurrent } = useAnswer("/object", { name });

@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { firstLine, held, Passage, place, statement, when } from "./text.js";
-import { address, Choices, Empty, html, Problem, useAnswer, useEffect, useKeys, useRef, useState, Waiting } from "./ui.js";
+import { Choices, Empty, html, noteAddress, Problem, useAnswer, useEffect, useKeys, useRef, useState, Waiting } from "./ui.js";
 
 const AROUND = 3; // lines on either side
 const MOST = 500;
@@ -146,7 +146,7 @@ function Side({ title, fact, folders, isOver = false }) {
   return html`<section class="side ${isOver ? "old" : ""}">
     <h3>${title}</h3>
     <p class="says">${statement(fact)}</p>
-    <p class="where"><span>${held(fact)}</span> <a href=${address("note", fact.uri, ...(fact.line === null ? [] : [fact.line]))}>${place(fact, folders)}</a></p>
+    <p class="where"><span>${held(fact)}</span> <a href=${noteAddress(fact)}>${place(fact, folders)}</a></p>
     ${passage
       ? html`<${Passage} text=${passage.text} quotes=${[fact.quote]} first=${firstLine(passage)} around=${AROUND} />`
       : html`<${Passage} text=${fact.quote} />`}

@@ -6,7 +6,6 @@ import { html } from "./ui.js";
 const LINE = /^(- )?(earlier: )?(.*?)((?: \[\d+\])*)\s*$/;
 const MARKUP =
   /\*\*(?<bold>[^*\n]+)\*\*|`(?<code>[^`\n]+)`|\[\[(?<note>[^[\]|\n]+)(?:\|(?<shown>[^[\]\n]+))?\]\]|\[(?<label>[^[\]\n]+)\]\((?<url>[^()\s]+)\)|\*(?<em>[^*\s][^*\n]*)\*/g;
-const COUNTED = /\.(pdf|pptx|odp|xlsx|xlsm|ods|docx|odt|rtf|epub|ipynb)(#|$)/i;
 const FRONTMATTER = /^---[ \t]*\n[^]*?\n(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 
 /** The lines of an answer that is still being written: `memory.events.split_lines`. */
@@ -90,9 +89,9 @@ function light({ line, start, lit }) {
   return [line.slice(0, from), html`<mark>${line.slice(from, to)}</mark>`, line.slice(to)];
 }
 
-/** The number of a passage's first line, where its lines run on one by one; else null. */
+/** The number of a passage's first line, where lines are what is counted and run on one by one; else null. */
 export function firstLine(passage) {
-  if (passage.line === null || COUNTED.test(passage.uri)) return null;
+  if (passage.line === null || (passage.counted !== "line" && passage.counted !== "message")) return null;
   return passage.end_line - passage.line + 1 === passage.text.split("\n").length ? passage.line : null;
 }
 
@@ -107,18 +106,10 @@ export function shortPath(uri, folders) {
   return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : path;
 }
 
-/** Where something stands, for a person: `notes/fog.md:14`. */
-export function place({ uri, line = null, title = "" }, folders) {
-  if (uri.startsWith("note:me/") || uri.startsWith("note:corrected/")) return "you said so";
-  if (line === null || uri.startsWith("note:")) return title || shortPath(uri, folders);
-  const counted = COUNTED.exec(uri);
-  return counted ? `${shortPath(uri, folders)}, ${PARTS[counted[1].toLowerCase()]} ${line}` : `${shortPath(uri, folders)}:${line}`;
+/** Where a fact or a citation stands, for a person: `notes/fog.md:14`. */
+export function place({ uri, place, label }, folders) {
+  return uri.startsWith("note:me/") || uri.startsWith("note:corrected/") ? "you said so" : shortPath(place ?? label, folders);
 }
-
-const PARTS = {
-  pdf: "page", pptx: "slide", odp: "slide", xlsx: "row", xlsm: "row", ods: "row", docx: "paragraph", odt: "paragraph",
-  rtf: "paragraph", epub: "part", ipynb: "cell",
-};
 
 /** `3 May 2026`; nothing for none. */
 export function day(at) {

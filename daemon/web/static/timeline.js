@@ -1,7 +1,7 @@
 // Timeline: what held from when until when. Of the whole memory by months, of one thing in lanes.
 
 import { count, day, held, MONTHS, place, statement, told } from "./text.js";
-import { address, Empty, html, moveFocus, Problem, useAnswer, useEffect, useKeys, useMemo, useRef, useSettled, useState, Waiting } from "./ui.js";
+import { address, Empty, html, moveFocus, noteAddress, Problem, useAnswer, useEffect, useKeys, useMemo, useRef, useSettled, useState, Waiting } from "./ui.js";
 
 const MOST_FACTS = 500;
 const MOST_REVISIONS = 1000;
@@ -53,7 +53,7 @@ function Began({ fact, before, folders }) {
     <div>
       <a data-item href=${fact.objects.length ? address("thing", fact.objects[0]) : address("note", fact.uri)}>${statement(fact)}</a>
       ${before && html`<span class="before">was ${before.objects.at(-1) ?? statement(before)}</span>`}
-      <small>${fact.until ? `until ${told(fact.until)} · ` : ""}<a href=${address("note", fact.uri, ...(fact.line === null ? [] : [fact.line]))}>${place(fact, folders)}</a></small>
+      <small>${fact.until ? `until ${told(fact.until)} · ` : ""}<a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
     </div>
   </li>`;
 }
@@ -135,7 +135,7 @@ export function Lanes({ strands, folders }) {
       </div>
       <ol>${[...strand.values].reverse().map((value) => html`<li class=${isOver(value) ? "past" : ""}>
         <span class="value">${strand.predicate ? value.fact.objects.at(-1) : value.fact.text}</span>
-        <small>${held(value.fact)} · <a data-item href=${address("note", value.fact.uri, ...(value.fact.line === null ? [] : [value.fact.line]))}>${place(value.fact, folders)}</a>${value.ended ? ` · ${value.ended.reason}` : ""}</small>
+        <small>${held(value.fact)} · <a data-item href=${noteAddress(value.fact)}>${place(value.fact, folders)}</a>${value.ended ? ` · ${value.ended.reason}` : ""}</small>
       </li>`)}</ol>
     </div>`)}
     <div class="axis" aria-hidden="true"><span>${day(new Date(first).toISOString())}</span><span>${last - Date.now() > 86_400_000 ? day(new Date(last).toISOString()) : "today"}</span></div>

@@ -76,6 +76,8 @@ export function moveFocus(list, step) {
 
 // Addresses within the page. What is named in them is encoded, so that a name is never read as a part of one.
 export const address = (...parts) => `#/${parts.map((part) => encodeURIComponent(part)).join("/")}`;
+/** The page of a note, at the line of what stands there. */
+export const noteAddress = ({ uri, line = null }) => address("note", uri, ...(line === null ? [] : [line]));
 export const parts = (hash) => hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decode);
 /** Goes to a page at once, so that what is typed next is typed there. */
 export const go = (...to) => {
