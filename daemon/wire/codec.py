@@ -16,7 +16,8 @@ T = TypeVar("T")
 
 PLAIN: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of this name has it; elsewhere it is its end
-SENT_TOO = {"Citation": ("label",), "Answered": ("lines",), "Fact": ("place",), "Passage": ("counted",)}  # properties that are sent beside the fields
+# properties that are sent beside the fields
+SENT_TOO = {"Citation": ("label",), "Answered": ("lines",), "Fact": ("place",), "Passage": ("counted",)}
 TAGS = {"Step": "Stage", "Visit": "Visited", "Token": "Chunk", "Citation": "Cited"}  # `type` of events; else the name
 
 
