@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from benchmarks import command, metrics
 from benchmarks.synthetic import SYLLABLES
@@ -31,7 +31,7 @@ from tests.web.chromium import find_chromium, open_chromium
 
 NOTES, NAMES, NAMED = 667, 1330, 5  # notes, names in all of them, names in each: so many that 2,000 are drawn
 VERTICES = 2000
-SIZE = {"width": 1280, "height": 800}
+SIZE: ViewportSize = {"width": 1280, "height": 800}
 PATIENCE_S = 60.0
 # Each frame that the browser makes has a time; `frames` counts those in which the graph was drawn.
 COUNT = """
