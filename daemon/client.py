@@ -64,17 +64,18 @@ class Client:
         replay: bool = True,
         strategy: str = "",
         own_words: bool = False,
+        agent: str = "",
     ) -> Stream:
         """The events of a question; the last one is an Answered. Closing the stream stops the work.
 
         `conversation` is the id of a chat session the turn is saved in; `effort`, how far the question may go: quick |
         normal | deep. Without `replay` nothing of earlier questions is used, and nothing is learnt from this one.
         `strategy`: what walks the graph, by default that of the settings. `own_words`: a person typed it, and what they
-        tell in it may be kept (`chat.remember`); then a Told comes first.
+        tell in it may be kept (`chat.remember`); then a Told comes first. `agent`: who asks, if it is no person.
         """
         return self._stream(
             "POST", "/ask", wire.Answered, question=question, as_of=as_of, within=within, conversation=conversation,
-            effort=effort, replay=replay, strategy=strategy, own_words=own_words,
+            effort=effort, replay=replay, strategy=strategy, own_words=own_words, agent=agent,
         )  # fmt: skip
 
     def tell(self, text: str, conversation: int | None = None) -> wire.Told:
@@ -102,6 +103,14 @@ class Client:
             "POST", "/recall", wire.RecallReply, SLOW, question=question, k=k, as_of=as_of, within=within,
             strategy=strategy,
         )  # fmt: skip
+
+    def context(
+        self, task: str, tokens: int = 1000, *, as_of: datetime | None = None, within: wire.Scope | None = None
+    ) -> wire.TaskContext:
+        """What the memory holds for a task, in so many tokens, about, at most."""
+        return self._call(
+            "POST", "/context", wire.TaskContext, SLOW, task=task, tokens=tokens, as_of=as_of, within=within
+        )
 
     def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
         """The questions that were asked, the newest first."""
@@ -156,6 +165,18 @@ class Client:
             "POST", "/remember", wire.Receipt, SLOW, text=text, title=title, source=source, at=at, speaker=speaker,
             ref=ref,
         )  # fmt: skip
+
+    def remember_for(self, agent: str, text: str, title: str = "") -> wire.KeptNote:
+        """Keeps a note that an agent writes, as its own word, within the limits of the settings."""
+        return self._call("POST", "/agents/remember", wire.KeptNote, SLOW, agent=agent, text=text, title=title)
+
+    def agents(self) -> tuple[wire.Agent, ...]:
+        """The agents that wrote or judged anything."""
+        return self._call("GET", "/agents", wire.AgentsReply, SLOW).agents
+
+    def undo_agent(self, agent: str, since: datetime | None = None) -> wire.AgentUndone:
+        """Forgets an agent's notes, all of them or those since a time, and takes back what it said of answers."""
+        return self._call("POST", "/agents/undo", wire.AgentUndone, SLOW, agent=agent, since=since)
 
     def add(self, paths: list[Path] | tuple[Path, ...], policy: str | None = None, again: bool = False) -> Stream:
         """The events of reading files or folders once; the last one is an Added. It goes on if the stream is closed.

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from daemon.paths import private_folder
-from daemon.settings import Settings, SettingsError, entries, parse, render
+from daemon.settings import Settings, SettingsError, entries, entries_for, parse, render
 
 
 def write_setting(file: Path, key: str, value: str) -> Any:
     """Writes `value`, as a person types it, for the setting `key`; returns it as it is read from there. SettingsError,
     and the file stays as it was, for a value that cannot be; NotTomlError if the file cannot be read. What else is
     wrong in the file stands in nobody's way: it is mended by the same call."""
-    _, default, _ = entries(Settings())[key]
+    _, default, _ = entries_for(key)[key]
     section, _, name = key.rpartition(".")
     toml = _toml(value, default)
     try:

@@ -7,7 +7,7 @@ Standard library only, and no numpy behind it: a client process reads its settin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,9 @@ KEY_FILES = (
     "*recovery*code*.txt", "*backup*code*.txt", "*recovery*key*.txt", "*wiederherstellungscode*.txt", "kubeconfig*",
     "shadow", "shadow-", "gshadow", "key", "*.key.txt", "*.pem.txt", "id_rsa*.txt", "secrets.*", "*.secret.txt",
 )  # fmt: skip
+
+
+CLIENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # of an agent's program
 
 
 class SettingsError(PalimpsestError):
@@ -236,8 +239,34 @@ class RetentionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class McpClientSettings:
+    """What one agent's program may see and do."""
+
+    everything: bool = setting(False, "Whether it sees all of the memory.")
+    folders: tuple[str, ...] = setting(
+        (), "Folders whose text it sees; none: those that are watched with `--policy any`."
+    )
+    write: bool = setting(False, "Whether it may remember, judge answers to its questions, and forget what it wrote.")
+
+
+@dataclass(frozen=True, slots=True)
+class McpSettings:
+    """Agents that use the memory over the Model Context Protocol: `pal mcp`."""
+
+    port: int = setting(7437, "Where `pal mcp --http` listens, on this machine alone.", least=1024, most=65535)
+    calls_per_minute: int = setting(60, "Calls a minute that are answered, of each agent.", least=1, most=10000)
+    note_kb: int = setting(20, "Kilobytes that a note of an agent may have.", least=1, most=1000)
+    notes_per_minute: int = setting(10, "Notes a minute that an agent may write.", least=1, most=1000)
+    notes_per_day: int = setting(200, "Notes within 24 hours that an agent may write.", least=1, most=100000)
+    clients: Mapping[str, McpClientSettings] = field(
+        default_factory=dict, metadata={"help": "What each may see and do, by its name: `pal mcp clients` lists them."}
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`."""
+    """All of it. A section of config.toml is a path in here: [memory.recall] is `settings.memory.recall`; those of a
+    table have names of the user's: [mcp.clients.cursor]."""
 
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
     web: WebSettings = field(default_factory=WebSettings)
@@ -251,6 +280,7 @@ class Settings:
     upkeep: UpkeepSettings = field(default_factory=UpkeepSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
+    mcp: McpSettings = field(default_factory=McpSettings)
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
     openai: OpenAISettings = field(default_factory=OpenAISettings)
     anthropic: AnthropicSettings = field(default_factory=AnthropicSettings)
@@ -265,6 +295,7 @@ def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:
         f"{section}.{item.name}": (getattr(values, item.name), item.default, _sentence(item))
         for section, values in _sections(settings)
         for item in fields(values)
+        if not _is_table(item)
     }
 
 
@@ -277,8 +308,19 @@ def render(settings: Settings) -> str:
     for section, values in _sections(settings):
         text += ["", "", f"[{section}]  # {_first_line(values)}"]
         for item in fields(values):
-            text += ["", f"# {_sentence(item)}", f"{item.name} = {_toml(getattr(values, item.name))}"]
+            if _is_table(item):
+                text += ["", *_example(values, section, item)]
+            else:
+                text += ["", f"# {_sentence(item)}", f"{item.name} = {_toml(getattr(values, item.name))}"]
     return "\n".join(text) + "\n"
+
+
+def entries_for(key: str) -> dict[str, tuple[Any, Any, str]]:
+    """`entries` of the defaults; where `key` is one of an agent's program, with those of that."""
+    section, _, name = key.rpartition(".")[0].rpartition(".")
+    is_client = section == "mcp.clients" and CLIENT_NAME.fullmatch(name)
+    clients = {name: McpClientSettings()} if is_client else {}
+    return entries(Settings(mcp=McpSettings(clients=clients)))
 
 
 def load(path: Path) -> Settings:
@@ -345,6 +387,8 @@ def _value(kind: Any, value: Any, section: str, name: str, error: Callable[[str,
         if not isinstance(value, dict):
             raise error(section, name, f"is a section: write [{f'{section}.{name}'.lstrip('.')}] above its settings.")
         return _build(kind, value, f"{section}.{name}".lstrip("."), error)
+    if get_origin(kind) is Mapping:
+        return _table(kind, value, f"{section}.{name}".lstrip("."), error)
     if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
         return value
     if kind in (int, float) and isinstance(value, kind | int) and not isinstance(value, bool):
@@ -364,6 +408,19 @@ def _value(kind: Any, value: Any, section: str, name: str, error: Callable[[str,
     raise error(section, name, f"must be {wanted.get(kind, 'a list of texts in quotes')}, not {value!r}.")
 
 
+def _table(kind: Any, value: Any, section: str, error: Callable[[str, str, str], SettingsError]) -> dict[str, Any]:
+    """Sections by names of the user's."""
+    outer, _, last = section.rpartition(".")
+    if not isinstance(value, dict):
+        raise error(outer, last, f"is a table of sections: write [{section}.NAME] above the settings of each.")
+    for name, values in value.items():
+        if not CLIENT_NAME.fullmatch(name):
+            raise error(section, name, "is no name of a program: small letters, digits, dashes, 40 at most.")
+        if not isinstance(values, dict):
+            raise error(section, name, f"is a section: write [{section}.{name}] above its settings.")
+    return {name: _build(get_args(kind)[1], values, f"{section}.{name}", error) for name, values in value.items()}
+
+
 def _nearest(name: str, names: dict[str, Any]) -> str:
     import difflib
 
@@ -379,8 +436,24 @@ def _sections(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             name = f"{path}.{item.name}".lstrip(".")
             if not any(is_dataclass(getattr(inner, leaf.name)) for leaf in fields(inner)):
                 yield name, inner
+                tables = [(leaf.name, getattr(inner, leaf.name)) for leaf in fields(inner) if _is_table(leaf)]
+                yield from ((f"{name}.{table}.{key}", one) for table, of in tables for key, one in sorted(of.items()))
             else:
                 yield from _sections(inner, name)
+
+
+def _is_table(item: Field[Any]) -> bool:
+    """Whether it holds sections by names of the user's."""
+    return item.default_factory is dict
+
+
+def _example(values: Any, section: str, item: Field[Any]) -> Iterator[str]:
+    """How such a section is written, as a comment."""
+    kind = get_args(get_type_hints(type(values))[item.name])[1]
+    yield f"# {item.metadata['help']}"
+    yield f"# [{section}.{item.name}.NAME]"
+    for one in fields(kind):
+        yield f"# {one.name} = {_toml(one.default)}  # {_sentence(one)}"
 
 
 def _sentence(item: Field[Any]) -> str:

@@ -271,6 +271,7 @@ class Memory:
         replay: bool = True,
         strategy: str = "",
         told: str = "",
+        agent: str = "",
     ) -> Iterator[AskEvent]:
         """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
         Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
@@ -281,13 +282,16 @@ class Memory:
         themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
         second from another thread. `effort` is how far the question may go where a model finds no answer in what was
         found first; `driver` chooses the model that may drive tools then (default: that of `open`).
-        Without `replay` nothing is taken from earlier questions, and nothing is learnt from this one.
+        Without `replay` nothing is taken from earlier questions, and nothing is learnt from this one. `agent` is who
+        asks, if it is no person: its trace tells it.
 
         Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
         for a question that was `cancelled` while a model wrote.
         """
         before = (told,) if told else ()
-        options = AskOptions(now, as_of, before, cancelled, effort=effort, replay=replay, strategy=strategy)
+        options = AskOptions(
+            now, as_of, before, cancelled, effort=effort, replay=replay, strategy=strategy, agent=agent
+        )
         return self.questions.ask(question, within, ModelChoice(llm, driver), options, conversation)
 
     def feedback(self, trace_id: int, verdict: str) -> None:

@@ -39,6 +39,9 @@ TOLD = "told"
 FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
 SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it read all the same: pal add --again"
 
+# How the uris of notes begin that an agent wrote: they are its words, never the owner's.
+AGENT_NOTES = "note:agent/"
+
 
 # What goes in ---------------------------------------------------------------------------------
 
@@ -115,6 +118,11 @@ class Source:
     sha256: str | None = None
     size: int | None = None
     mtime_ns: int | None = None
+
+    @property
+    def by_agent(self) -> bool:
+        """Whether an agent wrote it."""
+        return self.uri.startswith(AGENT_NOTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +319,41 @@ class Hit:
 class Recall:
     hits: tuple[Hit, ...]
     trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLine:
+    """A fact that holds, or what a passage says of a task, in whole sentences; `n` is the number of its source."""
+
+    kind: Literal["fact", "passage"]
+    text: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSource:
+    """Where lines of a task's context stand, of one passage; `line` is that of the one that was chosen first."""
+
+    n: int
+    uri: str
+    title: str
+    episode_id: int
+    line: int | None = None
+    at: datetime | None = None
+    speaker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskContext:
+    """What the memory holds for a task, facts first, and as a `text` of about so many `tokens`
+    (`memory.llm.about_tokens`: rather too many than too few), which never are more than the `budget`."""
+
+    task: str
+    text: str
+    tokens: int
+    budget: int
+    lines: tuple[ContextLine, ...] = ()
+    sources: tuple[ContextSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

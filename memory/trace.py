@@ -20,7 +20,8 @@ def opinion(stored: int | None) -> Opinion | None:
 class Plan:
     """How a question was asked, which is what it takes to ask it again. `now` is what "last week" in it is seen from,
     None for the time it was asked at; `searched` is what was searched for in its place, where it followed another
-    question; `newest` the newest episode that there was; `strategy` the one that was chosen for it, if any."""
+    question; `newest` the newest episode that there was; `strategy` the one that was chosen for it, if any; `agent`
+    the one that asked, if it was no person."""
 
     as_of: datetime | None = None
     within: Scope | None = None
@@ -29,6 +30,7 @@ class Plan:
     searched: str = ""
     newest: int = 0
     strategy: str = ""
+    agent: str = ""
 
 
 PLAIN = Plan()

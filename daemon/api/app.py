@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, Response
 
 from daemon import views, wire
 from daemon.api import (
+    agents,
     asking,
     completion,
     conversations,
@@ -74,6 +75,7 @@ def build(services: Services) -> Starlette:
     graph.routes(api, services)
     writing.routes(api, services)
     statements.routes(api, services)
+    agents.routes(api, services)
     folders.routes(api, services)
     conversations.routes(api, services)
     models.routes(api, services)

@@ -42,12 +42,13 @@ def routes(api: Api, services: Services) -> None:
         replay: bool = True,
         strategy: str = "",
         own_words: bool = False,
+        agent: str = "",
     ) -> Response:
         channel = Channel()
         begin = partial(
             questions.begin, memory, services.writer, channel, question, *models, as_of=as_of, within=within,
             conversation=conversation, is_loading=services.models.is_loading, effort=effort, replay=replay,
-            strategy=strategy, telling=services.telling if own_words and as_of is None else None,
+            strategy=strategy, telling=services.telling if own_words and as_of is None else None, agent=agent,
         )  # fmt: skip
         return await answer(channel, begin, conversation)
 
@@ -77,6 +78,15 @@ def routes(api: Api, services: Services) -> None:
 
         found = await services.read(call)
         return views.recall_reply(found, round((time.monotonic() - began) * 1000, 1))
+
+    @api.post("/context")
+    async def context(
+        task: str, tokens: int = 1000, as_of: datetime | None = None, within: wire.Scope | None = None
+    ) -> wire.TaskContext:
+        def call() -> wire.TaskContext:
+            return memory.questions.write_context(task, tokens, as_of, questions.checked_scope(memory, within))
+
+        return await services.read(call)
 
     @api.get("/episodes/{id}")
     async def episode(id: int) -> wire.Passage:

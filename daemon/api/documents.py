@@ -36,7 +36,7 @@ def forget(
     """Forgets one thing. A file of which it was the content is skipped from then on, or it would come back."""
     if source is None:
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
-        return replace(memory.forget(None, object, fact, episode), copies=_dated(copies))
+        return replace(memory.forget(None, object, fact, episode), copies=date_copies(copies))
     if (object, episode, fact) != (None, None, None):
         raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
     uris = _named(memory, source)
@@ -44,7 +44,7 @@ def forget(
     equal = tuple(memory.sources.list_equal(uris))
     try:
         gone = memory.ingest.forget_sources(uris, find_files(uris))
-        return replace(gone, copies=_dated(copies), also_in=equal)
+        return replace(gone, copies=date_copies(copies), also_in=equal)
     except NotFoundError:
         if memory.sources.count_all(source.rstrip("/") + "/"):
             raise InvalidInputError(
@@ -73,17 +73,17 @@ def forget_folder(memory: Memory, watcher: Watcher, erasing: Erasing, backups: P
     except NotFoundError:
         if not uris and not erasing.is_unfinished(uri):
             raise
-    return replace(erasing.forget(wanted).result(), copies=_dated(copies))
+    return replace(erasing.forget(wanted).result(), copies=date_copies(copies))
 
 
 def forget_retired(memory: Memory, erasing: Erasing, backups: Path, under: str) -> wire.Forgotten:
     """Forgets what no question finds any more: all of it, or that of a source or folder."""
     copies = memory.maintenance.known_copies(backups)  # any of them may have any of it
     gone = erasing.forget(erasing.job_of_retired(under)).result()
-    return replace(gone, copies=_dated(copies) if gone.episodes or gone.sources else ())
+    return replace(gone, copies=date_copies(copies) if gone.episodes or gone.sources else ())
 
 
-def _dated(copies: Iterable[Path]) -> tuple[Copy, ...]:
+def date_copies(copies: Iterable[Path]) -> tuple[Copy, ...]:
     """Copies of the memory, with when each was made."""
     held = []
     for path in copies:

@@ -52,6 +52,7 @@ def begin(
     replay: bool = True,
     strategy: str = "",
     telling: Telling | None = None,
+    agent: str = "",
 ) -> Callable[[], None]:
     """Checks the request and writes the question down; returns the work that fills the channel with the events.
     `llm` chooses the model that writes, `driver` the one that drives tools; when nobody listens any more, they are
@@ -81,6 +82,7 @@ def begin(
         effort=views.effort(effort),
         replay=replay,
         strategy=strategy,
+        agent=agent,
     )
     _note_question(memory, writer, conversation, question)
     return partial(_work, memory, writer, events, channel, conversation, began, is_loading)

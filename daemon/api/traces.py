@@ -54,6 +54,7 @@ def trace(of: Traced) -> wire.Trace:
         effort=plan.effort,
         searched=plan.searched,
         strategy=plan.strategy,
+        agent=plan.agent,
         steps=of.trace.steps,
         visits=of.trace.visits,
     )

@@ -21,6 +21,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "web": ("web", "Open the memory in the browser."),
         "ask": ("questions", "Answer QUESTION from the memory, with the source of every claim."),
         "recall": ("questions", "Show the passages that speak of QUESTION, best first."),
+        "context": ("context", "Print what the memory holds for TASK, in few words, for an agent's prompt."),
         "facts": ("facts", "List what the memory holds of NAME: a person, a place, a thing."),
         "history": ("facts", "Show how what is known of NAME changed."),
         "today": ("news", "Show what changed, what is due and what waits for you."),

@@ -117,10 +117,10 @@ def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
 def write_setting(file: Path, key: str, value: str) -> Any:
     """`daemon.config_file.write_setting`, with the errors of a command. BadParameter for an unknown key, too."""
     from daemon import config_file
-    from daemon.settings import Settings, SettingsError, entries
+    from daemon.settings import SettingsError, entries_for
     from memory.errors import InvalidInputError
 
-    _known(key, entries(Settings()))
+    _known(key, entries_for(key))
     try:
         if key == "memory.recall.strategy":
             from plugins.manager import load as load_plugins

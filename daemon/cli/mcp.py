@@ -2,126 +2,216 @@
 
 from __future__ import annotations
 
-import json
-import re
-import shutil
-import sys
+from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from daemon.cli import output
-from daemon.cli.session import Session
+from daemon.cli.mcp_install import install
+from daemon.cli.mcp_options import check_name, grants, open_tokens
+from daemon.cli.options import as_date, json_option
+from daemon.cli.session import Session, pass_session
+from daemon.terminal import count, display_safe
+
+if TYPE_CHECKING:
+    from daemon.client import Client
+    from daemon.mcp.access import Policies
 
 LOG = "mcp.log"
-AGENT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
-CLIENTS = {  # where each keeps its servers, and under which key
-    "claude-code": ("~/.claude.json", "mcpServers"),
-    "claude-desktop": (
-        "~/Library/Application Support/Claude/claude_desktop_config.json"
-        if sys.platform == "darwin"
-        else "~/.config/Claude/claude_desktop_config.json",
-        "mcpServers",
-    ),
-    "cursor": ("~/.cursor/mcp.json", "mcpServers"),
-    "gemini": ("~/.gemini/settings.json", "mcpServers"),
-}
-
-
-def _check_agent(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    if not AGENT.fullmatch(value):
-        raise click.BadParameter("small letters, digits, dots and dashes, 40 at most.")
-    return value
-
-
-def _shared(command: click.decorators.FC) -> click.decorators.FC:
-    """The options that say what an agent may do."""
-    for option in (
-        click.option("--write", "writes", is_flag=True, help="It may remember, judge, and forget what it wrote."),
-        click.option("--all", "everything", is_flag=True, help="It sees all of the memory."),
-        click.option(
-            "--folder",
-            "folders",
-            type=click.Path(path_type=Path),
-            multiple=True,
-            help="It sees what was read from this folder. May be repeated.",
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 @click.group("mcp", invoke_without_command=True)
-@click.option("--agent", default="agent", callback=_check_agent, help="Its name, in the log and on what it writes.")
-@_shared
+@click.option("--client", callback=check_name, help="Its name, in config.toml, in the log and on what it writes.")
+@click.option("--http", "over_http", is_flag=True, help="Serve over HTTP, on this machine alone, whoever has a token.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="Where --http listens; 0: anywhere. mcp.port, if not given."
+)
+@grants
 @click.pass_context
-def mcp(ctx: click.Context, agent: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> None:
+def mcp(
+    ctx: click.Context,
+    client: str | None,
+    over_http: bool,
+    port: int | None,
+    folders: tuple[Path, ...],
+    everything: bool,
+    writes: bool,
+) -> None:
     """Let an agent use the memory, over the Model Context Protocol.
 
     An agent's program starts this and speaks with it over stdin and stdout; `pal mcp install` tells it
-    to. Without --folder or --all the agent sees what may go to models elsewhere: the folders that are
-    watched with `--policy any`. What it asks is logged, without the words.
+    to. What the agent may see and do stands in config.toml, under [mcp.clients.NAME]; --folder, --all
+    and --write say it for this run instead. Without either it reads what may go to models elsewhere:
+    the folders that are watched with `--policy any`. What it asks is logged, without the words.
+
+    With --http it runs until Ctrl-C, for all agents that have a token: `pal mcp install --http`.
     """
     if ctx.invoked_subcommand is not None:
         return
     session = ctx.ensure_object(Session)
-    from daemon.mcp.access import Access
-    from daemon.mcp.server import AgentServer
+    named = everything or writes or bool(folders)
+    if over_http and (client or named):
+        raise click.UsageError(
+            "Over HTTP the token says who it is, and config.toml what it may: pal mcp install --http"
+        )
+    if port is not None and not over_http:
+        raise click.UsageError("--port is for --http.")
+    from daemon.mcp.access import Access, Policies, Policy
+    from daemon.mcp.agent import Agent
     from daemon.process import logs
 
     logs.configure(session.paths.logs / LOG, "INFO")
-    paths = tuple(str(folder.expanduser().absolute()) for folder in folders)
-    access = Access(paths, everything) if paths or everything else Access.from_policies(session.client.folders())
-    AgentServer(lambda: session.client, access, agent, writes=writes).mcp.run()
+    policies = Policies(session.paths.config, lambda: _client(session).folders())
+    if over_http:
+        _serve_http(session, policies, port)
+        return
+    from daemon.mcp.server import AgentServer
+
+    here = Policy(Access(everything=True) if everything else Access.in_folders(folders), writes)
+    find = (lambda name: here) if folders or everything else policies.find
+    if writes and not (folders or everything):
+        raise click.UsageError("--write goes with --all or --folder; for an agent of config.toml it is said there.")
+    calls = policies.settings.mcp.calls_per_minute
+    _client(session)  # without a daemon the program that starts this is told at once
+    AgentServer(Agent(lambda: _client(session), find, calls, client)).run()
+
+
+def _client(session: Session) -> Client:
+    """A client of a daemon that answers; one that was stopped meanwhile is started again."""
+    from daemon.client import DaemonDownError
+
+    try:
+        session.client.hello()
+    except DaemonDownError:
+        session.__dict__.pop("client", None)
+    return session.client
+
+
+def _serve_http(session: Session, policies: Policies, port: int | None) -> None:
+    from daemon.mcp import http
+    from daemon.mcp.agent import Agent
+
+    tokens = open_tokens(session)
+    settings = policies.settings.mcp
+    _client(session)
+    try:
+        sock = http.listen(settings.port if port is None else port)
+    except OSError as error:
+        wanted = settings.port if port is None else port
+        raise click.ClickException(
+            f"Nothing can listen on port {wanted} ({error.strerror}). Another `pal mcp --http` may run there. "
+            "Choose another one: --port, or pal config set mcp.port"
+        ) from error
+    names = tokens.names()
+    output.say(f"Agents reach the memory at http://{http.HOST}:{sock.getsockname()[1]}{http.PATH} until Ctrl-C.")
+    output.say(
+        f"With a token: {', '.join(names)}." if names else "Nobody has a token yet: pal mcp install --http CLIENT"
+    )
+    http.serve(
+        sock,
+        lambda name: Agent(lambda: _client(session), policies.find, settings.calls_per_minute, name),
+        tokens,
+    )
 
 
 @mcp.command()
-@click.argument("client", type=click.Choice(sorted(CLIENTS)))
-@click.option("--yes", is_flag=True, help="Write without asking.")
-@click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
-@_shared
-def install(
-    client: str, yes: bool, only_print: bool, folders: tuple[Path, ...], everything: bool, writes: bool
-) -> None:
-    """Tell an agent's program where the memory is: shows the entry and asks before it is written."""
-    name, key = CLIENTS[client]
-    file = Path(name).expanduser()
-    entry = _entry(client, folders, everything, writes)
-    output.print_text(json.dumps({key: {"palimpsest": entry}}, indent=2))
-    if only_print:
+@json_option
+@pass_session
+def clients(session: Session, as_json: bool) -> None:
+    """List the agents: what each may see and do, and what it wrote."""
+    from daemon.mcp.access import policy_of
+    from daemon.settings import McpClientSettings, load
+
+    settings = load(session.paths.config).mcp
+    watched = session.client.folders()
+    wrote = {one.name: one for one in session.client.agents()}
+    tokens = open_tokens(session).names()
+    rows = []
+    for name in sorted({*settings.clients, *wrote, *tokens}):
+        policy = policy_of(settings.clients.get(name, McpClientSettings()), lambda: watched)
+        known = wrote.get(name)
+        rows.append(
+            {
+                "name": name,
+                "sees": "all" if policy.access.everything else list(policy.access.folders),
+                "write": policy.writes,
+                "token": name in tokens,
+                "notes": known.notes if known else 0,
+                "last": known.last if known else None,
+                "verdicts": known.verdicts if known else 0,
+            }
+        )
+    if as_json:
+        output.print_json(rows)
         return
-    kept = _read(file)
+    if not rows:
+        output.say("No agent is known yet. Give one the memory: pal mcp install CLIENT")
+    output.print_table(map(_row, rows))
+
+
+def _row(of: dict[str, Any]) -> list[str]:
+    sees = of["sees"] if isinstance(of["sees"], str) else ", ".join(of["sees"]) or "nothing"
+    last = f", the last on {output.day(of['last'].astimezone())}" if of["last"] else ""
+    wrote = f"{count(of['notes'], 'note')}{last}" if of["notes"] else "no notes"
+    token = "token" if of["token"] else ""
+    return [of["name"], "reads and writes" if of["write"] else "reads", token, wrote, f"sees {sees}"]
+
+
+@mcp.command()
+@click.argument("name", callback=check_name)
+@click.option("--revoke", is_flag=True, help="Take its token back.")
+@pass_session
+def token(session: Session, name: str, revoke: bool) -> None:
+    """Print a new token for the agent NAME, with which it comes over HTTP.
+
+    It stands in an agent's program as the header "Authorization: Bearer TOKEN". Only a hash of it is
+    kept here: it is printed once, and a new one takes the place of the one before.
+    """
+    tokens = open_tokens(session)
+    if not revoke:
+        click.echo(tokens.issue(name))
+    elif tokens.revoke(name):
+        output.say(f"The token of {name} is good no more.")
+    else:
+        raise click.ClickException(f"{name} has no token.")
+
+
+@mcp.command()
+@click.argument("name", callback=check_name)
+@click.option("--since", metavar="DATE", type=as_date("start"), help="Only what it did from then on.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+@pass_session
+def undo(session: Session, name: str, since: datetime | None, yes: bool, as_json: bool) -> None:
+    """Take back all that the agent NAME wrote and judged.
+
+    Its notes are forgotten for good, with the facts that only they tell; what it said of answers
+    teaches nothing any more.
+    """
+    known = next((one for one in session.client.agents() if one.name == name), None)
+    if known is None:
+        names = ", ".join(one.name for one in session.client.agents())
+        raise click.ClickException(f"{name} wrote nothing here. {f'Who did: {names}.' if names else 'No agent did.'}")
     if not yes:
-        click.confirm(f"Write this into {file}?", abort=True, err=True)
-    servers = kept.setdefault(key, {})
-    if not isinstance(servers, dict):
-        raise click.ClickException(f'"{key}" in {file} is no object: mend it first.')
-    servers["palimpsest"] = entry
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if file.exists():
-        shutil.copy2(file, file.with_name(f"{file.name}.before-palimpsest"))
-    new = file.with_name(f".{file.name}.palimpsest")
-    new.touch(0o600)
-    new.write_text(json.dumps(kept, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    if file.exists():
-        shutil.copymode(file, new)
-    new.replace(file)
-    output.say(f"Written. Start {client} again, and it has the memory's tools.")
+        when = f" since {display_safe(f'{since:%Y-%m-%d %H:%M}')}" if since else ""
+        what = f"{count(known.notes, 'note')} and {count(known.verdicts, 'verdict')}"
+        output.confirm(
+            f"Forget what {name} wrote{when} for good? In all it is {what}.", "forget", "Nothing was forgotten."
+        )
+    taken = session.client.undo_agent(name, since)
+    if as_json:
+        output.print_json(taken)
+        return
+    gone = taken.forgotten
+    click.echo(
+        f"Forgotten: {count(taken.notes, 'note')}, {count(gone.episodes, 'passage')}, {count(gone.facts, 'fact')}. "
+        f"Taken back: {count(taken.verdicts, 'verdict')}."
+    )
+    from daemon.cli.writing import print_copies
+
+    print_copies(gone)
 
 
-def _entry(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> dict[str, object]:
-    command = shutil.which("pal") or str(Path(sys.executable).with_name("pal"))
-    args = ["mcp", "--agent", client]
-    for folder in folders:
-        args += ["--folder", str(folder.expanduser().absolute())]
-    return {"command": command, "args": args + ["--all"] * everything + ["--write"] * writes}
-
-
-def _read(file: Path) -> dict[str, object]:
-    try:
-        kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    except ValueError as error:
-        raise click.ClickException(f"{file} is no JSON ({error}): mend it first, nothing was changed.") from error
-    if not isinstance(kept, dict):
-        raise click.ClickException(f"{file} holds no JSON object: mend it first, nothing was changed.")
-    return kept
+mcp.add_command(install)

@@ -227,6 +227,8 @@ def how(found: wire.Trace) -> Iterable[str]:
     within = found.within
     if found.effort != "normal":
         yield f"effort {found.effort}"
+    if found.agent:
+        yield f"asked by {found.agent}"
     if found.strategy:
         yield f"strategy {found.strategy}"
     if found.as_of:

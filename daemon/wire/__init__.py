@@ -20,12 +20,14 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /home?since=&day=, /suggestions            -> Home, SuggestionsReply
     GET    /diff?since=&until=&limit=                 -> DiffReply
     POST   /ask                                       -> question stream
-    POST   /recall                                    -> RecallReply
+    POST   /recall, /context                          -> RecallReply, TaskContext
     GET    /folders                                   -> FoldersReply
     POST   /folders, /folders/remove                  -> Folder, Forgotten
     GET    /folders/gone?path=                        -> GoneReply
     POST   /folders/gone                              -> Folder
     POST   /remember, /forget, /add                   -> Receipt, Forgotten, ingestion stream
+    GET    /agents                                    -> AgentsReply
+    POST   /agents/remember, /agents/undo             -> KeptNote, AgentUndone
     POST   /estimate, /count                          -> Estimate, Counted
     GET    /sources?query=&limit=                     -> SourcesReply
     GET    /retired?limit=                            -> RetiredReply
@@ -89,6 +91,7 @@ from daemon.wire.codec import encode_event as encode_event
 from daemon.wire.codec import event_line as event_line
 
 if TYPE_CHECKING:
+    from daemon.wire.agents import *
     from daemon.wire.chats import *
     from daemon.wire.completion import *
     from daemon.wire.documents import *
@@ -122,6 +125,8 @@ if TYPE_CHECKING:
     from memory.nouns import AnswerChange as AnswerChange
     from memory.nouns import ChatMessage as ChatMessage
     from memory.nouns import Check as Check
+    from memory.nouns import ContextLine as ContextLine
+    from memory.nouns import ContextSource as ContextSource
     from memory.nouns import Conversation as Conversation
     from memory.nouns import ConversationMatch as ConversationMatch
     from memory.nouns import Copy as Copy
@@ -134,6 +139,7 @@ if TYPE_CHECKING:
     from memory.nouns import Receipt as Receipt
     from memory.nouns import RetiredText as RetiredText
     from memory.nouns import Revision as Revision
+    from memory.nouns import TaskContext as TaskContext
     from memory.stages import *
     from memory.text.placeholders import fill_placeholders as fill_placeholders
     from memory.text.placeholders import find_placeholders as find_placeholders
@@ -164,6 +170,7 @@ MODULES = {
     "graph": "GraphNode GraphEdge GraphReply",
     "completion": "NamesReply StrategiesReply Tag TagsReply",
     "page": "PageLink PageClosed",
+    "agents": "KeptNote Agent AgentsReply AgentUndone",
     "secrets": "SecretsReply SecretPlace SecretPlacesReply",
     "chats": "ConversationsReply MessagesReply MatchesReply",
     "status": "Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
@@ -173,7 +180,7 @@ NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",
     "memory.nouns": "Copy Forgotten Conversation ConversationMatch AnswerChange ChatMessage ListedSource RetiredText"
-    " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry",
+    " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine ContextSource",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.trace": "Asked Hop Used Why",
     "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RankNote "

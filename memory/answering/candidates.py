@@ -123,6 +123,11 @@ class AnswerCandidate:
         return replace(self, start=self.sentence_start, quote=self.sentence, shown=shown)
 
     @property
+    def by_agent(self) -> bool:
+        """Whether an agent wrote its passage: beside what anybody else wrote that is no news."""
+        return self.episode.source.by_agent
+
+    @property
     def context(self) -> str:
         """What stands above its line in the passage, and whose turn it is."""
         place = self.place

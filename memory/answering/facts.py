@@ -68,6 +68,7 @@ RECALLED = 0.55  # a retrieved episode states it
 CHANGED = 1.0  # it took the place of another
 COURSE_ASKED = 2.0  # beside it, where the question asks for the course; not fitted
 NAMED_ONLY = -0.5  # of what is asked it and its sentences hold the names alone; not fitted
+BY_AGENT = -2.0  # an agent says it, and nobody else; not fitted
 NO_FACT_SCORE = 7.3  # that none of them answers
 MANY_WORDS = 8
 MAX_PLAIN_WORDS = 16  # of a sentence that is shown as it stands
@@ -134,7 +135,10 @@ def find_fact_candidates(
     ]
     top = OWN_LEAD + max([NO_FACT_SCORE, *(one.score for _, one in shown)])
     shown = [
-        (fact, replace(one, score=one.score + top, own=True) if fact.relation.id in own else one) for fact, one in shown
+        (fact, replace(one, score=one.score + top, own=True))
+        if fact.relation.id in own and not one.by_agent
+        else (fact, one)
+        for fact, one in shown
     ]
     total = float(np.logaddexp.reduce([NO_FACT_SCORE, *(one.score for _, one in shown)]))
     shown = [(fact, replace(one, score=one.score - total)) for fact, one in shown]
@@ -214,6 +218,7 @@ def _with_score(
         score=score
         + RANK * features.rank(candidate.episode)
         + NEWNESS * features.newness(candidate.episode)
+        + BY_AGENT * candidate.by_agent
         + NAMED_ONLY * (bool(state.beside_names) and state.beside_names.isdisjoint(held)),
         cosine=max(candidate.cosine, cosine),
         coverage=max(candidate.coverage, features.coverage(fact.words, *fact.sentences)),
@@ -406,6 +411,7 @@ def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
         for one in ordered
         if not one.earlier and one.score >= ordered[0].score - NEAR and (not whom or whom & one.covered)
     ]
+    near = [one for one in near if not one.by_agent] or near
     if len(near := near[:MAX_NEAR]) < 2:
         return ordered
     told: dict[frozenset[str], int] = {}

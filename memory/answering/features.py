@@ -55,7 +55,7 @@ WEIGHTS: Mapping[str, float] = {
     "item": 0.5,  # of a list
     "holds": 0.8,  # it says that it holds now, or from when on
     "asks": -1.2,  # a sentence that itself asks answers nothing; what follows it may
-    "machine": -1.1,  # an assistant said it
+    "machine": -1.1,  # an assistant said it, or an agent
 }
 NO_ANSWER = -6.0  # a heading, a date, a line of a mail's head, links, words of the title: shown beside lines anyway
 TYPE_BONUS: Mapping[ExpectedType, float] = {"date": 1.1, "number": 0.7, "name": 1.2}  # of a fact's value
@@ -204,7 +204,7 @@ class QueryFeatures:
             "item": float(place.is_item),
             "holds": float(_HOLDS.search(candidate.sentence) is not None),
             "asks": float(_ASKING.search(candidate.sentence) is not None),
-            "machine": float(place.speaker.casefold() in MACHINE_SPEAKERS),
+            "machine": float(episode.source.by_agent or place.speaker.casefold() in MACHINE_SPEAKERS),
         }
         return replace(
             candidate,
@@ -375,8 +375,8 @@ class AnswerState:
         return self.read(hit.episode for hit in self.found.recall.hits)
 
     def find_supporting(self, facts: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
-        """For each of these facts (relation ids) the best sentence that states it, the newest first, as far as the
-        question may see one; `known` are those that were read already."""
+        """For each of these facts (relation ids) the best sentence that states it, the newest first and what agents
+        wrote last, as far as the question may see one; `known` are those that were read already."""
         quotes, properties = relations.evidence(self.conn, facts), relations.property_evidence(self.conn, facts)
         elsewhere = {row[1] for row in (*quotes, *properties) if self.found.sees(row[1])}
         others = sorted(elsewhere - {one.episode.id for one in known})
@@ -384,11 +384,15 @@ class AnswerState:
         for one in (*known, *self.read(episodes.by_ids(self.conn, others) if others else ())):
             by_episode[one.episode.id].append(one)
         best: dict[int, AnswerCandidate] = {}
+
+        def rank(one: AnswerCandidate) -> tuple[bool, int, float]:
+            return not one.by_agent, one.newness, one.score
+
         for id, episode, start, end in quotes:
             for one in by_episode.get(episode, ()):
                 if one.sentence_start < end and start < one.sentence_start + len(one.sentence):
                     before = best.get(id)
-                    if before is None or (one.newness, one.score) > (before.newness, before.score):
+                    if before is None or rank(one) > rank(before):
                         best[id] = one
         for id, episode, predicate, value in properties:  # the line of the frontmatter that says so
             stating = (one for one in by_episode.get(episode, ()) if ":" in one.sentence and value in one.sentence)

@@ -33,7 +33,7 @@ class ModelChoice(NamedTuple):
 class AskOptions:
     """The `question` as the person put it, where what is searched for is another, `now`, `as_of`, the questions it may
     follow, whether it still matters, how much it may take, whether it is to use what is remembered, the `strategy` that
-    retrieves ("" for that of the settings), and `plan`, as its trace will tell it."""
+    retrieves ("" for that of the settings), the `agent` that asks, and `plan`, as its trace will tell it."""
 
     now: datetime | None = None
     as_of: datetime | None = None
@@ -43,6 +43,7 @@ class AskOptions:
     effort: Effort = "normal"
     replay: bool = True
     strategy: str = ""
+    agent: str = ""
     plan: Plan = PLAIN
 
     @property

@@ -76,8 +76,8 @@ def select_best(
         first = selected[0]
         group = [one for one in selected if one is first or one.newer == first.thesis_id or same_statement(one, first)]
         selected = [one for one in selected if one not in group]
-        group.sort(key=lambda one: (one.newer is not None, -one.newness, -one.score, one.thesis_id))
-        ordered += [group[0], *(replace(one, earlier=True) for one in group[1:])]
+        group.sort(key=lambda one: (one.newer is not None, one.by_agent, -one.newness, -one.score, one.thesis_id))
+        ordered += [group[0], *(replace(one, earlier=one.by_agent <= group[0].by_agent) for one in group[1:])]
     return ordered
 
 

@@ -12,7 +12,7 @@ from memory.facts.supersede import MIN_CONFIDENCE, Superseder, takes_place
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
 from memory.protocols import Embedder
-from memory.store import episodes, fact_vectors, graph, past, predicates, relations, revisions
+from memory.store import episodes, fact_vectors, graph, past, predicates, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.predicates import canonical_predicate, same_value
@@ -239,7 +239,7 @@ class FactAsserter:
         relations.add_evidence(self.conn, id, row.id, claim.start, claim.end, extractor)
         self._asserted[id] = subjects
         (relation,) = relations.by_id(self.conn, [id])
-        if claim.replaces is not None:
+        if claim.replaces is not None and not sources.written_by_agents(self.conn, [row.source_id]):
             self._assert_replaced(row, claim, relation, subjects, predicate, extractor)
         form = claim.cardinality if extractor == RULE else None
         self._superseder.apply_rules(relation, subjects, form, claim.replaces)
@@ -301,7 +301,7 @@ class FactAsserter:
         open_at = [one for one in same if start is None or one.valid_to is None or one.valid_to > start]
         if current := [one for one in open_at if one.superseded_by is None]:
             known = min(current, key=lambda one: (one.object != object, one.id))
-            self._begin_earlier(known, slot, start)
+            self._begin_earlier(known, slot, start, row.source_id)
             return known.id
         superseded = [one for one in same if one.superseded_by is not None]
         return self._find_superseded(superseded, slot, claim, start, extractor) if superseded else None
@@ -332,9 +332,13 @@ class FactAsserter:
         names = graph.object_labels(self.conn, [one.object for one in slot])
         return any(one.superseded_by is None and same_value(names[one.object], claim.replaces or "") for one in slot)
 
-    def _begin_earlier(self, one: Relation, slot: Sequence[Relation], start: int | None) -> None:
-        """A relation begins with its earliest evidence, if nothing else held in between."""
+    def _begin_earlier(self, one: Relation, slot: Sequence[Relation], start: int | None, source: int) -> None:
+        """A relation begins with its earliest evidence, if nothing else held in between; but no agent's moves the
+        beginning of what somebody else told."""
         if start is None or one.valid_from is None or start >= one.valid_from:
+            return
+        written = sources.written_by_agents(self.conn, one.sources | {source})
+        if source in written and not one.sources <= written:
             return
         if not any(o.object != one.object and o.valid_from is not None and o.valid_from < one.valid_from for o in slot):
             relations.set_valid_from(self.conn, one.id, start)

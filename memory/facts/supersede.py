@@ -11,7 +11,7 @@ from itertools import chain
 from memory.facts.extraction import Cardinality
 from memory.facts.rules.phrases import topic
 from memory.nouns import Decision, Modality, RevisionState
-from memory.store import edge_memory, fact_vectors, graph, predicates, relations, revisions
+from memory.store import edge_memory, fact_vectors, graph, predicates, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.predicates import SINGLE, refines, same_value
@@ -23,6 +23,7 @@ DAY_MS = 86_400_000
 MONTH_MS = 31 * DAY_MS
 EARLIEST_MS = -(1 << 62)
 _CLAIMS = ("asserted", "past", "negated", "plan")  # modalities that say what is so
+AGENT_SAYS = "An agent says so. Whether it holds is yours to say."
 
 
 class Superseder:
@@ -127,14 +128,20 @@ class Superseder:
         end = new.last_asserted if end is None else end
         if end is None or (old.valid_to is not None and old.valid_to <= end) or _begin(old) > end:
             return
-        if not self._settled(old, new):
+        if self._is_agents_word(old, new):
+            self._dispute(old, new, AGENT_SAYS, author, conf)
+        elif not self._settled(old, new):
             self._change(self._revision("negates", old, new, reason, author, conf), old, "valid_to", end)
 
     def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
         """Ends the old relation where the new one begins; one that began no earlier never held. Where its
-        evidence says until when the old one held, the new one begins about then, or it is about something else."""
+        evidence says until when the old one held, the new one begins about then, or it is about something else. What
+        an agent alone tells takes the place of nothing that somebody else told: they contradict each other."""
         stated_end = old.valid_to is not None and not revisions.has_changed(self._conn, old.id, "valid_to")
         if stated_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH_MS:
+            return
+        if self._is_agents_word(old, new):
+            self._dispute(old, new, AGENT_SAYS, author, conf)
             return
         self._separate_merged(new, [old])
         id = self._revision("supersedes", old, new, reason, author, conf)
@@ -330,6 +337,15 @@ class Superseder:
         for row in rows:
             if row.new not in live:
                 self.undo(row, None)
+
+    def _is_agents_word(self, old: Relation, new: Relation) -> bool:
+        """Whether only agents tell the new one, and not only they the old one."""
+        written = sources.written_by_agents(self._conn, old.sources | new.sources)
+        return new.sources <= written and not old.sources <= written
+
+    def _dispute(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float) -> None:
+        if not self._settled(old, new):
+            self._revision("contradicts", old, new, reason, author, conf)
 
     def _settled(self, one: Relation, other: Relation) -> bool:
         """Whether there is a revision of the two that stands, or that a person has undone."""

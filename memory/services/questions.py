@@ -14,7 +14,7 @@ from memory.edge_memory.edges import ENOUGH, is_due
 from memory.edge_memory.reinforce import reinforce_edges
 from memory.errors import InvalidInputError, StoreError
 from memory.insight.whynot import explain_absence
-from memory.nouns import Answer, AskEvent, Fact, Scope, Trace, Visit
+from memory.nouns import Answer, AskEvent, Fact, Scope, TaskContext, Trace, Visit
 from memory.protocols import ChooseLLM
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve, training_signal
@@ -35,6 +35,7 @@ FIRST_QUESTIONS = 25  # after which edges are first compared
 MAX_QUESTIONS_COMPARED = 2_000  # while somebody waits; with more it is left to the night
 NOT_KEPT = "This question was not kept."
 MAX_LOST = 3  # passages that `why_not` tells of
+LEAST_CONTEXT_TOKENS, MOST_CONTEXT_TOKENS = 100, 50_000
 MAX_PROPOSED = 12  # questions that are tried, to find some that have an answer
 
 
@@ -96,6 +97,19 @@ class Questions:
         asked = self._analyse(self._state.mask(question), now, as_of, within)
         return self._retrieve(asked, k or self._state.settings.recall.k, replay=replay, strategy=strategy)
 
+    def write_context(
+        self, task: str, tokens: int, as_of: datetime | None = None, within: Scope | None = None
+    ) -> TaskContext:
+        """What the memory holds for a task, in so many tokens, about, at most. Nothing of it is kept or learnt from.
+        InvalidInputError for too few tokens, and what `retrieve` raises it for."""
+        from memory.answering.task_context import PASSAGES, write_task_context
+
+        if not LEAST_CONTEXT_TOKENS <= tokens <= MOST_CONTEXT_TOKENS:
+            raise InvalidInputError(f"Ask for {LEAST_CONTEXT_TOKENS} to {MOST_CONTEXT_TOKENS:,} tokens.")
+        found = self.retrieve(task, PASSAGES, as_of, within)
+        with self._state.past.state_of(found.question).store.reading() as conn:
+            return write_task_context(conn, found, self._sentence_embedder(found), tokens)
+
     def answer_unkept(self, question: str) -> Answer:
         """The answer of the lines themselves; nothing of it is kept, and nothing is learnt from it."""
         asked = self._analyse(question, None, None, None)
@@ -128,10 +142,19 @@ class Questions:
             serving = self._state.serving
             rebuild.apply_verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict])
 
+    def take_back_verdicts(self, agent: str, since: datetime | None = None) -> int:
+        """Takes back what an agent said of the answers to its questions, all of them or those since a time; of how
+        many."""
+        judged = self._store.read(traces.list_judged_by, agent, to_ms(since) or 0)
+        for trace_id in judged:
+            self.feedback(trace_id, "none")
+        return len(judged)
+
     # Explaining -----------------------------------------------------------------------------------
 
     trace = read_by(traces.get)
     count_traces = read_by(traces.count)
+    count_verdicts_of_agents = read_by(traces.count_judged_by)
     traces = read_by(traces.list_traces)
 
     def why(self, trace_id: int) -> Why:
@@ -234,7 +257,9 @@ class Questions:
         yield from found.recall.trace.steps
         yield from found.recall.trace.visits
         follows, newest = searched if options.question else "", int(found.graph.episode_ids.max(initial=0))
-        plan = Plan(options.as_of, within, options.now, options.effort, follows, newest, options.strategy)
+        plan = Plan(
+            options.as_of, within, options.now, options.effort, follows, newest, options.strategy, options.agent
+        )
         options = replace(options, plan=plan)
         outcome = yield from self._answer_from(state, found, models, options, of_parts)
         trace, said = outcome.found.recall.trace.with_steps(*outcome.steps), outcome.answer

@@ -2,11 +2,11 @@
 and the chats and mails among them. A source that has gone keeps its row until it is forgotten."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import FORGOTTEN, Document, ListedSource, Policy, Source
+from memory.nouns import AGENT_NOTES, FORGOTTEN, Document, ListedSource, Policy, Source
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, SOURCE_COLUMNS, id_list, insert_row, is_live, select_ids, source_from_row, to_json
 from memory.text.words import to_nfc
@@ -364,12 +364,19 @@ def mail_people(conn: Connection) -> list[tuple[str, str]]:
     ).fetchall()
 
 
+def written_by_agents(conn: Connection, ids: Collection[int]) -> set[int]:
+    """Those of these sources that an agent wrote."""
+    query = f"SELECT id FROM source WHERE id IN {LISTED} AND substr(uri, 1, ?) = ?"
+    return set(select_ids(conn, query, id_list(sorted(ids)), len(AGENT_NOTES), AGENT_NOTES))
+
+
 def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict[str, Any], str]]:
-    """Uri, properties, first passage of the live notes with one of these titles; what a person said by hand first."""
+    """Uri, properties, first passage of the live notes with one of these titles that no agent wrote; what a person said
+    by hand first."""
     rows = conn.execute(
         "SELECT s.uri, s.properties, e.text FROM source s JOIN episode e ON e.source_id = s.id AND e.seq = 0"
         f" JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE s.t_deleted IS NULL"
-        f" AND s.title IN {LISTED} ORDER BY s.uri NOT LIKE 'note:%', s.uri",
-        (to_json(list(titles)),),
+        f" AND s.title IN {LISTED} AND substr(s.uri, 1, ?) <> ? ORDER BY s.uri NOT LIKE 'note:%', s.uri",
+        (to_json(list(titles)), len(AGENT_NOTES), AGENT_NOTES),
     ).fetchall()
     return [(uri, json.loads(properties or "{}"), text) for uri, properties, text in rows]

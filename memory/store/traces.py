@@ -164,6 +164,18 @@ def _held(plan: str | None) -> dict[str, Any]:
     return held
 
 
+def list_judged_by(conn: Connection, agent: str, since: int) -> list[int]:
+    """The traces of an agent's questions of which something was said, since a time (ms UTC), by id."""
+    query = "SELECT id FROM trace WHERE feedback IS NOT NULL AND plan ->> '$.agent' = ? AND t >= ? ORDER BY id"
+    return select_ids(conn, query, agent, since)
+
+
+def count_judged_by(conn: Connection) -> dict[str, int]:
+    """Agent -> of how many answers to its questions something was said."""
+    query = "SELECT plan ->> '$.agent' AS agent, count(*) FROM trace WHERE feedback IS NOT NULL AND agent IS NOT NULL"
+    return dict(conn.execute(f"{query} GROUP BY agent").fetchall())
+
+
 def _plan_to_json(plan: Plan, answer: Answer) -> str:
     held = asdict(plan) | {"as_of": None, "now": to_ms(plan.now), "model": answer.model, "note": answer.note}
     if plan.within is not None:
@@ -179,7 +191,7 @@ def _plan(held: dict[str, Any], as_of: int | None) -> Plan:
         within = Scope(**places, conversation=within["conversation"], since=since, until=until)
     return Plan(
         from_ms(as_of), within, from_ms(held.get("now")), held.get("effort", "normal"), held.get("searched", ""),
-        held.get("newest", 0), held.get("strategy", ""),
+        held.get("newest", 0), held.get("strategy", ""), held.get("agent", ""),
     )  # fmt: skip
 
 

@@ -1,12 +1,15 @@
-"""pal mcp install writes the entry after showing it, and keeps what was there."""
+"""pal mcp: the entry of an agent's program, what agents may, their tokens, and taking back what they wrote."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from daemon.mcp.tokens import Tokens
+from daemon.settings import McpClientSettings, load
 from tests.cli.vault import Shell
 
 
@@ -21,16 +24,33 @@ def test_the_entry_is_shown_asked_about_and_written(shell: Shell, tmp_path: Path
     file.parent.mkdir()
     file.write_text('{"theme": "dark", "mcpServers": {"other": {"command": "x"}}}', "utf-8")
     said = shell.pal("mcp", "install", "cursor", "--folder", "notes", "--write", input="y\n")
-    assert said.code == 0 and '"palimpsest"' in said.out
+    assert said.code == 0 and '"palimpsest"' in said.out and "mcp.clients.cursor.write = true" in said.out
     kept = json.loads(file.read_text("utf-8"))
     assert kept["theme"] == "dark" and kept["mcpServers"]["other"] == {"command": "x"}
-    args = ["mcp", "--agent", "cursor", "--folder", str(tmp_path / "notes"), "--write"]
-    assert kept["mcpServers"]["palimpsest"]["args"] == args
+    entry = kept["mcpServers"]["palimpsest"]
+    assert entry["args"] == ["mcp", "--client", "cursor"]
+    assert entry["env"] == {"PALIMPSEST_HOME": str(tmp_path / "memory")}
     assert json.loads((file.parent / "mcp.json.before-palimpsest").read_text("utf-8"))["theme"] == "dark"
+    granted = load(tmp_path / "memory" / "config.toml").mcp.clients
+    assert granted == {"cursor": McpClientSettings(folders=(str(tmp_path / "notes"),), write=True)}
+
+
+def test_over_http_it_gets_a_token_that_is_written_and_not_shown(shell: Shell, tmp_path: Path) -> None:
+    said = shell.pal("mcp", "install", "gemini", "--http", "--yes")
+    assert said.code == 0 and "Bearer TOKEN" in said.out and "pal mcp --http" in said.err
+    entry = json.loads((tmp_path / ".gemini/settings.json").read_text("utf-8"))["mcpServers"]["palimpsest"]
+    assert entry["httpUrl"] == "http://127.0.0.1:7437/mcp"
+    token = entry["headers"]["Authorization"].removeprefix("Bearer ")
+    assert token not in said.out + said.err
+    assert Tokens(tmp_path / "memory" / "mcp-tokens.json").find(token) == "gemini"
+    assert (tmp_path / ".gemini/settings.json").stat().st_mode & 0o777 == 0o600
+    said = shell.pal("mcp", "install", "claude-desktop", "--http", "--yes")
+    assert said.code == 2 and "takes no address" in said.err
 
 
 def test_nothing_is_written_without_a_yes(shell: Shell, tmp_path: Path) -> None:
-    assert shell.pal("mcp", "install", "gemini", input="n\n").code != 0
+    assert shell.pal("mcp", "install", "gemini", "--all", input="n\n").code != 0
+    assert shell.pal("mcp", "install", "gemini", "--http", input="n\n").code != 0
     assert shell.pal("mcp", "install", "gemini", "--print").code == 0
     assert list(tmp_path.iterdir()) == []
 
@@ -39,10 +59,53 @@ def test_nothing_is_written_without_a_yes(shell: Shell, tmp_path: Path) -> None:
 def test_a_file_that_is_something_else_is_left_alone(shell: Shell, tmp_path: Path, text: str) -> None:
     file = tmp_path / ".claude.json"
     file.write_text(text, "utf-8")
-    said = shell.pal("mcp", "install", "claude-code", "--yes")
+    said = shell.pal("mcp", "install", "claude-code", "--yes", "--all")
     assert said.code == 1 and "mend it first" in said.err
-    assert file.read_text("utf-8") == text
+    assert file.read_text("utf-8") == text and not (tmp_path / "memory").exists()
 
 
-def test_an_agent_has_a_plain_name(shell: Shell) -> None:
-    assert shell.pal("mcp", "--agent", "../x").code == 2
+@pytest.mark.parametrize(
+    "options", [("--client", "../x"), ("--http", "--all"), ("--http", "--client", "a"), ("--port", "80"), ("--write",)]
+)
+def test_options_that_mean_nothing_together_are_said(shell: Shell, options: tuple[str, ...]) -> None:
+    assert shell.pal("mcp", *options).code == 2
+
+
+def test_a_token_is_printed_once_and_taken_back(shell: Shell, tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "memory" / "mcp-tokens.json")
+    first, second = (shell.pal("mcp", "token", "cline").out.strip() for _ in range(2))
+    assert first != second and tokens.find(first) is None and tokens.find(second) == "cline"
+    assert shell.pal("mcp", "token", "cline", "--revoke").code == 0
+    assert tokens.find(second) is None
+    assert shell.pal("mcp", "token", "cline", "--revoke").code == 1
+
+
+@pytest.fixture
+def living(shell: Shell) -> Iterator[Shell]:
+    """A shell whose daemon is ended afterwards."""
+    yield shell
+    shell.pal("daemon", "stop")
+
+
+def test_agents_are_listed_and_what_one_wrote_is_taken_back(living: Shell, tmp_path: Path) -> None:
+    from daemon.client import Client
+    from daemon.paths import Paths
+
+    assert "No agent is known yet" in living.pal("mcp", "clients").err
+    client = Client(Paths.in_folder(tmp_path / "memory"))
+    client.remember_for("scribe", "The gate is green.")
+    assert living.pal("config", "set", "mcp.clients.scribe.everything", "true").code == 0
+    assert living.pal("config", "set", "mcp.clients.Bad.everything", "true").code == 2
+    assert living.pal("config", "get", "mcp.clients.scribe.everything").out == "true\n"
+    living.pal("mcp", "token", "cline")
+    [cline, scribe] = living.pal("mcp", "clients").out.splitlines()
+    assert cline.split() == "cline reads token no notes sees nothing".split()
+    assert scribe.startswith("scribe") and "1 note, the last on 20" in scribe and scribe.endswith("sees all")
+    [_, listed] = json.loads(living.pal("mcp", "clients", "--json").out)
+    assert (listed["name"], listed["sees"], listed["write"], listed["notes"]) == ("scribe", "all", False, 1)
+    nobody = living.pal("mcp", "undo", "nobody", "--yes")
+    assert nobody.code == 1 and "Who did: scribe." in nobody.err
+    assert living.pal("mcp", "undo", "scribe").code == 2  # nobody is there to confirm
+    undone = living.pal("mcp", "undo", "scribe", "--yes")
+    assert undone.code == 0 and undone.out.startswith("Forgotten: 1 note, 1 passage")
+    assert client.agents() == ()

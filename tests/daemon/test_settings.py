@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.settings import DaemonSettings, Settings, SettingsError, WatchSettings, _sections, entries, load, render
+from daemon.settings import (
+    DaemonSettings,
+    McpClientSettings,
+    Settings,
+    SettingsError,
+    WatchSettings,
+    _sections,
+    entries,
+    load,
+    render,
+)
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -22,6 +32,32 @@ def loaded(folder: Path, text: str) -> Settings:
 def test_the_repository_has_every_setting_with_its_default() -> None:
     assert (REPOSITORY / "config.toml").read_text("utf-8") == render(Settings())
     assert load(REPOSITORY / "config.toml") == Settings()
+
+
+def test_a_table_has_sections_by_names_of_the_users(tmp_path: Path) -> None:
+    text = '[mcp.clients.cursor]\nwrite = true\nfolders = ["~/work"]\n\n[mcp.clients.gemini]\n'
+    settings = loaded(tmp_path, text)
+    assert settings.mcp.clients["cursor"] == McpClientSettings(folders=("~/work",), write=True)
+    assert settings.mcp.clients["gemini"] == McpClientSettings()
+    assert loaded(tmp_path, render(settings)) == settings
+    assert entries(settings)["mcp.clients.cursor.write"][0] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[mcp]\nclients = 3", r"mcp.clients is a table of sections: write \[mcp.clients.NAME\]"),
+        ("[mcp.clients]\ncursor = 3", r"line 2: mcp.clients.cursor is a section"),
+        ("[mcp.clients.Cursor]", r"line 1: mcp.clients.Cursor is no name of a program"),
+        (
+            "[mcp.clients.cursor]\nwrit = true",
+            r"line 2: mcp.clients.cursor.writ is not a setting. Did you mean write\?",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_told_with_its_line(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(SettingsError, match=reason):
+        loaded(tmp_path, text)
 
 
 def test_every_setting_has_a_sentence() -> None:

@@ -73,10 +73,10 @@ def passage(
     spans: Sequence[Span] | None = None,
 ) -> Passage:
     """Cuts the text, at `spans` if its sentences are known. `speaker` is who "I" is; without one it is the owner. In a
-    `chat` it is whose turn it is, and with a machine the person who asks. `first`: the text may begin with front matter
-    or a mail's headers."""
+    `chat` it is whose turn it is, and with a machine the person who asks: but in what somebody else wrote no turn is
+    the owner's, whatever it is called. `first`: the text may begin with front matter or a mail's headers."""
     begin = _body_start(text, properties) if first else 0
-    lines = tuple(_lines(text, begin, speaker or OWNER, chat))
+    lines = tuple(_lines(text, begin, speaker or OWNER, chat, foreign=bool(speaker) and not chat))
     return Passage(text, lines, tuple(_sentences(text, lines, sentences(text) if spans is None else spans)))
 
 
@@ -154,8 +154,8 @@ def _body_start(text: str, properties: Mapping[str, Any]) -> int:
     return 0
 
 
-def _lines(text: str, begin: int, speaker: str, chat: bool) -> Iterator[Line]:
-    """The lines with words from `begin` on; a quoted mail ends the text."""
+def _lines(text: str, begin: int, speaker: str, chat: bool, foreign: bool = False) -> Iterator[Line]:
+    """The lines with words from `begin` on; a quoted mail ends the text. In a `foreign` one the owner says nothing."""
     roles = is_chat(text)
     turns = chat or roles
     fenced, own, section, chapter = False, True, "", ""
@@ -173,7 +173,8 @@ def _lines(text: str, begin: int, speaker: str, chat: bool) -> Iterator[Line]:
         turn = _TURN.match(text, start, after) if turns else None
         role = _role(turn[1]) if turn else ""
         if turn and (role or (not roles and turn[1][0].isupper())):
-            own, speaker = role != "machine", OWNER if role else turn[1]
+            own = role != "machine" and not (foreign and role)
+            speaker = OWNER if role else turn[1]
             words, section = turn.end(), ""
         heading = 0 if fenced else len((marks["heading"] or "").strip())
         if heading:

@@ -1,0 +1,115 @@
+"""pal mcp install: the entry by which an agent's program finds the memory, and what it may there."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from daemon.cli import output
+from daemon.cli.config import write_setting
+from daemon.cli.mcp_options import grants, open_tokens
+from daemon.cli.program_files import find_pal, inner_object, read_object, write_object
+from daemon.cli.session import Session, pass_session
+from daemon.paths import HOME
+
+SERVERS = "mcpServers"
+TOKEN = "TOKEN"  # what is shown in its place
+
+
+class Program(NamedTuple):
+    """An agent's program: the `file` in which it keeps its servers, and what it calls the address of one that it
+    reaches over HTTP ("" if it starts them all itself); `kind`: what else it wants to be told of such a one."""
+
+    file: str
+    url: str = ""
+    kind: Mapping[str, str] = {}
+
+
+PROGRAMS = {
+    "claude-code": Program("~/.claude.json", "url", {"type": "http"}),
+    "claude-desktop": Program(
+        "~/Library/Application Support/Claude/claude_desktop_config.json"
+        if sys.platform == "darwin"
+        else "~/.config/Claude/claude_desktop_config.json"
+    ),
+    "cursor": Program("~/.cursor/mcp.json", "url"),
+    "gemini": Program("~/.gemini/settings.json", "httpUrl"),
+}
+
+
+@click.command()
+@click.argument("client", type=click.Choice(sorted(PROGRAMS)))
+@click.option("--http", "over_http", is_flag=True, help="It comes to `pal mcp --http` instead of starting `pal mcp`.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
+@grants
+@pass_session
+def install(
+    session: Session,
+    client: str,
+    over_http: bool,
+    yes: bool,
+    only_print: bool,
+    folders: tuple[Path, ...],
+    everything: bool,
+    writes: bool,
+) -> None:
+    """Tell an agent's program where the memory is: shows the entry and asks before it is written.
+
+    What --folder, --all and --write allow is written into config.toml, under [mcp.clients.NAME]: there
+    it can be changed at any time, and counts at once. `pal mcp clients` shows it.
+    """
+    program = PROGRAMS[client]
+    if over_http and not program.url:
+        raise click.UsageError(f"{client} takes no address with a token. Leave out --http: it starts `pal mcp` itself.")
+    file = Path(program.file).expanduser()
+    entry = _http_entry(session, program, TOKEN) if over_http else _entry(session, client)
+    output.print_text(json.dumps({SERVERS: {"palimpsest": entry}}, indent=2))
+    granted = dict(_granted(client, folders, everything, writes))
+    if granted:
+        output.print_text(
+            "\n".join([f"\n{session.paths.config}:", *(f"{key} = {one}" for key, one in granted.items())])
+        )
+    if only_print:
+        if over_http:
+            output.say(f"In place of {TOKEN} stands what this prints: pal mcp token {client}")
+        return
+    kept = read_object(file)
+    servers = inner_object(file, kept, SERVERS)
+    if not yes:
+        click.confirm(f"Write this into {file}{' and config.toml' if granted else ''}?", abort=True, err=True)
+    for key, value in granted.items():
+        write_setting(session.paths.config, key, value)
+    servers["palimpsest"] = _http_entry(session, program, open_tokens(session).issue(client)) if over_http else entry
+    write_object(file, kept)
+    output.say(f"Written. Start {client} again, and it has the memory's tools.")
+    if over_http:
+        output.say("It reaches them as long as this runs: pal mcp --http")
+
+
+def _entry(session: Session, client: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {"command": find_pal(), "args": ["mcp", "--client", client]}
+    return entry | ({"env": {HOME: str(session.paths.data)}} if os.environ.get(HOME) else {})
+
+
+def _http_entry(session: Session, program: Program, token: str) -> dict[str, Any]:
+    from daemon.settings import load
+
+    url = f"http://127.0.0.1:{load(session.paths.config).mcp.port}/mcp"
+    return {**program.kind, program.url: url, "headers": {"Authorization": f"Bearer {token}"}}
+
+
+def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:
+    """What is written into config.toml, as TOML; nothing where nothing was said: then what stands there counts."""
+    if not (folders or everything or writes):
+        return
+    section = f"mcp.clients.{client}"
+    yield f"{section}.everything", str(everything).lower()
+    yield f"{section}.folders", json.dumps([str(folder.expanduser().absolute()) for folder in folders])
+    yield f"{section}.write", str(writes).lower()

@@ -1,0 +1,55 @@
+"""The files of other programs into which an entry is written, once a person has seen it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def find_pal() -> str:
+    """The command by which another program starts this one."""
+    return shutil.which("pal") or str(Path(sys.executable).with_name("pal"))
+
+
+def read_object(file: Path) -> dict[str, Any]:
+    """The JSON object in a file; an empty one if it is not there. ClickException."""
+    try:
+        kept = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{file} is no JSON ({error}): mend it first, nothing was changed.") from error
+    if not isinstance(kept, dict):
+        raise click.ClickException(f"{file} holds no JSON object: mend it first, nothing was changed.")
+    return kept
+
+
+def inner_object(file: Path, kept: dict[str, Any], key: str) -> dict[str, Any]:
+    """The object under a key of that one, made if it is not there. ClickException."""
+    inner = kept.setdefault(key, {})
+    if not isinstance(inner, dict):
+        raise click.ClickException(f'"{key}" in {file} is no object: mend it first, nothing was changed.')
+    return inner
+
+
+def write_text(file: Path, text: str) -> None:
+    """Puts another text into a file, which is kept beside it as it was; its rights stay."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file = file.resolve()  # a file of settings may be a link to where its owner keeps them
+    if file.exists():
+        shutil.copy2(file, file.with_name(f"{file.name}.before-palimpsest"))
+    new = file.with_name(f".{file.name}.palimpsest")
+    new.unlink(missing_ok=True)
+    new.touch(0o600)
+    new.write_text(text, "utf-8")
+    if file.exists():
+        shutil.copymode(file, new)
+    new.replace(file)
+
+
+def write_object(file: Path, kept: dict[str, Any]) -> None:
+    """The same with a JSON object."""
+    write_text(file, json.dumps(kept, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,122 @@
+"""One agent at the memory: who it is, what it may, and the gate through which each of its calls goes.
+
+Every call is counted, limited to what is shared, and logged without a word of what was asked or told.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.mcp.access import NAMELESS, NOTHING_SHARED, READS_ONLY, Access, Meter, Policy, RefusedError, client_name
+from daemon.settings import SettingsError
+from memory.nouns import AGENT_NOTES
+
+log = logging.getLogger(__name__)
+Call = TypeVar("Call", bound=Callable[..., Any])
+
+
+class Agent:
+    """An agent as the memory knows it. `connect` gives a client of a daemon that answers, `find_policy` what an agent
+    of that name may. Without a `name` it is called what it says that it is."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Client],
+        find_policy: Callable[[str], Policy],
+        calls_per_minute: int,
+        name: str | None = None,
+    ) -> None:
+        self._connect = connect
+        self._find_policy = find_policy
+        self._named = name
+        self._said = ""
+        self._meter = Meter(calls_per_minute)
+        self._calls = itertools.count(1)
+
+    @property
+    def client(self) -> Client:
+        return self._connect()
+
+    @property
+    def name(self) -> str:
+        """What its owner calls it, else what it says that it is."""
+        return self._named or (client_name(self._said) if self._said else NAMELESS)
+
+    def introduce(self, said: str) -> None:
+        """Notes what the program says that it is."""
+        if said and said != self._said:
+            self._said = said
+            log.info("%s: it calls itself %r", self.name, said[:80])
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may write now."""
+        try:
+            return self._find_policy(self.name).writes
+        except (SettingsError, DaemonError, DaemonDownError):
+            return False
+
+    @property
+    def access(self) -> Access:
+        """What it sees now: what is shared with it, and what it may write its own notes."""
+        policy = self._find_policy(self.name)
+        if policy.access.everything or not policy.writes:
+            return policy.access
+        return Access((*policy.access.folders, self.own_notes))
+
+    @property
+    def own_notes(self) -> str:
+        """How the names of its notes begin, without the slash behind it."""
+        return f"{AGENT_NOTES}{self.name}"
+
+    def select_shared(self, facts: Any) -> Iterator[wire.Fact]:
+        """Those of these facts that stand in what it may see."""
+        access = self.access
+        return (fact for fact in facts if access.may_see(fact.uri))
+
+    def guard(
+        self, call: Call, called: str, error: Callable[[str], Exception] = ToolError, *, writes: bool = False
+    ) -> Call:
+        """The call, limited and logged. What it may not do, and what the daemon cannot, is told to it as `error`."""
+
+        @functools.wraps(call)
+        def guarded(*given: Any, **arguments: Any) -> Any:
+            line = f"{self.name}: call {next(self._calls)}, {called}"
+            try:
+                self._admit(writes)
+                result = call(*given, **arguments)
+            except (DaemonError, DaemonDownError, SettingsError) as trouble:
+                log.info("%s: failed (%s)", line, type(trouble).__name__)
+                raise error(str(trouble)) from trouble
+            except RefusedError as refused:
+                log.info("%s: refused", line)
+                raise error(str(refused)) from None
+            except Exception as trouble:  # its words stay out of the log
+                log.error("%s: %s", line, type(trouble).__name__)
+                raise error(f"Something went wrong inside ({type(trouble).__name__}).") from None
+            log.info("%s: %s", line, _sizes(result))
+            return result
+
+        return guarded  # type: ignore[return-value]
+
+    def _admit(self, writes: bool) -> None:
+        """RefusedError for a call too many, and for what it may not do."""
+        if wait := self._meter.take():
+            raise RefusedError(f"Too many calls: wait {wait:.0f} seconds.")
+        if self.access.is_empty:
+            raise RefusedError(NOTHING_SHARED)
+        if writes and not self.writes:
+            raise RefusedError(READS_ONLY.format(name=self.name))
+
+
+def _sizes(result: Any) -> dict[str, int] | str:
+    held = result if isinstance(result, dict) else {}
+    return {key: len(value) for key, value in held.items() if isinstance(value, list)} or "done"

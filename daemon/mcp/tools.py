@@ -1,0 +1,148 @@
+"""The tools that an agent gets."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Any
+
+from daemon import wire
+from daemon.mcp.access import MAX_PASSAGES, RefusedError
+from daemon.mcp.agent import Agent
+from daemon.mcp.results import citation_result, cut_to_size, fact_result, passage_result
+
+
+class Tools:
+    """Each method is a tool; its docstring is what an agent reads of it."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._traces: set[int] = set()  # of its own questions
+
+    # Reading ------------------------------------------------------------------------------------
+
+    def search(
+        self, query: str, k: int = 10, since: datetime | None = None, until: datetime | None = None
+    ) -> dict[str, Any]:
+        """Find the passages of the person's notes, mails and chats that fit a query best, by words, meaning and links.
+
+        k: how many, at most 50. since, until: only what is from that time (ISO 8601).
+        """
+        access = self._agent.access
+        within = access.limit(since=_aware(since), until=_aware(until))
+        found = self._agent.client.recall(query, max(1, min(k, MAX_PASSAGES)), within=within)
+        passages, more = cut_to_size(
+            passage_result(hit.passage, hit.score) for hit in found.hits if access.may_see(hit.passage.uri)
+        )
+        return {"passages": passages, "cut": more}
+
+    def context(self, task: str, tokens: int = 1000) -> dict[str, Any]:
+        """What the memory holds for a task, in few words: the facts that hold, then the sentences of notes that fit
+        best, each with the number of its source. Read it before you begin.
+
+        tokens: how long it may be, 100 to 20000.
+        """
+        found = self._agent.client.context(task, max(100, min(tokens, 20_000)), within=self._agent.access.limit())
+        return context_result(found)
+
+    def ask(self, question: str, as_of: datetime | None = None) -> dict[str, Any]:
+        """Ask the memory in words. The answer cites its lines; if nothing is known, it says so and does not guess.
+
+        as_of: answer as of that time (ISO 8601).
+        """
+        access = self._agent.access
+        stream = self._agent.client.ask(question, as_of=_aware(as_of), within=access.limit(), agent=self._agent.name)
+        answered = next(event for event in stream if isinstance(event, wire.Answered))
+        if answered.trace_id is not None:
+            self._traces.add(answered.trace_id)
+        return {
+            "answer": answered.text,
+            "known": not answered.no_answer,
+            "citations": [citation_result(cited) for cited in answered.citations if access.may_see(cited.uri)],
+            "trace": answered.trace_id,
+            "untrusted": True,
+        }
+
+    def facts(self, about: str, as_of: datetime | None = None) -> dict[str, Any]:
+        """What is known of a person, thing or place that holds now, or held at a time (ISO 8601)."""
+        reply = self._agent.client.facts(about, as_of=_aware(as_of))
+        facts, more = cut_to_size(fact_result(fact) for fact in self._agent.select_shared(reply.facts))
+        return {"about": reply.about, "facts": facts, "cut": more}
+
+    def history(self, about: str) -> dict[str, Any]:
+        """How what is known of a person, thing or place changed over time, old values included."""
+        reply = self._agent.client.history(about)
+        held = (value.fact for strand in reply.strands for value in strand.values)
+        facts, more = cut_to_size(fact_result(fact) for fact in self._agent.select_shared(held))
+        return {"about": reply.about, "facts": facts, "cut": more}
+
+    def recent(self, days: int = 7) -> dict[str, Any]:
+        """What changed in the memory lately: facts that took the place of others, and those that contradict others."""
+        return self.changes_since(datetime.now(UTC) - timedelta(days=max(1, min(days, 3650))))
+
+    def changes_since(self, since: datetime) -> dict[str, Any]:
+        """The same, since a time."""
+        access = self._agent.access
+        changed = [one for one in self._agent.client.revisions("all", limit=MAX_PASSAGES).revisions if one.at >= since]
+        seen = (one for one in changed if access.may_see(one.old.uri) and access.may_see(one.new.uri))
+        results, more = cut_to_size(
+            {
+                "at": one.at.isoformat(),
+                "relation": one.relation,
+                "state": one.state,
+                "old": fact_result(one.old),
+                "new": fact_result(one.new),
+                "text": f"{one.old.text} -> {one.new.text}",
+            }
+            for one in seen
+        )
+        return {"changes": results, "cut": more}
+
+    def find_related(self, name: str) -> dict[str, Any]:
+        """Which people, things and places stand in facts together with one, most often first."""
+        shared = list(self._agent.select_shared(self._agent.client.facts(name).facts))
+        names = chain.from_iterable(fact.objects for fact in shared)
+        counts: dict[str, int] = {}
+        for one in names:
+            if one.casefold() != name.casefold():
+                counts[one] = counts.get(one, 0) + 1
+        ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_PASSAGES]
+        return {"name": name, "related": [{"name": one, "facts": n} for one, n in ordered]}
+
+    # Writing ------------------------------------------------------------------------------------
+
+    def remember(self, text: str, title: str = "") -> dict[str, Any]:
+        """Keep a note in the memory: what is worth knowing later, in whole sentences with names and dates. It is marked
+        as your word, not the person's, and what it says in place of what they told waits for them to look at it. The
+        same note again is kept once. There are limits for each note, a minute and a day."""
+        kept = self._agent.client.remember_for(self._agent.name, text, title)
+        return {"source": kept.source, "known": kept.known}
+
+    def feedback(self, trace: int, verdict: str) -> dict[str, Any]:
+        """Say of an answer of `ask` whether it was good or bad; none takes that back."""
+        if verdict not in ("good", "bad", "none"):
+            raise RefusedError("verdict is good, bad or none.")
+        if trace not in self._traces:
+            raise RefusedError("You can judge answers to your own questions only, by the trace that `ask` gives.")
+        self._agent.client.judge(trace, verdict)
+        return {"trace": trace, "verdict": verdict}
+
+    def forget(self, source: str) -> dict[str, Any]:
+        """Forget a note that you wrote with `remember`, by its source."""
+        if not source.startswith(f"{self._agent.own_notes}/"):
+            raise RefusedError("You can forget your own notes only. The person forgets others with `pal forget`.")
+        forgotten = self._agent.client.forget(source=source)
+        return {"source": source, "passages": forgotten.episodes}
+
+
+def context_result(found: wire.TaskContext) -> dict[str, Any]:
+    """A task's context as an agent sees it."""
+    sources = [
+        {"n": one.n, "id": one.episode_id, "source": one.uri, "line": one.line, "title": one.title}
+        for one in found.sources
+    ]
+    return {"text": found.text, "tokens": found.tokens, "sources": sources, "untrusted": True}
+
+
+def _aware(at: datetime | None) -> datetime | None:
+    return at.astimezone() if at is not None and at.tzinfo is None else at

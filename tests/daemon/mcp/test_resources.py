@@ -1,0 +1,106 @@
+"""What an agent reads by name, the prompts that a person picks, and what completes their arguments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mcp.client.client import Client
+from mcp.types import PromptReference, ResourceTemplateReference
+
+from daemon.mcp.access import Access, Policy
+from daemon.testing import RunningDaemon
+from tests.daemon.mcp.conftest import agent, call, read, served
+
+OBJECT = ResourceTemplateReference(type="ref/resource", uri="palimpsest://object/{name}")
+BRIEF = PromptReference(type="ref/prompt", name="brief")
+
+
+@pytest.fixture
+def work(home: Path) -> Policy:
+    """What sees the notes about work alone."""
+    return Policy(Access.in_folders([home / "work"]))
+
+
+async def complete(
+    client: Client, ref: PromptReference | ResourceTemplateReference, name: str, value: str
+) -> list[str]:
+    return (await client.complete(ref, {"name": name, "value": value})).completion.values
+
+
+async def test_notes_objects_changes_and_the_person_are_read_by_name(daemon: RunningDaemon, home: Path) -> None:
+    async with served(daemon) as client:
+        listed = {str(one.uri) for one in (await client.list_resources()).resources}
+        assert listed == {f"palimpsest://{name}" for name in ("recent", "profile", "status")}
+        templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
+        assert templates == {f"palimpsest://{name}" for name in ("passage/{id}", "note/{id}", "object/{name}")}
+        first = (await call(client, "search", query="ferry to Hallow Bay", k=1))["passages"][0]
+        note = await read(client, f"palimpsest://note/{first['id']}")
+        assert note["source"] == str(home / "work/ferry.md") and not note["cut"]
+        assert note["passages"][0]["untrusted"]
+        ana = await read(client, "palimpsest://object/Ana")
+        assert [fact["replaced"] for fact in ana["history"]] == [True, False]
+        assert any("777" in fact["text"] for fact in ana["facts"])
+        assert len((await read(client, "palimpsest://recent"))["changes"]) == 1
+        profile = await read(client, "palimpsest://profile")
+        assert profile["names"] == ["Joris Vale"] and [one["key"] for one in profile["known"]] == ["phone"]
+        assert await read(client, "palimpsest://status") == {
+            "sources": 7, "passages": 7, "you_are": "tester", "shared": "all", "may_write": True
+        }  # fmt: skip
+
+
+async def test_what_is_not_shared_is_not_there(daemon: RunningDaemon, work: Policy) -> None:
+    async with served(daemon, work) as client:
+        assert await read(client, "palimpsest://profile") == {"names": [], "known": []}
+        assert "sources" not in await read(client, "palimpsest://status")
+        for name in ("Bruno", "Nobody"):
+            with pytest.raises(Exception, match=f"(shared with you tells of|no) {name}|{name}"):
+                await read(client, f"palimpsest://object/{name}")
+        bruno = await call(client, "facts", about="Bruno")
+        assert bruno["facts"] == []
+
+
+async def test_names_are_completed_as_far_as_they_may_be_known(daemon: RunningDaemon, work: Policy) -> None:
+    async with served(daemon) as client:
+        assert await complete(client, OBJECT, "name", "Bru") == ["Bruno"]
+        assert "Ana" in await complete(client, BRIEF, "about", "An")
+        changed = PromptReference(type="ref/prompt", name="changed")
+        assert await complete(client, changed, "since", "last") == ["last week", "last month"]
+        assert await complete(client, changed, "since", "2026") == []
+        assert await complete(client, BRIEF, "about", "") == []
+    async with served(daemon, work) as client:
+        assert await complete(client, OBJECT, "name", "Bru") == []
+        assert "Ana" in await complete(client, OBJECT, "name", "An")
+    async with served(daemon, Policy()) as client:
+        assert await complete(client, OBJECT, "name", "An") == []
+
+
+async def test_prompts_bring_what_the_memory_holds_as_data(daemon: RunningDaemon) -> None:
+    async with served(daemon) as client:
+        prompts = {one.name: one for one in (await client.list_prompts()).prompts}
+        assert set(prompts) == {"recall", "brief", "changed", "remember_session"}
+        order, data = (await client.get_prompt("brief", {"about": "Ana"})).messages
+        assert "Brief me about Ana" in order.content.text and "data" in order.content.text  # type: ignore[union-attr]
+        assert "777" in data.content.resource.text  # type: ignore[union-attr]
+        order, data = (await client.get_prompt("changed", {"since": "this year"})).messages
+        assert "since this year" in order.content.text  # type: ignore[union-attr]
+        assert "777" in data.content.resource.text  # type: ignore[union-attr]
+        with pytest.raises(Exception, match="no time"):
+            await client.get_prompt("changed", {"since": "the day of the goose"})
+        [asked] = (await client.get_prompt("remember_session")).messages
+        assert "remember" in asked.content.text  # type: ignore[union-attr]
+
+
+async def test_who_may_not_write_is_not_asked_to_remember(daemon: RunningDaemon) -> None:
+    async with served(daemon, Policy(Access(everything=True))) as client:
+        assert "remember_session" not in {one.name for one in (await client.list_prompts()).prompts}
+        with pytest.raises(Exception, match="may only read"):
+            await client.get_prompt("remember_session")
+
+
+async def test_resources_and_prompts_are_counted_as_calls(daemon: RunningDaemon) -> None:
+    async with agent(daemon, "--all") as client:
+        for _ in range(60):
+            await read(client, "palimpsest://recent")
+        with pytest.raises(Exception, match="wait"):
+            await client.get_prompt("recall", {"task": "x"})
