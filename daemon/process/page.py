@@ -18,7 +18,7 @@ from daemon.failures import ConflictError
 from daemon.paths import Paths, private_folder
 from daemon.process.server import Server
 from daemon.settings import Settings
-from daemon.web.sessions import LINK_SECONDS, Sessions
+from daemon.web.sessions import LINK_SECONDS, WebSessions
 from memory.errors import InvalidInputError
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Page:
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self._paths = paths
         self._settings = settings
-        self._sessions = Sessions(settings.web.idle_minutes * 60)
+        self._sessions = WebSessions(settings.web.idle_minutes * 60)
         self._app: ASGIApp | None = None
         self._server: asyncio.Task[None] | None = None
         self._is_closed = False

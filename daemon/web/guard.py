@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from daemon import wire
 from daemon.api.gate import fail
-from daemon.web.sessions import Session, Sessions
+from daemon.web.sessions import WebSession, WebSessions
 
 STATIC = Path(__file__).with_name("static")
 API = "/api"
@@ -65,7 +65,9 @@ class Guard:
     """The application on the page's port. `hosts` are the names it answers to, each with its port; `when_used` is
     called when a link has become a session."""
 
-    def __init__(self, api: ASGIApp, sessions: Sessions, hosts: frozenset[str], when_used: Callable[[], None]) -> None:
+    def __init__(
+        self, api: ASGIApp, sessions: WebSessions, hosts: frozenset[str], when_used: Callable[[], None]
+    ) -> None:
         self._api = api
         self._sessions = sessions
         self._hosts = hosts
@@ -129,7 +131,7 @@ class Guard:
         response.set_cookie(_cookie_name(headers), session.cookie, path=API, httponly=True, samesite="strict")
         return response
 
-    def _session(self, headers: Headers) -> Session | None:
+    def _session(self, headers: Headers) -> WebSession | None:
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
         except CookieError:  # which another port of this machine may have set

@@ -19,22 +19,22 @@ MAX_SESSIONS = 16  # the one that was not used for longest goes
 
 
 @dataclass
-class Session:
-    """One browser. `used`: when it was used last, by the clock of its `Sessions`."""
+class WebSession:
+    """One browser that was let in. `used`: when it was used last, by the clock of its `WebSessions`."""
 
     used: float
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
 
-class Sessions:
+class WebSessions:
     """The links that wait and the sessions that are open. Of one thread: the event loop's."""
 
     def __init__(self, idle_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._idle_s = idle_s
         self._clock = clock
         self._links: dict[str, float] = {}  # token -> when it was made
-        self._sessions: list[Session] = []
+        self._sessions: list[WebSession] = []
 
     def __len__(self) -> int:
         """How many sessions are open."""
@@ -50,7 +50,7 @@ class Sessions:
             del self._links[next(iter(self._links))]
         return token
 
-    def exchange(self, token: str) -> Session | None:
+    def exchange(self, token: str) -> WebSession | None:
         """The session that a token opens, which is worth nothing from then on; None for one that opens none."""
         self._expire()
         known = next((one for one in self._links if _is_same(one, token)), None)
@@ -59,11 +59,11 @@ class Sessions:
         del self._links[known]
         while len(self._sessions) >= MAX_SESSIONS:
             self._sessions.remove(min(self._sessions, key=lambda one: one.used))
-        session = Session(self._clock())
+        session = WebSession(self._clock())
         self._sessions.append(session)
         return session
 
-    def find(self, cookie: str, key: str, *, is_use: bool) -> Session | None:
+    def find(self, cookie: str, key: str, *, is_use: bool) -> WebSession | None:
         """The open session of these two secrets; `is_use`: a person does something, and it stays open."""
         self._expire()
         for one in self._sessions:

@@ -20,7 +20,7 @@ from daemon.client import Client, DaemonError
 from daemon.settings import WebSettings
 from daemon.testing import RunningDaemon, run_daemon
 from daemon.web.guard import ALLOWED, HEADERS, STATIC
-from daemon.web.sessions import LINK_SECONDS, MAX_LINKS, MAX_SESSIONS, Sessions
+from daemon.web.sessions import LINK_SECONDS, MAX_LINKS, MAX_SESSIONS, WebSessions
 from tests.daemon.conftest import QUICK
 from tests.daemon.test_gate import HOSTS, ORIGINS
 
@@ -303,7 +303,7 @@ class Clock:
 
 def test_a_session_ends_when_nobody_uses_it() -> None:
     clock = Clock()
-    sessions = Sessions(60, clock)
+    sessions = WebSessions(60, clock)
     one = sessions.exchange(sessions.create_link())
     assert one is not None
     for _ in range(3):
@@ -317,7 +317,7 @@ def test_a_session_ends_when_nobody_uses_it() -> None:
 
 def test_a_link_is_forgotten_and_there_are_never_many() -> None:
     clock = Clock()
-    sessions = Sessions(60, clock)
+    sessions = WebSessions(60, clock)
     late = sessions.create_link()
     clock.now += LINK_SECONDS
     assert sessions.exchange(late) is None

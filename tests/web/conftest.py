@@ -82,7 +82,7 @@ class Visitor:
             self.wrong.append(f"{message.type}: {message.text}")
 
     def _note_request(self, request: Request) -> None:
-        if not request.url.startswith(("http://127.0.0.1:", "blob:", "data:")):
+        if not request.url.startswith(("http://127.0.0.1:", "file:///")):
             self.wrong.append(f"request: {request.url}")
 
 

@@ -8,10 +8,18 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from daemon.settings import ModelsSettings, Settings
+from daemon.testing import run_daemon
+from plugins.llms.settings import OllamaSettings
+from tests.daemon.enriching import HERE, QWEN
+from tests.fakes import FakeOllama, Hangs
+from tests.fakes.answering import answers
 from tests.web.conftest import HOSTILE, WAIT_MS, Visitor, change_note
 
 expect.set_options(timeout=WAIT_MS)
@@ -91,6 +99,7 @@ def test_a_change_is_decided_and_taken_back_by_keys(visitor: Visitor, page: Page
     change_note(visitor, PHONE, "496 07", "496 99")
     page.evaluate("document.dispatchEvent(new Event('palimpsest:changed'))")  # it looks every few seconds, too
     expect(page.locator(".badge")).to_have_text("2")  # the line of the note, and the fact that was read out of it
+    expect(page.locator(".changes li")).to_have_count(2)
     page.keyboard.press("j")
     expect(page.locator(".side.old .says")).to_have_text("Mara Quill, phone: 0161 496 07")
     expect(page.locator(".side:not(.old) .passage")).to_contain_text("0161 496 99")
@@ -241,9 +250,10 @@ def test_it_is_dark_or_light_as_the_system_is_or_as_you_say(page: Page) -> None:
 
 def test_a_link_opens_one_browser_and_its_token_is_left_nowhere(visitor: Visitor) -> None:
     visitor.wrong.clear()
-    url = visitor.client.open_page().url
+    link = visitor.client.open_page()
+    url = link.url
     first = visitor.watch(visitor.browser.new_context().new_page())
-    first.goto(url)
+    first.goto(Path(link.opener).as_uri())  # as a browser is started
     first.wait_for_selector("nav.rail")
     assert url.partition("#")[2] not in first.url and first.evaluate("history.length") <= 2
     assert visitor.wrong == []
@@ -310,6 +320,38 @@ def test_another_page_and_another_name_get_nothing(visitor: Visitor, elsewhere: 
     reply = rebound.goto(origin.replace("127.0.0.1", "evil.example") + "/")
     assert reply is not None and reply.status == 403
     page.context.close()
+
+
+@pytest.fixture
+def ollama() -> Iterator[FakeOllama]:
+    with FakeOllama(QWEN, answer=answers) as server:
+        yield server
+
+
+def test_what_a_model_writes_is_shown_as_it_comes_and_can_be_stopped(
+    visitor: Visitor, ollama: FakeOllama, tmp_path: Path
+) -> None:
+    settings = Settings(models=ModelsSettings(extract=(), answer=(HERE,)), ollama=OllamaSettings(host=ollama.url))
+    question = "What colour is the boat painted?"
+    with run_daemon(tmp_path / "home", settings) as daemon:
+        daemon.client.remember("The boat is painted black. Ana is its owner.", title="boat")
+        page = replace(visitor, daemon=daemon).open()
+        page.keyboard.press("2")
+        ollama.enqueue(Hangs())
+        field = page.get_by_role("textbox", name="Ask your memory")
+        field.fill(question)
+        page.keyboard.press("Enter")
+        expect(page.locator(".answer.preview")).to_contain_text("painted black")
+        expect(page.get_by_text("Until it answers, the lines that answer:")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_text("Stopped.")).to_be_visible()
+        expect(field).to_have_value(question)
+        ollama.until(lambda server: server.left == 1)  # the model is not asked any more, either
+        page.keyboard.press("Enter")
+        expect(page.locator(".turn.done .line")).to_contain_text("The boat is painted black")
+        expect(page.locator(".turn.done .meta")).to_contain_text(f"written by {HERE}")
+        expect(page.locator(".evidence mark")).to_contain_text("painted black")
+        page.context.close()
 
 
 def test_a_page_that_is_closed_says_so(visitor: Visitor) -> None:

@@ -344,7 +344,7 @@ export class Drawing {
     for (const node of wanted) {
       if (node.x === undefined) continue;
       const name = node.name.length > 32 ? `${node.name.slice(0, 31)}…` : node.name;
-      const x = node.x + node.radius + 4 / transform.k;
+      const x = node.x + node.radius + (node === this.chosen ? 9 : 4) / transform.k;
       const width = context.measureText(name).width;
       const box = [x, node.y - 8 / transform.k, x + width, node.y + 8 / transform.k];
       if (node !== focus && taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) continue;

@@ -141,6 +141,11 @@ function Change({ one, decide, busy, folders }) {
   </article>`;
 }
 
+/** The words of a passage that say so; of what is read out of fields, the line with the value. */
+function quoteOf(fact, text) {
+  return fact.quote || (text.split("\n").find((line) => fact.predicate && line.includes(fact.objects.at(-1))) ?? "");
+}
+
 function Side({ title, fact, folders, isOver = false }) {
   const { data: passage } = useAnswer(`/episodes/${fact.episode_id}`);
   return html`<section class="side ${isOver ? "old" : ""}">
@@ -148,7 +153,7 @@ function Side({ title, fact, folders, isOver = false }) {
     <p class="says">${statement(fact)}</p>
     <p class="where"><span>${held(fact)}</span> <a href=${noteAddress(fact)}>${place(fact, folders)}</a></p>
     ${passage
-      ? html`<${Passage} text=${passage.text} quotes=${[fact.quote]} first=${firstLine(passage)} around=${AROUND} />`
+      ? html`<${Passage} text=${passage.text} quotes=${[quoteOf(fact, passage.text)]} first=${firstLine(passage)} around=${AROUND} />`
       : html`<${Passage} text=${fact.quote} />`}
   </section>`;
 }
