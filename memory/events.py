@@ -136,6 +136,7 @@ class Preview(Event):
 _COUNTED = {
     "pdf": "page", "pptx": "slide", "odp": "slide", "xlsx": "row", "xlsm": "row", "ods": "row", "docx": "paragraph",
     "odt": "paragraph", "rtf": "paragraph", "epub": "part", "ipynb": "cell", "mbox": "message",
+    "jpg": "picture", "jpeg": "picture", "png": "picture", "tif": "picture", "tiff": "picture", "webp": "picture",
     "srt": "second", "vtt": "second", "ass": "second", "ssa": "second",
 }  # fmt: skip
 _IN_DOCUMENT = re.compile(
@@ -162,12 +163,14 @@ def counted_in(uri: str) -> str:
 
 
 def name_position(uri: str, line: int, end_line: int | None = None) -> str:
-    """Where within its source something stands: `line 14`, `pages 3 to 5`, `00:12:31`."""
+    """Where within its source something stands: `line 14`, `pages 3 to 5`, `00:12:31`; "" in a picture."""
     noun = counted_in(uri)
     last = line if end_line is None else end_line
     if noun == "second":
         span = dict.fromkeys(f"{one // 3600:02}:{one // 60 % 60:02}:{one % 60:02}" for one in (line, last))
         return " to ".join(span)
+    if noun == "picture":
+        return ""
     noun = "line" if noun == "message" else noun
     return f"{noun} {line}" if last == line else f"{noun}s {line} to {last}"
 

@@ -54,6 +54,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.eml",
     "plugins.readers.epub",
     "plugins.readers.ics",
+    "plugins.readers.image",
     "plugins.readers.markdown",
     "plugins.readers.notebook",
     "plugins.readers.obsidian",

@@ -1,7 +1,8 @@
 """The program of the reading process: takes open files, answers with what is in them, and ends when nobody asks.
 
 It is a fresh interpreter without numpy, database or network. Whatever a file makes a reader do ends here: its memory,
-time and files are limited by the system, it may write nothing, start nothing and connect to nothing.
+time and files are limited by the system, it may write nothing, start nothing but the programs that a reader
+names, and connect to nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -127,6 +129,8 @@ def _answer(request: ReadRequest, file: int, plugins: Plugins) -> Iterator[list[
         reader = plugins.reader(request.reader)
         if reader is None:
             raise Unreadable(f"there is no reader {request.reader} any more; restart the daemon: pal daemon restart")
+        global _programs
+        _programs = frozenset(place for name in reader.programs if (place := shutil.which(name)))
         path = Path(os.fsdecode(request.path))
         if reader.stream is None:
             yield read_file(request, reader, path, file)
@@ -276,7 +280,10 @@ def _confine() -> None:
 
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & WRITING
+    if event == "subprocess.Popen" and arguments[0] in _programs:  # within the limits of this process
+        return
+    opens = event == "open" and not isinstance(arguments[0], int)  # a descriptor is open already: a pipe
+    writes = opens and isinstance(arguments[2], int) and arguments[2] & WRITING
     if writes or event in FORBIDDEN:
         raise PermissionError(f"a reader may not do that: {event}")
 
@@ -295,6 +302,7 @@ def _limit(request: ReadRequest) -> None:
 
 
 _allowed = sys.maxsize  # bytes
+_programs: frozenset[str] = frozenset()  # that the reader of this file may start, by their paths
 
 
 def _watch_memory() -> None:

@@ -56,7 +56,7 @@ class Reader:
     Another `version` than the one that read a file before reads it again, though it did not change.
 
     It runs in a process of its own (`daemon/reading/`), which is ended when a file takes more than `max_seconds` of the
-    processor or `max_memory` (bytes): no network, no other process, nothing is written.
+    processor or `max_memory` (bytes): no network, no process but of its `programs`, nothing is written.
     """
 
     name: str
@@ -69,6 +69,7 @@ class Reader:
     max_seconds: int = 60
     max_memory: int = 512 * MIB
     stream: Callable[[Path, BinaryIO], Iterator[Part]] | None = None
+    programs: tuple[str, ...] = ()  # that it may start, by the names under which they are on the PATH
 
 
 def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result) -> list[Document]:

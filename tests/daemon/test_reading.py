@@ -19,6 +19,7 @@ from memory.settings import ChunkSettings
 from plugins import manager
 from plugins.readers import Unreadable
 from tests.daemon.conftest import QUICK, added, uris
+from tests.plugins.pictures import SAID, install_program, make_drawing
 
 PLUGIN = """
 import os, signal, socket, subprocess, sys, time
@@ -124,6 +125,16 @@ def test_what_a_reader_does_stays_where_it_is(
         read(shared_readers, odd)
     assert odd.read_text() == f"{what} it"
     assert read(shared_readers, good) == ["The tea is in the blue box."]
+
+
+def test_a_reader_starts_the_program_that_it_names(
+    readers: Readers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_program(tmp_path / "bin")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    bill = tmp_path / "bill.png"
+    bill.write_bytes(make_drawing())
+    assert read(readers, bill) == [f"> {SAID} (deu)"]
 
 
 def test_what_a_reader_makes_has_a_limit(
