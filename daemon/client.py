@@ -170,6 +170,12 @@ class Client:
         """Keeps a note that an agent writes, as its own word, within the limits of the settings."""
         return self._call("POST", "/agents/remember", wire.KeptNote, SLOW, agent=agent, text=text, title=title)
 
+    def capture(self, client: str, session: str, turns: Sequence[wire.Turn], title: str | None = None) -> wire.Captured:
+        """Keeps what is new of a session with an agent."""
+        return self._call(
+            "POST", "/capture", wire.Captured, SLOW, client=client, session=session, turns=list(turns), title=title
+        )
+
     def agents(self) -> tuple[wire.Agent, ...]:
         """The agents that wrote or judged anything."""
         return self._call("GET", "/agents", wire.AgentsReply, SLOW).agents

@@ -35,7 +35,7 @@ def routes(api: Api, services: Services) -> None:
 
     @api.post("/agents/remember")
     async def remember(agent: str, text: str, title: str = "") -> wire.KeptNote:
-        return await services.write(partial(write_note, memory, limiter, _checked(agent), text, title))
+        return await services.write(partial(write_note, memory, limiter, check_name(agent), text, title))
 
     @api.get("/agents")
     async def listed() -> wire.AgentsReply:
@@ -43,7 +43,7 @@ def routes(api: Api, services: Services) -> None:
 
     @api.post("/agents/undo")
     async def undo(agent: str, since: datetime | None = None) -> wire.AgentUndone:
-        taken = await services.write(partial(take_back, memory, services.backups, _checked(agent), since))
+        taken = await services.write(partial(take_back, memory, services.backups, check_name(agent), since))
         services.erasing.watch(taken.forgotten)
         return taken
 
@@ -144,7 +144,8 @@ def _prefix(agent: str) -> str:
     return f"{AGENT_NOTES}{agent}/"
 
 
-def _checked(agent: str) -> str:
+def check_name(agent: str) -> str:
+    """The name of an agent. InvalidInputError for what is none."""
     if not CLIENT_NAME.fullmatch(agent):
         raise InvalidInputError("An agent's name has small letters, digits and dashes, 40 at most.")
     return agent

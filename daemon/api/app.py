@@ -24,6 +24,7 @@ from daemon import views, wire
 from daemon.api import (
     agents,
     asking,
+    capturing,
     completion,
     conversations,
     documents,
@@ -76,6 +77,7 @@ def build(services: Services) -> Starlette:
     writing.routes(api, services)
     statements.routes(api, services)
     agents.routes(api, services)
+    capturing.routes(api, services)
     folders.routes(api, services)
     conversations.routes(api, services)
     models.routes(api, services)

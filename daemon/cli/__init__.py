@@ -44,6 +44,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Read and forget": {
         "add": ("writing", "Read files and folders once."),
         "remember": ("writing", "Keep TEXT as a note."),
+        "capture": ("capture", "Keep a session with an agent, from standard input."),
         "watch": ("folders", "Folders that are read now and whenever something in them changes."),
         "forget": ("writing", "Remove something from the memory for good."),
     },

@@ -28,6 +28,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     POST   /remember, /forget, /add                   -> Receipt, Forgotten, ingestion stream
     GET    /agents                                    -> AgentsReply
     POST   /agents/remember, /agents/undo             -> KeptNote, AgentUndone
+    POST   /capture                                   -> Captured
     POST   /estimate, /count                          -> Estimate, Counted
     GET    /sources?query=&limit=                     -> SourcesReply
     GET    /retired?limit=                            -> RetiredReply
@@ -140,6 +141,7 @@ if TYPE_CHECKING:
     from memory.nouns import RetiredText as RetiredText
     from memory.nouns import Revision as Revision
     from memory.nouns import TaskContext as TaskContext
+    from memory.nouns import Turn as Turn
     from memory.stages import *
     from memory.text.placeholders import fill_placeholders as fill_placeholders
     from memory.text.placeholders import find_placeholders as find_placeholders
@@ -170,7 +172,7 @@ MODULES = {
     "graph": "GraphNode GraphEdge GraphReply",
     "completion": "NamesReply StrategiesReply Tag TagsReply",
     "page": "PageLink PageClosed",
-    "agents": "KeptNote Agent AgentsReply AgentUndone",
+    "agents": "KeptNote Agent AgentsReply AgentUndone Captured",
     "secrets": "SecretsReply SecretPlace SecretPlacesReply",
     "chats": "ConversationsReply MessagesReply MatchesReply",
     "status": "Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
@@ -180,7 +182,7 @@ NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",
     "memory.nouns": "Copy Forgotten Conversation ConversationMatch AnswerChange ChatMessage ListedSource RetiredText"
-    " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine ContextSource",
+    " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine ContextSource Turn",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.trace": "Asked Hop Used Why",
     "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RankNote "

@@ -45,11 +45,13 @@ def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embed
     """What was retrieved for a task, in at most `budget` tokens, about. `conn` must see what the retrieval saw."""
     state = AnswerState(conn, found, embedder)
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
-    sentences = [one for one in ranked if _bears_on_task(one) and not _is_order(one)]
+    sentences = [one for one in ranked if not _is_heading(one) and not _is_order(one)]
+    near = {one.thesis_id for one in sentences if _bears_on_task(one)}
+    sentences.sort(key=lambda one: one.thesis_id not in near)  # the others where there is room for them
     evidence, _, _ = gather_evidence(conn, found, (), embedder, chains=None)
     page = _Page(budget, _common_root(hit.episode for hit in found.recall.hits))
     page.add_facts(piece for piece in evidence if piece.kind == "fact" and not _gives_orders(piece.episode, piece))
-    page.add_sentences(sentences)
+    page.add_sentences(sentences if near else [])
     lines, sources = tuple(page.lines()), tuple(page.sources.values())
     text = page.text(lines) if lines else NOTHING
     return TaskContext(found.question.text, text, about_tokens(text), budget, lines, sources)
@@ -182,11 +184,13 @@ def _head(title: str, day: str, speaker: str | None, n: int) -> str:
 
 
 def _bears_on_task(sentence: AnswerCandidate) -> bool:
-    """Whether it has something of the task, and is more than a heading."""
-    text = sentence.episode.text
-    if text.startswith("#", text.rfind("\n", 0, sentence.start + 1) + 1):
-        return False
+    """Whether it has something of the task, in words or in meaning."""
     return sentence.own or sentence.coverage > 0 or sentence.cosine >= LEAST_COSINE
+
+
+def _is_heading(sentence: AnswerCandidate) -> bool:
+    text = sentence.episode.text
+    return text.startswith("#", text.rfind("\n", 0, sentence.start + 1) + 1)
 
 
 def _gives_orders(episode: Episode, piece: EvidencePiece) -> bool:

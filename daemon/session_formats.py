@@ -1,0 +1,207 @@
+"""What comes from standard input as a session with an agent, in whichever form: told apart by its shape.
+
+a hook of Claude Code       {"hook_event_name", "transcript_path", ...}: a file to read
+a notification of Codex     {"type": "agent-turn-complete", "thread-id", ...}: its log, or else the turn itself
+logs of Claude Code, Codex  lines of JSON, as the reader of such files takes them
+messages                    [{"role", "content"}], {"messages": [...]}, or one such object on each line
+plain text                  "User: ..." and "Assistant: ..."; without these it is the agent's own word
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from daemon import wire
+from memory.errors import InvalidInputError
+
+USER, AGENT = "user", "assistant"  # as speakers
+LOG_SUFFIX = ".jsonl"
+BATCH_BYTES = 1_000_000  # of turns that are handed over at once; the daemon takes requests of 2 MiB
+_LABEL = re.compile(
+    r"^(user|human|you|me|assistant|claude|codex|chatgpt|gemini|copilot|ai|agent|bot|system):[ \t]*", re.I | re.M
+)
+_PERSON = frozenset(("user", "human", "you", "me"))
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What was said in a session, or the `log` that holds it. `name` is its own, "" if it has none."""
+
+    turns: tuple[wire.Turn, ...] = ()
+    title: str | None = None
+    name: str = ""
+    log: Path | None = None
+
+
+def read_session(data: bytes) -> Session:
+    """The session in what came from standard input. InvalidInputError."""
+    text = _decode(data).strip()
+    if not text:
+        raise InvalidInputError("There was no text on standard input.")
+    if text[0] in "{[" and (found := _read_json(text, data)) is not None:
+        return found
+    return Session(tuple(_split(text)))
+
+
+def read_notification(text: str) -> Session:
+    """The session of a notification of Codex, which it gives as an argument. InvalidInputError."""
+    try:
+        said = json.loads(text)
+    except ValueError as error:
+        raise InvalidInputError("The notification is no JSON.") from error
+    if not isinstance(said, dict) or said.get("type") != "agent-turn-complete":
+        raise InvalidInputError("That is no notification of Codex that a turn is complete.")
+    return _of_notification(said)
+
+
+def batches(turns: Sequence[wire.Turn]) -> Iterator[Sequence[wire.Turn]]:
+    """The turns in rows that can be handed over at once; the same turns are cut in the same places."""
+    row: list[wire.Turn] = []
+    size = 0
+    for turn in turns:
+        length = len(json.dumps([turn.speaker, turn.text])) + 100
+        if row and size + length > BATCH_BYTES:
+            yield row
+            row, size = [], 0
+        row.append(turn)
+        size += length
+    if row:
+        yield row
+
+
+def _read_json(text: str, data: bytes) -> Session | None:
+    """None for what only looks like JSON."""
+    try:
+        whole = json.loads(text)
+    except RecursionError as error:
+        raise InvalidInputError("The JSON is nested too deeply.") from error
+    except ValueError:
+        return _read_lines(text, data)
+    if isinstance(whole, dict):
+        if "hook_event_name" in whole or "transcript_path" in whole:
+            return _of_hook(whole)
+        if whole.get("type") == "agent-turn-complete":
+            return _of_notification(whole)
+        if "\n" not in text:  # a log of one line, perhaps
+            return _read_log(data) or _read_chat(data) or _refuse()
+    return _read_chat(data) or _refuse()
+
+
+def _read_lines(text: str, data: bytes) -> Session | None:
+    """Lines of JSON: a log, or a message on each. None if the first is none."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        if not isinstance(json.loads(lines[0]), dict):
+            return None
+    except (ValueError, RecursionError):
+        return None
+    messages = [one for one in map(_object, lines) if one is not None]
+    if all({"role", "content"} <= one.keys() for one in messages):
+        return _read_chat(json.dumps(messages).encode("utf-8", "surrogatepass")) or _refuse()
+    return _read_log(data) or _refuse()
+
+
+def _read_log(data: bytes) -> Session | None:
+    from plugins.readers import Unreadable, agents
+
+    try:
+        [found] = agents.stream(Path(f"session{LOG_SUFFIX}"), BytesIO(data))
+    except (Unreadable, ValueError):
+        return None
+    turns = getattr(found, "turns", ())
+    return Session(turns, found.title, _session_id(data)) if turns else None  # type: ignore[union-attr]
+
+
+def _read_chat(data: bytes) -> Session | None:
+    from plugins.readers import Unreadable, chat
+
+    try:
+        found = [one for one in chat.stream(Path("session.json"), BytesIO(data)) if getattr(one, "turns", ())]
+    except Unreadable as error:
+        raise InvalidInputError(f"The JSON holds no session: {error.reason}.") from error
+    if len(found) > 1:
+        raise InvalidInputError("That is an export of several chats. Read it as a file: pal add FILE")
+    return Session(found[0].turns, found[0].title, found[0].uri) if found else None  # type: ignore[union-attr]
+
+
+def _of_hook(said: dict[str, Any]) -> Session:
+    path = said.get("transcript_path")
+    if not isinstance(path, str) or not path.endswith(LOG_SUFFIX):
+        raise InvalidInputError(f'The hook names no log: "transcript_path" must be a file {LOG_SUFFIX}.')
+    log = Path(path).expanduser()
+    if not log.is_file():
+        raise InvalidInputError(f"There is no {log} yet: nothing was said in that session.")
+    return Session(name=_string(said.get("session_id")), log=log)
+
+
+def _of_notification(said: dict[str, Any]) -> Session:
+    """Its log, if Codex keeps one where it does by itself; else what the notification tells."""
+    thread = _string(said.get("thread-id"))
+    if log := _find_log(thread):
+        return Session(name=thread, log=log)
+    asked = said.get("input-messages")
+    turns = [wire.Turn(USER, one) for one in asked if isinstance(one, str)] if isinstance(asked, list) else []
+    if isinstance(said.get("last-assistant-message"), str):
+        turns.append(wire.Turn(AGENT, said["last-assistant-message"]))
+    return Session(tuple(turns), name=thread)
+
+
+def _find_log(thread: str) -> Path | None:
+    if not re.fullmatch(r"[\w-]{8,64}", thread):
+        return None
+    folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / "sessions"
+    return max(folder.glob(f"**/rollout-*{thread}{LOG_SUFFIX}"), default=None)
+
+
+def _session_id(data: bytes) -> str:
+    """The id that the lines of a log give their session."""
+    for line in data.splitlines()[:20]:
+        said = _object(line.decode("utf-8", "replace")) or {}
+        inner = said.get("payload")
+        if found := _string(said.get("sessionId")) or (_string(inner.get("id")) if isinstance(inner, dict) else ""):
+            return found
+    return ""
+
+
+def _split(text: str) -> Iterator[wire.Turn]:
+    """The turns of a transcript; a text in which nobody has a name is the agent's."""
+    labels = list(_LABEL.finditer(text))
+    if not labels or labels[0].start() > 0 or len({label[1].lower() in _PERSON for label in labels}) < 2:
+        yield wire.Turn(AGENT, text)
+        return
+    ends = [label.start() for label in labels[1:]] + [len(text)]
+    for label, end in zip(labels, ends, strict=True):
+        if said := text[label.end() : end].strip():
+            yield wire.Turn(USER if label[1].lower() in _PERSON else AGENT, said)
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError("Standard input is not UTF-8 text.") from error
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _refuse() -> Session:
+    raise InvalidInputError(
+        'The JSON holds no session. It may be a log of Claude Code or Codex, or {"messages": [{"role", "content"}]}.'
+    )
