@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
+import numpy as np
+
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Fact, ListedSource, Revision
 from memory.services.knowledge import Knowledge, read_revisions
@@ -21,6 +23,7 @@ MAX_FACTS = 500  # of an object or a note, that are looked at
 MAX_REVISIONS = 500
 MAX_NOTES = 100
 MAX_NEIGHBOURS = 40
+CANDIDATES = 3  # frequent objects for each vertex that is wanted: some are no things
 TASK_STATES = ("open", "done", "dropped")  # as rules read them
 
 
@@ -111,7 +114,7 @@ class Browsing:
     def _choose_vertices(self, conn: Connection, about: str, limit: int) -> tuple[list[int], list[int], list[int]]:
         """The vertices in the middle, all objects, and all sources."""
         if not about:
-            objects = browse_graph.list_most_joined(conn, limit * 2 // 3)
+            objects = browse_graph.list_things(conn, self._list_frequent(CANDIDATES * limit), limit * 2 // 3)
             return [], objects, browse_graph.list_sources(conn, objects, limit - len(objects))
         if (source := sources.get(conn, about)) is not None:
             return [-source.id], browse_graph.list_mentioned(conn, source.id, limit - 1), [source.id]
@@ -137,6 +140,13 @@ class Browsing:
                 changed[:limit],
                 (len(begun), len(replaced), len(ended), len(untold), len(changed)),
             )
+
+    def _list_frequent(self, limit: int) -> list[int]:
+        """Ids of the objects that most passages mention, the first of them first."""
+        graph = self._state.serving.snapshot.graph
+        frequency = np.where(graph.is_date, 0, graph.document_frequency)
+        found: list[int] = graph.object_ids[np.argsort(-frequency, kind="stable")[:limit]].tolist()
+        return found
 
     def facts_of(self, episodes: Iterable[int]) -> list[Fact]:
         """The relations that were read out of these passages, in their order."""

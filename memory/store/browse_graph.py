@@ -8,6 +8,7 @@ from memory.store.browse import HIDDEN, NEWEST_PASSAGES
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, id_list, is_live
 
+RELATED = 1 << 40  # more times than anything is mentioned beside another
 EDGES_PER_VERTEX = 4  # at most, of each kind: a drawing of more is a blot
 
 
@@ -34,33 +35,36 @@ class Edge(NamedTuple):
     valid_to: int | None
 
 
-def list_most_joined(conn: Connection, limit: int) -> list[int]:
-    """Ids of live objects, those with the most edges first."""
+def list_things(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
+    """The first of these ids that are of live objects which somebody would look for."""
     rows = conn.execute(
-        f"SELECT d.dst FROM (SELECT dst, count(*) AS n FROM edge WHERE {LIVE} GROUP BY dst) d"
-        f" JOIN object o ON o.node_id = d.dst AND ifnull(o.type, '') NOT IN {HIDDEN}"
-        f" JOIN node n ON n.id = d.dst AND {is_live('n')} ORDER BY d.n DESC, d.dst LIMIT ?",
-        (limit,),
+        f"SELECT o.node_id FROM json_each(?) given JOIN object o ON o.node_id = given.value"
+        f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = o.node_id AND {is_live('n')}"
+        " ORDER BY given.key LIMIT ?",
+        (id_list(objects), limit),
     )
     return [id for (id,) in rows]
 
 
 def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
-    """Ids of live objects that relations join to these, then of those that are mentioned beside them most often."""
-    values = {"ids": id_list(objects), "limit": limit, "newest": NEWEST_PASSAGES}
+    """Ids of live objects that relations join to these, whatever they are, then of things that are mentioned beside
+    them most often."""
     ours = "(SELECT value FROM json_each(:ids))"
-    rows = conn.execute(
-        f"SELECT found.id FROM (SELECT iif(e.src IN {ours}, e.dst, e.src) AS id, 1 << 40 AS times"
-        " FROM edge e WHERE e.id IN"
-        f" (SELECT id FROM edge WHERE src IN {ours} AND kind = 'rel' AND {LIVE} UNION"
-        f" SELECT id FROM edge WHERE dst IN {ours} AND kind = 'rel' AND {LIVE})"
-        " UNION ALL"
-        f" SELECT m.dst, count(*) FROM (SELECT DISTINCT src FROM edge WHERE dst IN {ours} AND kind = 'mention'"
+    related = (
+        f"SELECT dst AS id, {RELATED} AS times FROM edge WHERE src IN {ours} AND kind = 'rel' AND {LIVE}"
+        f" UNION ALL SELECT src, {RELATED} FROM edge WHERE dst IN {ours} AND kind = 'rel' AND {LIVE}"
+    )
+    beside = (
+        f"SELECT m.dst, count(*) FROM (SELECT DISTINCT src FROM edge WHERE dst IN {ours} AND kind = 'mention'"
         f" AND {LIVE} ORDER BY src DESC LIMIT :newest) here JOIN edge m ON m.src = here.src AND m.kind = 'mention'"
-        f" AND {is_live('m')} GROUP BY m.dst) found JOIN object o ON o.node_id = found.id"
-        f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = found.id AND {is_live('n')}"
+        f" AND {is_live('m')} GROUP BY m.dst"
+    )
+    rows = conn.execute(
+        f"SELECT found.id FROM ({related} UNION ALL {beside}) found JOIN object o ON o.node_id = found.id"
+        f" AND (found.times = {RELATED} OR ifnull(o.type, '') NOT IN {HIDDEN})"
+        f" JOIN node n ON n.id = found.id AND {is_live('n')}"
         f" WHERE found.id NOT IN {ours} GROUP BY found.id ORDER BY max(found.times) DESC, found.id LIMIT :limit",
-        values,
+        {"ids": id_list(objects), "limit": limit, "newest": NEWEST_PASSAGES},
     )
     return [id for (id,) in rows]
 
@@ -106,15 +110,15 @@ def read_vertices(conn: Connection, objects: Sequence[int], sources: Sequence[in
 
 
 def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> list[Edge]:
-    """What joins these objects and sources: relations, also those that ended, then mentions."""
+    """What joins these objects and sources: relations, also those that others took the place of, then mentions."""
     values = {"objects": id_list(objects), "sources": id_list(sources)}
     most = EDGES_PER_VERTEX * (len(objects) + len(sources))
     theirs = "(SELECT value FROM json_each(:objects))"
     relations = conn.execute(
         "SELECT r.id, r.src, r.dst, p.label, r.valid_from, r.valid_to FROM edge r JOIN predicate p ON p.id = r.pred_id"
-        f" WHERE r.kind = 'rel' AND r.src IN {theirs} AND r.dst IN {theirs} AND {is_live('r')} AND EXISTS ("
-        f"SELECT 1 FROM provenance v JOIN node s ON s.id = v.episode_id AND {is_live('s')}"
-        " WHERE v.item_kind = 'edge' AND v.item_id = r.id) ORDER BY r.id DESC LIMIT :most",
+        f" WHERE r.kind = 'rel' AND r.src IN {theirs} AND r.dst IN {theirs} AND {is_live('r')}"
+        " AND (r.superseded_by IS NOT NULL OR EXISTS (SELECT 1 FROM provenance v JOIN node s ON s.id = v.episode_id"
+        f" AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = r.id)) ORDER BY r.id DESC LIMIT :most",
         values | {"most": most},
     ).fetchall()
     mentions = conn.execute(

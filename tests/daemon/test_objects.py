@@ -100,6 +100,44 @@ def test_a_note_with_its_passages_and_what_was_read_out_of_it(town: tuple[Client
     assert failure(lambda: client.note("/nowhere.md")).code == "not_found"
 
 
+def test_the_graph_around_a_thing_and_a_note_and_of_all(town: tuple[Client, Path]) -> None:
+    client, folder = town
+    around = client.graph("ozzie penhale")
+    of = {one.id: one for one in around.nodes}
+    assert [of[id].name for id in around.center] == ["Ozzie Penhale"]
+    notes = {one.uri: one for one in around.nodes if one.kind == "note"}
+    assert set(notes) == {str(folder / name) for name in NOTES}
+    told = {(edge.relation, of[edge.target].name) for edge in around.edges if edge.relation}
+    assert {("phone", "0161 496 07"), ("birthday", "1951-06-02")} <= told
+    mentions = [edge for edge in around.edges if not edge.relation]
+    assert all(of[edge.source].kind == "note" and of[edge.target].kind != "note" for edge in mentions)
+    diary = notes[str(folder / "2026-03-09.md")]
+    assert {of[edge.target].name for edge in mentions if edge.source == diary.id} >= {"Ozzie Penhale", "Nuria Solano"}
+    assert diary.at is not None and all(edge.since == diary.at for edge in mentions if edge.source == diary.id)
+
+    note = client.graph(diary.uri)
+    assert note.center == (diary.id,) and {one.name for one in note.nodes} >= {"Ozzie Penhale", "Nuria Solano"}
+    whole = client.graph()
+    assert whole.center == () and {one.name for one in whole.nodes} >= {"Ozzie Penhale", "Compressor"}
+    assert len(client.graph(limit=4).nodes) <= 4
+    assert failure(lambda: client.graph("Nobody")).code == "not_found"
+    assert (
+        failure(lambda: client.graph(limit=0)).code == failure(lambda: client.graph(limit=100_000)).code == "bad_input"
+    )
+
+
+def test_the_graph_has_what_held_before(town: tuple[Client, Path]) -> None:
+    client, _ = town
+    client.correct(client.search_facts("phone").facts[0].id, "0161 496 99")
+    try:
+        graph = client.graph("Ozzie Penhale")
+        of = {one.id: one.name for one in graph.nodes}
+        phones = {of[edge.target]: edge.until for edge in graph.edges if edge.relation == "phone"}
+        assert phones["0161 496 99"] is None and phones["0161 496 07"] is not None
+    finally:
+        client.take_back_correction(client.search_facts("0161 496 07").facts[0].id)
+
+
 def test_what_is_planned_and_the_tasks_of_notes(town: tuple[Client, Path], tmp_path: Path) -> None:
     client, folder = town
     plans = client.plans()
