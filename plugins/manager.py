@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 GROUP = hookspecs.PROJECT  # of the entry points
 TRACE = "PALIMPSEST_TRACE_PLUGINS"
 NO_RANKER = "none"
+MAILDIR = ("cur", "new")  # its folders
+_MAIL = re.compile(r"\d{9,11}\.[\w=-]+\.[^/]+$")  # a file there: time, id and host, with its flags behind them
 BUILT_IN = (
     "plugins.embedders",
     "plugins.llms.registry",
@@ -56,6 +59,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.ics",
     "plugins.readers.image",
     "plugins.readers.markdown",
+    "plugins.readers.mbox",
     "plugins.readers.notebook",
     "plugins.readers.obsidian",
     "plugins.readers.odf",
@@ -211,7 +215,7 @@ class Plugins:
 
     def reads(self, path: Path) -> bool:
         """Whether there is a reader for files of this name. Hidden files have none unless their suffix has one."""
-        suffix = path.suffix.lower()
+        suffix = suffix_of(path)
         return suffix in self._by_suffix and bool(suffix or not path.name.startswith("."))
 
     def reader(self, name: str) -> Reader | None:
@@ -222,7 +226,7 @@ class Plugins:
         """The reader for a file of that name and size in bytes; raises Unreadable. To be asked before it is read."""
         if not self.reads(path):
             raise Unreadable(f"no reader for {path.suffix.lower()}" if path.suffix else "no reader for hidden files")
-        reader = self._by_suffix[path.suffix.lower()]
+        reader = self._by_suffix[suffix_of(path)]
         if size == 0:
             raise Unreadable("empty file")
         if size > reader.max_bytes:
@@ -253,6 +257,12 @@ class Plugins:
             except Exception:  # not installed, broken, somebody else's: it is not this one
                 continue
         return None
+
+
+def suffix_of(path: Path) -> str:
+    """What tells the reader of a file: its suffix in lower case; that of mails for one that lies in a Maildir."""
+    is_mail = path.parent.name in MAILDIR and _MAIL.match(path.name) is not None
+    return ".eml" if is_mail else path.suffix.lower()
 
 
 def find_entries(left_out: Iterable[str] = ()) -> dict[EntryPoint, str]:

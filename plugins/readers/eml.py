@@ -21,6 +21,7 @@ from plugins.readers import MIB, Reader, Unreadable, html
 from plugins.readers.decode import decode_bytes, is_binary, text_of, tidy
 
 SHOWN = ("From", "To", "Cc", "Subject", "Date")
+MAX_MAIL = 25 * MIB
 MAX_PARTS = 200  # parts of a mail that are looked at
 MAX_HEADER = 10_000  # characters of a header
 
@@ -29,9 +30,13 @@ def read(path: Path, data: bytes) -> list[Document]:
     if is_binary(data):
         raise Unreadable("binary file")
     data = data.removeprefix(BOM_UTF8).replace(b"\r\n", b"\n")
-    mail = email.message_from_bytes(data)
+    return [convert(email.message_from_bytes(data), data)]
+
+
+def convert(mail: Message, data: bytes) -> Document:
+    """The document of a mail that was parsed from `data`. Raises Unreadable."""
     raw = data.decode("ascii", "surrogateescape")  # what the parser saw: offsets in it are offsets in the file
-    headers = {name: value for name in SHOWN if (value := _header(mail, name))}
+    headers = {name: value for name in SHOWN if (value := header_of(mail, name))}
     if not headers:
         raise Unreadable("not a mail: it has no From, To, Subject or Date")
     parts = list(_parts(mail))
@@ -47,17 +52,15 @@ def read(path: Path, data: bytes) -> list[Document]:
         properties["attachments"] = attachments
     if len(parts) == MAX_PARTS:
         properties["note"] = f"only the first {MAX_PARTS} parts were read"
-    return [
-        Document(
-            uri="",
-            text="\n".join([*(line for _, line in shown), *body]),
-            title=headers.get("Subject"),
-            at=parse_date(headers.get("Date", "")),
-            speaker=sender[0] or sender[1] or None,
-            properties=properties,
-            lines=(*(number for number, _ in shown), *numbers),
-        )
-    ]
+    return Document(
+        uri="",
+        text="\n".join([*(line for _, line in shown), *body]),
+        title=headers.get("Subject"),
+        at=parse_date(headers.get("Date", "")),
+        speaker=sender[0] or sender[1] or None,
+        properties=properties,
+        lines=(*(number for number, _ in shown), *numbers),
+    )
 
 
 def _parts(mail: Message) -> Iterator[Message]:
@@ -73,7 +76,7 @@ def _parts(mail: Message) -> Iterator[Message]:
             waiting += [one for one in reversed(inner) if isinstance(one, Message)] if isinstance(inner, list) else []
 
 
-def _header(mail: Message, name: str) -> str:
+def header_of(mail: Message, name: str) -> str:
     """A header as one line, with its encoded words decoded as far as they can be."""
     value = next((str(held) for key, held in mail.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER]
     return _words(decode_bytes(value.encode("ascii", "surrogateescape")))
@@ -167,4 +170,4 @@ def _file_name(part: Message) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("eml", (".eml",), "Single mails", read, 25 * MIB))
+    register(Reader("eml", (".eml",), "Single mails, in files of their own or in a Maildir", read, MAX_MAIL))
