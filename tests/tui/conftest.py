@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pytest
+from textual._compositor import Compositor
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.message import Message
@@ -18,6 +20,11 @@ from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
 from tui.widgets.answer import Answer
 from tui.widgets.plain import Plain
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from tests.tui.looks import Looks
 
 WIDE = (120, 36)
 NARROW = (80, 24)
@@ -36,7 +43,21 @@ def parse_once(sheet: Stylesheet, *args: Any, **kwargs: Any) -> list[RuleSet]:
     return parsed[key]
 
 
-Stylesheet._parse_rules = parse_once  # type: ignore[method-assign]  # no fixture, for a chat is opened without pytest, too
+render_update = Compositor.render_update
+
+
+def render_for_somebody(compositor: Compositor, full: bool = False, *args: Any, **kwargs: Any) -> Any:
+    """What changes is not drawn for a terminal that is not there, which took a quarter of the time of a chat. What a
+    test looks at is drawn when it looks: by `Chat.text`, and in full by whoever takes a picture."""
+    if full:
+        return render_update(compositor, full, *args, **kwargs)
+    compositor._dirty_regions.clear()
+    return None
+
+
+# No fixtures, for a chat is opened without pytest, too.
+Compositor.render_update = render_for_somebody  # type: ignore[method-assign]
+Stylesheet._parse_rules = parse_once  # type: ignore[method-assign]
 
 
 @dataclass
@@ -113,3 +134,13 @@ async def chatting(
         chat.screen.prompt.cursor_blink = False
         await chat.until(lambda: "connecting" not in chat.said("#memory-state"))
         yield chat
+
+
+@pytest.fixture
+def looks(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> Iterator[Looks]:
+    """Pictures of a chat. The test fails at its end if one of them was not as before."""
+    from tests.tui.looks import Looks
+
+    looks = Looks(snapshot, request.node)
+    yield looks
+    assert not looks.differing, f"These look otherwise: {', '.join(looks.differing)}. See snapshot_report.html"

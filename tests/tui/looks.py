@@ -1,35 +1,76 @@
-"""A picture of the chat, compared with the one that was kept."""
+"""Pictures of the chat, compared with those that were kept.
+
+One chat stays open and is looked at in several sizes and themes: to open one costs more than to look at it. After a
+change that is meant: `pytest tests/tui -k snapshots --snapshot-update`, and look at the pictures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import pickle
+import re
+from typing import Any
 
-from textual.pilot import Pilot
+import pytest
+from pytest_textual_snapshot import PseudoApp, PseudoConsole, SVGImageExtension, node_to_report_path
+from rich.console import ConsoleDimensions
+from syrupy.assertion import SnapshotAssertion
 
-from tests.tui.conftest import WIDE, Chat
-from tests.tui.scripted import NOW, ScriptedClient
-from tui.app import PalimpsestApp
+from tests.tui.conftest import NARROW, WIDE, Chat
 
-Look = Callable[..., bool]
-Doing = Callable[[Chat], Awaitable[object]]
+BROAD = (200, 50)
+SIZES = {"narrow": NARROW, "wide": WIDE, "broad": BROAD}
+THEMES = ("palimpsest", "parchment")
+
+# Of a picture: the frame of each line, which only cuts off what no font writes there; what all have in common.
+_DROPPED = re.compile(
+    r'<clipPath id="terminal-line-\d+">.*?</clipPath>\s*| clip-path="url\(#terminal-line-\d+\)"'
+    r'| shape-rendering="crispEdges"|<text [^>]*>\n</text>|@font-face \{.*?\}\s*',
+    re.S,
+)
 
 
-def compare_looks(
-    snap_compare: Look, client: ScriptedClient, doing: Doing | None = None, size: tuple[int, int] = WIDE
-) -> bool:
-    """Whether the chat looks as before when `doing` was done in it; `snap_compare` is the fixture."""
-    app = PalimpsestApp(client.connect, lambda: NOW)
-    app.animation_level = "none"
+class Picture(SVGImageExtension):
+    """A picture in half of the bytes, a line for each piece of text: it can be read where it changes."""
 
-    async def before(pilot: Pilot[None]) -> None:
-        chat = Chat(pilot, client)
-        await chat.until(lambda: chat.screen.query("#prompt"))
-        chat.screen.prompt.cursor_blink = False
-        await chat.until(lambda: "connecting" not in chat.said("#memory-state"))
-        if client.kept:
-            await chat.until(lambda: "Last session" in chat.text())
-        if doing is not None:
-            await doing(chat)
-        await pilot.pause()
+    def serialize(self, *args: Any, **kwargs: Any) -> Any:
+        svg = super().serialize(*args, **kwargs)
+        return re.sub(r"(?<=>)(?=<(?:text|rect) )", "\n", _DROPPED.sub("", svg)) if isinstance(svg, str) else svg
 
-    return snap_compare(app, terminal_size=size, run_before=before)
+
+class Looks:
+    """What a test has seen of its chat. It goes on where a picture differs: one report has all of them."""
+
+    def __init__(self, snapshot: SnapshotAssertion, node: pytest.Item) -> None:
+        self._snapshot = snapshot.use_extension(Picture)
+        self._node = node
+        self.differing: list[str] = []
+
+    async def now(self, chat: Chat, name: str) -> None:
+        """Takes a picture of the chat as it is."""
+        for _ in range(2):  # what is shown may call for another layout
+            await chat.pilot.pause()
+        taken = chat.app.export_screenshot(title="Palimpsest", simplify=True)
+        kept = self._snapshot(name=name)
+        if kept != taken:
+            self.differing.append(name)
+            self._report(name, kept, taken)
+
+    async def everywhere(self, chat: Chat, name: str) -> None:
+        """Takes pictures in all sizes and both themes; the chat is WIDE afterwards, and has the other theme."""
+        themes = sorted(THEMES, key=lambda theme: theme != chat.app.theme)
+        for theme in themes:
+            chat.app.theme = theme
+            for size in ("narrow", "broad", "wide"):
+                await chat.pilot.resize_terminal(*SIZES[size])
+                await self.now(chat, f"{name}-{size}-{'dark' if theme == THEMES[0] else 'light'}")
+
+    def _report(self, name: str, kept: SnapshotAssertion, taken: str) -> None:
+        """For the report of pytest-textual-snapshot, which is made when all tests have run."""
+        path, line, _ = self._node.reportinfo()
+        expected = kept.executions[kept.num_executions - 1].recalled_data
+        data = (
+            False, str(expected or ""), taken, PseudoApp(PseudoConsole(False, ConsoleDimensions(80, 24))), path,
+            line or 0, f"{self._node.name}: {name}", "", "", expected is not None,
+        )  # fmt: skip
+        file = node_to_report_path(self._node)
+        file.with_name(f"{file.name}_{name}").write_bytes(pickle.dumps(data))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -206,9 +205,7 @@ async def test_what_is_pinned_stands_on_top(tmp_path: Path) -> None:
 
 
 async def test_what_is_yours_is_listed_and_said_anew() -> None:
-    fact = replace(world.FACT_PHONE, objects=("you", "0161 496 00"), since="2026-04-01")
-    mine = wire.Profile(("Tilda",), (), (wire.ProfileEntry("phone", (fact,)),))
-    async with chatting(world.remembered(mine=mine)) as chat:
+    async with chatting(world.remembered()) as chat:
         page = await memory(chat)
         page.filter.choose("me")
         page.reload()
@@ -227,17 +224,11 @@ async def test_what_is_yours_is_listed_and_said_anew() -> None:
         await chat.until(lambda: "phone: 0161 496 11" in chat.text())
         await chat.pilot.press("u")
         await chat.until(lambda: chat.client.mine.entries == ())
+        await chat.until(lambda: "Nothing is known of you yet." in chat.text() and title(page) == "")
 
 
 async def test_what_is_planned_and_which_tasks_are_open() -> None:
-    plans = wire.PlansReply(
-        (wire.PlannedEntry("2026-04-24", "18:00", "Foghorn committee", False, world.PRISM.uri, "calendar", 7, 40),),
-        tuple(
-            replace(world.FACT_PHONE, id=id, objects=(task, state), predicate="status")
-            for id, task, state in ((1, "Count the steps", "done"), (2, "Paint the door", "open"))
-        ),
-    )
-    async with chatting(world.remembered(plans_made=plans)) as chat:
+    async with chatting(world.remembered()) as chat:
         page = await memory(chat)
         page.filter.choose("plans")
         page.reload()

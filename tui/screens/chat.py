@@ -64,6 +64,14 @@ class ChatScreen(
                 yield Plain(prompt_sign(self.link.effort), id="sign")
                 yield Prompt(suggestions)
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._keep_focus)
+
+    def _keep_focus(self) -> None:
+        """The keys go to the prompt where the part that had them has no room any more."""
+        if self.focused is None:
+            self.prompt.focus()
+
     # The daemon ---------------------------------------------------------------------------------
 
     def status_changed(self, message: StatusChanged) -> None:

@@ -46,7 +46,11 @@ TYPING_SECONDS: Final = 0.15  # after the last letter, before it is looked for
 LOOKING_SECONDS: Final = 0.08  # on a row, before its page is asked for
 SHOWN: Final = 6  # of each kind, where all are listed
 NOTHING: Final = "Nothing in your memory is called so or says so."
-EMPTY: Final = "Nothing is in your memory yet. Type /add PATH in the chat to read something."
+EMPTY: Final = {  # what is said where nothing is listed though no words are looked for, by kind
+    "all": "Nothing is in your memory yet. Type /add PATH in the chat to read something.",
+    "me": "Nothing is known of you yet. Say it in the chat: /me phone 0161 496 07",
+    "plans": "Nothing is planned in the next two months, and no note has a task.",
+}
 
 
 class MemoryScreen(MemoryEdits):
@@ -191,7 +195,10 @@ class MemoryScreen(MemoryEdits):
         self.items.display = bool(rows)
         nothing = self.query_one("#nothing", Plain)
         nothing.display = not rows
-        nothing.update(NOTHING if any(self._query[0]) else EMPTY)
+        words, kind = self._query
+        nothing.update(NOTHING if words else EMPTY.get(kind, EMPTY["all"]))
+        if not rows and not self._trail:
+            self._close_page()
 
     # Looking ------------------------------------------------------------------------------------
 
@@ -270,11 +277,14 @@ class MemoryScreen(MemoryEdits):
 
     def leave(self) -> None:
         """What was shown is there no more: back to where one came from, or to the list."""
+        self._close_page()
+        self.action_go_back()
+
+    def _close_page(self) -> None:
         self.target = self.page = None
         self.detail.show(())
         self.query_one(GraphView).display = False
         self.query_one("#detail").border_title = ""
-        self.action_go_back()
 
     # Going about --------------------------------------------------------------------------------
 
