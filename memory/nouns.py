@@ -368,6 +368,19 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationState:
+    """How a chat session stands, as far as the traces of its answers are kept: what the last question was limited to,
+    as of when it was answered; which model wrote an answer last, the calls of models and their tokens, read and
+    written, for all answers."""
+
+    within: Scope | None = None
+    as_of: datetime | None = None
+    model: str = ""
+    calls: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerChange:
     """What an answer's citation `n` says was changed after the answer was given: `old` is not so any more, `new` is in
     its place, or contradicts it; "" where the line is gone from its source. `revision` is the one by which it was."""

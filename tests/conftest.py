@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -20,6 +20,11 @@ from hypothesis import settings
 from daemon import starting
 from memory.store import store
 from tests import fork_server
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from tests.tui.looks import Looks
 
 spawn_cold = starting.spawn
 create_private = store.create_private
@@ -132,3 +137,13 @@ def cold_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
         return spawn_cold(*args, **kwargs)
 
     monkeypatch.setattr(starting, "spawn", spawn)
+
+
+@pytest.fixture
+def looks(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> Iterator[Looks]:
+    """Pictures of a chat. The test fails at its end if one of them was not as before."""
+    from tests.tui.looks import Looks
+
+    looks = Looks(snapshot, request.node)
+    yield looks
+    assert not looks.differing, f"These look otherwise: {', '.join(looks.differing)}. See snapshot_report.html"

@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -17,23 +17,18 @@ from daemon import wire
 if TYPE_CHECKING:
     from textual.app import App
 
-_PLUS_LINE = {
-    "vi",
-    "vim",
-    "nvim",
-    "gvim",
-    "mvim",
-    "view",
-    "nano",
-    "pico",
-    "emacs",
-    "emacsclient",
-    "micro",
-    "kak",
-    "joe",
+# How editors are told the line: what stands in the command in place of the path, by the name of the program.
+_LINES = {
+    "+{line} {path}": (
+        "vi vim nvim gvim mvim view ex nano pico emacs emacsclient mg zile jmacs micro kak joe jstar jpico ne vis"
+        " mcedit less most gedit pluma xed geany bbedit"
+    ),
+    "--goto {path}:{line}": "code code-insiders codium code-oss cursor windsurf positron",
+    "{path}:{line}": "hx helix subl sublime_text zed zeditor lapce lite-xl",
+    "--line {line} {path}": "kate kwrite mate idea pycharm webstorm goland clion rider rubymine phpstorm",
+    "-n{line} {path}": "notepad++",
 }
-_GOTO = {"code", "code-insiders", "codium", "cursor", "windsurf"}
-_COLON = {"hx", "helix", "subl", "zed", "zeditor"}
+_TEMPLATES = {name: template for template, names in _LINES.items() for name in names.split()}
 _USUAL = ("nano", "vim", "vi")
 
 
@@ -44,6 +39,8 @@ class CannotOpenError(Exception):
 def open_in_editor(app: App[object], uri: str, line: int | None) -> None:
     """Opens a source at its line, and returns when the editor is closed. Raises CannotOpenError with the reason."""
     command = opening_command(uri, line)
+    if line != 1 and command == editor_command(find_editor() or "", uri):
+        app.notify(f"{_name(command)} is not told the line: it is {line}.", markup=False)
     try:
         with app.suspend():
             subprocess.run(command, check=False)
@@ -83,20 +80,23 @@ def find_editor(environ: Mapping[str, str] = os.environ) -> str | None:
 
 
 def editor_command(editor: str, path: str, line: int | None = None) -> list[str]:
-    """The command that opens `path`, at `line` (from 1) if the editor is one whose syntax is known.
+    """The command that opens `path`, at `line` (from 1) if the editor is one that is known, or says itself where path
+    and line stand: `myed --at {line} {path}`.
 
     `editor` may carry arguments of its own (`emacsclient -nw`). Raises ValueError if its quotes do not match.
     """
     command = shlex.split(editor)
     if not command:
         raise ValueError("No editor is named.")
-    name = PurePath(command[0]).name.removesuffix(".exe")
-    if line is None:
-        return [*command, path]
-    if name in _PLUS_LINE:
-        return [*command, f"+{line}", path]
-    if name in _GOTO:
-        return [*command, "--goto", f"{path}:{line}"]
-    if name in _COLON:
-        return [*command, f"{path}:{line}"]
-    return [*command, path]
+    if any("{path}" in part for part in command[1:]):
+        return [command[0], *_fill(command[1:], path, line or 1)]
+    template = _TEMPLATES.get(_name(command)) if line is not None else None
+    return [*command, *_fill((template or "{path}").split(), path, line or 1)]
+
+
+def _fill(parts: Sequence[str], path: str, line: int) -> list[str]:
+    return [part.replace("{line}", str(line)).replace("{path}", path) for part in parts]
+
+
+def _name(command: Sequence[str]) -> str:
+    return PurePath(command[0]).name.removesuffix(".exe")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import PurePath
 from typing import Literal
 
 from daemon import wire
@@ -67,6 +68,27 @@ class Inquiry:
 
     def _values(self, kind: str) -> tuple[str, ...]:
         return tuple(one.value for one in self.limits if one.kind == kind)
+
+
+def list_limits(state: wire.ConversationState) -> tuple[Limit, ...]:
+    """What limited the last question of a session, as a person would have typed it."""
+    within = state.within or wire.Scope()
+    # places of sources within a file end with "#", those of folders with "/": see `Inquiry.within`
+    places = [place.rstrip("/") for place in within.folders if not place.endswith("#")]
+    return (
+        *(Limit("note", uri, PurePath(uri).name) for uri in within.sources),
+        *(Limit("folder", place, f"{PurePath(place).name}/") for place in places),
+        *(Limit("tag", tag, tag) for tag in within.tags),
+        *([Limit("day", day, day)] if (day := _say_day(state.as_of)) else []),
+    )
+
+
+def _say_day(at: datetime | None) -> str:
+    """The year, the month or the day of which this is the last moment."""
+    if at is None:
+        return ""
+    day = f"{at.astimezone():%Y-%m-%d}"
+    return next(one for one in (day[:4], day[:7], day) if day in (one, f"{parse_day(one):%Y-%m-%d}"))
 
 
 def is_long(text: str) -> bool:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from daemon import wire
-from tui.inquiry import Inquiry, Limit
+from tui.inquiry import Inquiry, Limit, list_limits
 
 WINDOW = 20  # messages mounted when a session is resumed, and more of them with each scroll to the top
 KEPT = 60  # messages that stay mounted while the newest is in view
@@ -18,14 +18,16 @@ KEPT = 60  # messages that stay mounted while the newest is in view
 class Session:
     """A session: its conversation (None until the daemon keeps it), its messages, and the questions that wait.
 
-    `messages` are the settled ones, oldest first; those before `shown_from` have no widgets. `asked` are the questions
+    `messages` are the settled ones, oldest first; those before `shown_from` have no widgets, nor have those from
+    `shown_until` on where it is opened at an early message. `asked` are the questions
     for the arrow keys, oldest first. `limits` are those of the questions to come. `model` wrote an answer
-    last; `calls` and `tokens` are what models took since the session is on screen.
+    last; `calls` and `tokens` are what models took for the session.
     """
 
     conversation: wire.Conversation | None = None
     messages: list[wire.ChatMessage] = field(default_factory=list)
     shown_from: int = 0
+    shown_until: int | None = None
     asked: list[str] = field(default_factory=list)
     waiting: deque[Inquiry] = field(default_factory=deque)
     limits: tuple[Limit, ...] = ()
@@ -34,13 +36,22 @@ class Session:
     tokens: int = 0
 
     @classmethod
-    def from_messages(cls, reply: wire.MessagesReply) -> Session:
-        """A session as the daemon kept it; its last messages are to be shown."""
+    def from_messages(cls, reply: wire.MessagesReply, message_id: int | None = None) -> Session:
+        """A session as the daemon kept it. Its last messages are to be shown; where that of `message_id` stands before
+        them, it and those that follow."""
+        last = max(0, len(reply.messages) - WINDOW)
+        found = next((place for place, one in enumerate(reply.messages) if one.id == message_id), last)
+        begin = max(0, found - 1) if found < last else last  # with its question, if it is an answer
         return cls(
             conversation=reply.conversation,
             messages=list(reply.messages),
-            shown_from=max(0, len(reply.messages) - WINDOW),
+            shown_from=begin,
+            shown_until=begin + WINDOW if begin + WINDOW < last else None,
             asked=[message.text for message in reply.messages if message.role == "user"],
+            limits=list_limits(reply.state),
+            model=reply.state.model,
+            calls=reply.state.calls,
+            tokens=reply.state.tokens,
         )
 
     @property
@@ -50,13 +61,28 @@ class Session:
     @property
     def shown(self) -> list[wire.ChatMessage]:
         """The messages that are to have widgets."""
-        return self.messages[self.shown_from :]
+        return self.messages[self.shown_from : self.shown_until]
+
+    @property
+    def later(self) -> int:
+        """How many messages follow those that have widgets."""
+        return 0 if self.shown_until is None else len(self.messages) - self.shown_until
 
     def show_earlier(self) -> list[wire.ChatMessage]:
         """Moves the window up; the messages that came into it, oldest first."""
         until = self.shown_from
         self.shown_from = max(0, until - WINDOW)
         return self.messages[self.shown_from : until]
+
+    def show_later(self) -> list[wire.ChatMessage]:
+        """Moves the window down; the messages that came into it, oldest first."""
+        begin, end = self.shown_until or len(self.messages), len(self.messages)
+        self.shown_until = begin + WINDOW if begin + WINDOW < end else None
+        return self.messages[begin : self.shown_until]
+
+    def show_end(self) -> None:
+        """Only the last messages are to have widgets."""
+        self.shown_from, self.shown_until = max(0, len(self.messages) - WINDOW), None
 
     def note_taken(self, model: str, calls: int, tokens: int) -> None:
         """What one more answer took of models."""

@@ -15,7 +15,7 @@ def routes(api: Api, services: Services) -> None:
     conversations = services.memory.conversations
 
     def get(id: int) -> wire.MessagesReply:
-        return wire.MessagesReply(*conversations.get(id))
+        return wire.MessagesReply(*conversations.get(id), conversations.state(id))
 
     @api.get("/conversations")
     async def listed() -> wire.ConversationsReply:

@@ -130,6 +130,7 @@ if TYPE_CHECKING:
     from memory.nouns import ContextSource as ContextSource
     from memory.nouns import Conversation as Conversation
     from memory.nouns import ConversationMatch as ConversationMatch
+    from memory.nouns import ConversationState as ConversationState
     from memory.nouns import Copy as Copy
     from memory.nouns import Fact as Fact
     from memory.nouns import Forgotten as Forgotten
@@ -181,8 +182,9 @@ MODULES = {
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",
-    "memory.nouns": "Copy Forgotten Conversation ConversationMatch AnswerChange ChatMessage ListedSource RetiredText"
-    " PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine ContextSource Turn",
+    "memory.nouns": "Copy Forgotten Conversation ConversationMatch ConversationState AnswerChange ChatMessage"
+    " ListedSource RetiredText PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine"
+    " ContextSource Turn",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.trace": "Asked Hop Used Why",
     "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RankNote "

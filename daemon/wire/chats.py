@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from memory.nouns import ChatMessage, Conversation, ConversationMatch
+from memory.nouns import ChatMessage, Conversation, ConversationMatch, ConversationState
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +14,11 @@ class ConversationsReply:
 
 @dataclass(frozen=True, slots=True)
 class MessagesReply:
-    """GET /conversations/{id}"""
+    """GET /conversations/{id}: a chat session, and how it stands."""
 
     conversation: Conversation
     messages: tuple[ChatMessage, ...]
+    state: ConversationState = field(default_factory=ConversationState)
 
 
 @dataclass(frozen=True, slots=True)

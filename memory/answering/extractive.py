@@ -73,6 +73,7 @@ NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
 NEAREST = "What comes nearest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
 MAX_NEAREST, LEAST_NEAR = 2, 0.2  # lines that a refusal shows; the share of the question's weight that they hold
+MAX_MISSING_WORDS = 5  # that are named; a text that was pasted has hundreds
 CLEAR_LEAD = 1.25  # by how much a score must be above all others for its line to stand alone
 LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
 _TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
@@ -290,7 +291,7 @@ def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate], absen
         unlike.setdefault(one.shown, one)
     told = make_answer(_cite([*unlike.values()][:MAX_NEAREST]), 0.0)
     text = f"{said}\n{NEAREST}\n{told.text}" if near else said
-    return Answer(text, told.citations, no_answer=True, missing=tuple(absent) or missing)
+    return Answer(text, told.citations, no_answer=True, missing=(tuple(absent) or missing)[:MAX_MISSING_WORDS])
 
 
 def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[Token | Citation, None, Answer]:

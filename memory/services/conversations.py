@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from memory.nouns import Answer, ChatMessage, Conversation
+from memory.nouns import Answer, ChatMessage, Conversation, ConversationState
 from memory.services.state import State
 from memory.store import conversations, episodes, traces
 from memory.store.answer_changes import list_changes
@@ -31,6 +31,12 @@ class Conversations:
             conversation, messages = conversations.get(conn, id)
             changes = list_changes(conn, messages)
         return conversation, tuple(replace(one, changes=changes.get(one.id, ())) for one in messages)
+
+    def state(self, id: int) -> ConversationState:
+        """How it stands: what limits its questions, and what models took."""
+        with self._store.reading() as conn:
+            _, messages = conversations.get(conn, id)
+            return traces.sum_up(conn, [one.trace_id for one in messages if one.trace_id is not None])
 
     def fork(self, id: int, messages: int, title: str = "") -> int:
         """A new one with the first `messages` of this one; its id."""

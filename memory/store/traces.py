@@ -1,13 +1,14 @@
 """Traces: what each question did and what came of it."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError
 from memory.llm import NOTHING, Usage
-from memory.nouns import Answer, Scope, Step, Trace, Visit
+from memory.nouns import Answer, ConversationState, Scope, Step, Trace, Visit
 from memory.stages import FURTHER, AgentNote, ComposeNote, GuidedNote, ScopeNote, notes
 from memory.store.connect import Connection
 from memory.store.rows import (
@@ -90,6 +91,18 @@ def get(conn: Connection, id: int) -> Traced:
         )  # fmt: skip
     trace = Trace(asked.question, _steps(conn, id), _visits(conn, id), id)
     return Traced(asked, _plan(held, as_of), trace, answer)
+
+
+def sum_up(conn: Connection, ids: Sequence[int]) -> ConversationState:
+    """What the traces of a chat session's answers, in their order, come to; those that are gone count for nothing."""
+    query = f"SELECT plan, as_of, llm_calls, tok_in + tok_out FROM trace WHERE id IN {LISTED} ORDER BY id"
+    rows = conn.execute(query, (id_list(ids),)).fetchall()
+    if not rows:
+        return ConversationState()
+    held = [_held(plan) for plan, *_ in rows]
+    last = _plan(held[-1], rows[-1][1])
+    model = next((one["model"] for one in reversed(held) if one.get("model")), "")
+    return ConversationState(last.within, last.as_of, model, sum(row[2] for row in rows), sum(row[3] for row in rows))
 
 
 def is_whole(conn: Connection, trace: Trace, answer: Answer | None) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+import re
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
 from textual._compositor import Compositor
+from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.message import Message
@@ -20,11 +21,6 @@ from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
 from tui.widgets.answer import Answer
 from tui.widgets.plain import Plain
-
-if TYPE_CHECKING:
-    from syrupy.assertion import SnapshotAssertion
-
-    from tests.tui.looks import Looks
 
 WIDE = (120, 36)
 NARROW = (80, 24)
@@ -113,12 +109,13 @@ class Chat:
 
     def text(self) -> str:
         """The whole screen, line by line, as the terminal would show it."""
+        visible_screen_stack.set(self.app._background_screens)  # what a dialog lets through
         lines = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text.rstrip() for strip in lines)
 
     def words(self) -> str:
-        """The screen's words, however they are wrapped."""
-        return " ".join(self.text().split())
+        """The screen's words, however they are wrapped, without the frames between them."""
+        return " ".join(re.sub("[│╭╮╰╯]|─+", " ", self.text()).split())
 
 
 @asynccontextmanager
@@ -134,13 +131,3 @@ async def chatting(
         chat.screen.prompt.cursor_blink = False
         await chat.until(lambda: "connecting" not in chat.said("#memory-state"))
         yield chat
-
-
-@pytest.fixture
-def looks(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> Iterator[Looks]:
-    """Pictures of a chat. The test fails at its end if one of them was not as before."""
-    from tests.tui.looks import Looks
-
-    looks = Looks(snapshot, request.node)
-    yield looks
-    assert not looks.differing, f"These look otherwise: {', '.join(looks.differing)}. See snapshot_report.html"

@@ -22,6 +22,7 @@ SIZES = {"narrow": NARROW, "wide": WIDE, "broad": BROAD}
 THEMES = ("palimpsest", "parchment")
 
 # Of a picture: the frame of each line, which only cuts off what no font writes there; what all have in common.
+_SHARP = "rect { shape-rendering: crispEdges }\n    </style>"
 _DROPPED = re.compile(
     r'<clipPath id="terminal-line-\d+">.*?</clipPath>\s*| clip-path="url\(#terminal-line-\d+\)"'
     r'| shape-rendering="crispEdges"|<text [^>]*>\n</text>|@font-face \{.*?\}\s*',
@@ -34,7 +35,10 @@ class Picture(SVGImageExtension):
 
     def serialize(self, *args: Any, **kwargs: Any) -> Any:
         svg = super().serialize(*args, **kwargs)
-        return re.sub(r"(?<=>)(?=<(?:text|rect) )", "\n", _DROPPED.sub("", svg)) if isinstance(svg, str) else svg
+        if not isinstance(svg, str):
+            return svg
+        svg = _DROPPED.sub("", svg).replace("</style>", _SHARP, 1)
+        return re.sub(r"(?<=>)(?=<(?:text|rect) )", "\n", svg)
 
 
 class Looks:

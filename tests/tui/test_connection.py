@@ -99,11 +99,11 @@ async def test_changes_bring_a_fresh_look_and_notices_are_shown() -> None:
         chat.client.live.give(wire.SourceChanged(f"{HOME}/a.md", "changed", 2))
         chat.client.live.give(wire.Notice("warning", f"{HOME}: is gone."))
         await chat.until(lambda: f"{HOME}: is gone." in chat.words())
-        await chat.until(lambda: f"! {HOME} is missing" in chat.text())
+        await chat.until(lambda: "! notes is missing" in chat.text())
         assert "3 to read" in chat.text()
         chat.client.state = replace(world.STATUS, folders=(wire.Folder(HOME, "watching", gone=40),))
         chat.client.live.give(wire.SourceChanged(f"{HOME}/b.md", "changed", 2))
-        await chat.until(lambda: f"! {HOME} has lost 40 files" in chat.text())
+        await chat.until(lambda: "! notes has lost 40 files" in chat.text())
 
 
 async def test_the_chat_stays_awake_while_the_daemon_says_nothing() -> None:

@@ -12,10 +12,12 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW, Script
+from tui.inquiry import parse_day
 from tui.screens.chat import ChatScreen
 from tui.screens.sessions import SessionsScreen
 from tui.session import KEPT, WINDOW, Session
 from tui.widgets.answer import Answer
+from tui.widgets.chips import Chips
 from tui.widgets.citation_list import CitationList
 from tui.widgets.note import Note
 from tui.widgets.plain import Plain
@@ -122,6 +124,47 @@ async def test_all_sessions_are_searched_and_what_was_found_is_shown() -> None:
         await back(chat)
         await settled(chat)
         assert chat.title() == "Animals"
+
+
+async def test_a_session_is_opened_where_the_words_were_found() -> None:
+    kept = world.session(2, "Animals", NOW, 120)
+    goat = replace(kept.messages[31], text="Marmalade [1], the goat may not.")
+    kept = replace(kept, messages=(*kept.messages[:31], goat, *kept.messages[32:]))
+    async with chatting(world.client(kept={2: kept}, answers=[world.short_answer()])) as chat:
+        await chat.send("/search marmalade")
+        await chat.until(lambda: "Memory: Marmalade" in chat.text())
+        await chat.pilot.press("enter")
+        await back(chat)
+        await chat.until(lambda: "Marmalade [1], the goat may not." in chat.text())
+        selected = chat.screen.conversation.transcript.selected
+        assert selected is not None and selected.question == "Question 16?" and selected.has_class("-found")
+        await chat.pilot.press("alt+down", "alt+down")
+        await chat.until(lambda: "↑ 30 earlier messages" not in chat.text() and "Question 18?" in chat.text())
+        chat.screen.conversation.transcript.scroll_end(animate=False)
+        await chat.until(lambda: "↓ 70 later messages" in chat.text())
+        assert "Question 26?" not in chat.text() and len(chat.answers) == 10
+        await chat.pilot.click(".later")
+        await chat.until(lambda: len(chat.answers) == 20)
+        await chat.send("And honey?")
+        await chat.until(lambda: "Question 60?" in chat.text() and "On Friday." in chat.text())
+        assert "later" not in chat.text() and len(chat.answers) == WINDOW // 2 + 1
+
+
+async def test_what_limited_a_session_and_what_it_took_are_there_again() -> None:
+    scope = wire.Scope(("/n/fog.md",), ("/n/diary/", "/n/fog.md#"), ("boat",))
+    state = wire.ConversationState(scope, parse_day("2026-03"), "qwen3:4b", 3, 1200)
+    kept = replace(world.session(7, "Belt", NOW, 6), state=state)
+    async with chatting(world.client(kept={7: kept}, answers=[world.short_answer()])) as chat:
+        await chat.pilot.press("ctrl+l")
+        await settled(chat)
+        labels = ["@fog.md", "@diary/", "#boat", "as of 2026-03"]
+        await chat.until(lambda: chat.screen.query_one(Chips).labels == labels)
+        assert chat.screen.conversation.border_subtitle == "qwen3:4b · 3 calls · 1,200 tokens"
+        await chat.ask("And now?")
+        _, how = chat.client.asked[-1]
+        assert how["within"] == scope and how["as_of"] == state.as_of
+        await chat.screen.action_new_session()
+        await chat.until(lambda: not chat.screen.query_one(Chips).labels)
 
 
 async def test_search_begins_from_the_prompt() -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.content import Content
 
 from daemon import wire
 from tests.tui import world
 from tui.editor import editor_command, find_editor
 from tui.passages import mark_quote
 from tui.reports import added_report, skipped_lines, status_report
+from tui.widgets.note import hang_lines
 from tui.wording import cut_left, day, short_path, size, when
 
 NOW = datetime(2026, 4, 24, 1, 30, tzinfo=timezone(timedelta(hours=2)))
@@ -93,6 +95,8 @@ def test_without_its_quote_a_passage_stays_whole(quote: str) -> None:
         ("code --wait", ["code", "--wait", "--goto", "/n/a b.md:7"]),
         ("hx", ["hx", "/n/a b.md:7"]),
         ("micro", ["micro", "+7", "/n/a b.md"]),
+        ("kate -b", ["kate", "-b", "--line", "7", "/n/a b.md"]),
+        ("myed --at {line} {path}", ["myed", "--at", "7", "/n/a b.md"]),
         ("ed", ["ed", "/n/a b.md"]),
     ],
 )
@@ -133,3 +137,11 @@ def test_an_addition_is_summed_up() -> None:
     assert added_report("~/n", wire.Added(0, 0, 0, 0), ()) == "~/n: nothing to read there."
     assert added_report("~/n", wire.Added(1, 1, 2, 0), ()) == "~/n: 1 note read, 1 passage, 2 unchanged."
     assert skipped_lines((), 1) == ["  1 file skipped; `pal status` lists them"]
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(80, 3), (40, 4)])
+def test_what_goes_on_below_an_indented_line_is_indented_as_far(columns: int, lines: int) -> None:
+    text = "Ana, lives in:\n  Turin\n      notes/a.md:3, since 2026-03-09, of 24 April"
+    hung = str(hang_lines(Content(text), columns)).splitlines()
+    assert len(hung) == lines and hung[:2] == ["Ana, lives in:", "  Turin"]
+    assert all(line.startswith("      ") and len(line) <= columns for line in hung[2:])

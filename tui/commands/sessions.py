@@ -31,10 +31,10 @@ class SessionCommands(Part):
         with self.tell_failures():
             sessions = await self.link.sessions()
             chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self.shared.now(), words))
-            if chosen == NEW:
+            if chosen is not None and chosen.id == NEW:
                 await self.action_new_session()
             elif chosen is not None:
-                await self._resume(chosen)
+                await self._resume(chosen.id, chosen.message_id)
             elif (current := self.conversation.session.conversation) is not None:
                 kept = await self.link.call(lambda client: client.conversations())  # renamed or deleted, perhaps
                 found = next((session for session in kept if session.id == current.id), None)
@@ -82,10 +82,10 @@ class SessionCommands(Part):
         with self.tell_failures():
             await self._resume(id)
 
-    async def _resume(self, id: int) -> None:
+    async def _resume(self, id: int, message_id: int | None = None) -> None:
         kept = await self.link.call(lambda client: client.conversation(id))
         self.evidence.clear()
-        await self.conversation.resume(kept)
+        await self.conversation.resume(kept, message_id)
         self._last = None
         self.prompt.focus()
 

@@ -219,8 +219,8 @@ class ChatScreen(
         else:
             transcript.scroll_page_down(animate=False)
 
-    def action_jump_to_end(self) -> None:
-        self.conversation.transcript.follow()
+    async def action_jump_to_end(self) -> None:
+        await self.conversation.go_to_end()
 
     async def action_choose_theme(self, name: str = "") -> None:
         if not name:

@@ -13,18 +13,21 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.message import Message
 from textual.widgets import DirectoryTree, Input
 from textual.widgets._directory_tree import DirEntry
 from textual.widgets.tree import TreeNode
 
 from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe
+from tui.completion import complete_path
 from tui.link import Link
 from tui.screens.dialog import Dialog
 from tui.screens.keep import describe_count
 from tui.widgets.plain import Plain
 from tui.wording import short_path
 
+HINT = "Enter takes the path · Tab completes it · ↓ into the tree, ← out of a folder · Esc"
 PAUSE_SECONDS = 0.3  # before it is counted what a path holds: a person may be typing on
 READ = (
     "Chats are read as text with a line for each message, as WhatsApp and others export them, and as JSON:\n"
@@ -37,11 +40,38 @@ class Tree(DirectoryTree):
 
     ICON_NODE = ICON_NODE_EXPANDED = ""
     ICON_FILE = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,backspace", "go_out", "Out of the folder", show=False),
+        Binding("right", "go_in", "Into the folder", show=False),
+    ]
+
+    class Left(Message):
+        """A person wants to see the folder that the tree's own lies in."""
 
     def __init__(self, path: Path, files: bool) -> None:
         self._files = files
         super().__init__(path)
         self.guide_depth = 2
+        self.root.set_label(_name(path))
+
+    def show(self, path: Path) -> None:
+        """Begins at another folder."""
+        if Path(self.path) != path:
+            self.path = path
+            self.root.set_label(_name(path))
+
+    def action_go_out(self) -> None:
+        node = self.cursor_node
+        if node is None or node.parent is None:
+            self.post_message(self.Left())
+        elif node.is_expanded:
+            node.collapse()
+        else:
+            self.move_cursor(node.parent)
+
+    def action_go_in(self) -> None:
+        if (node := self.cursor_node) is not None and node.allow_expand:
+            node.expand()
 
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
         return [path for path in paths if not path.name.startswith(".") and (self._files or _is_folder(path))]
@@ -54,7 +84,10 @@ class Tree(DirectoryTree):
 class PathScreen(Dialog[Path | None]):
     """Choose a folder, or with `files` a file as well; None if the person thought better of it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "Cancel"),
+        Binding("tab", "complete", "Complete", show=False),
+    ]
     AUTO_FOCUS = "Input"
 
     def __init__(self, link: Link, *, files: bool = False, start: Path | None = None) -> None:
@@ -70,7 +103,7 @@ class PathScreen(Dialog[Path | None]):
             yield Input(f"{short_path(str(self._start))}/", compact=True, id="path", select_on_focus=False)
             yield Tree(self._start, self._files)
             yield Plain(" ", id="counted")
-            yield Plain("Enter takes the path · ↓ goes into the tree · Esc closes", classes="dialog-hint")
+            yield Plain(HINT, classes="dialog-hint")
 
     @property
     def path(self) -> Path:
@@ -82,9 +115,28 @@ class PathScreen(Dialog[Path | None]):
         if getattr(event, "key", "") == "down" and self.query_one(Input).has_focus:
             self.query_one(Tree).focus()
 
+    def action_complete(self) -> None:
+        """Goes on with what is typed, as a shell does; in the tree, back to what is typed."""
+        field = self.query_one(Input)
+        if not field.has_focus:
+            field.focus()
+        elif (completed := complete_path(field.value)) != field.value:
+            field.value = completed
+            field.cursor_position = len(completed)
+
     @on(Input.Changed)
     def _typed(self) -> None:
+        if self.query_one(Input).has_focus:
+            folder = self.path if self.path.is_dir() else self.path.parent
+            if folder.is_dir():
+                self.query_one(Tree).show(folder)
         self._count(self.path)
+
+    @on(Tree.Left)
+    def _go_out(self) -> None:
+        tree = self.query_one(Tree)
+        tree.show(Path(tree.path).absolute().parent)
+        self.query_one(Input).value = short_path(str(tree.path))
 
     @on(DirectoryTree.DirectorySelected)
     @on(DirectoryTree.FileSelected)
@@ -116,6 +168,10 @@ class PathScreen(Dialog[Path | None]):
             line.update(describe_count(await self._link.call(lambda client: client.count(path))))
         except (DaemonError, DaemonDownError) as error:
             line.update(str(error))
+
+
+def _name(path: Path) -> str:
+    return short_path(str(path.absolute()))
 
 
 def _is_folder(path: Path) -> bool:

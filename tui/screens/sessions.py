@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -33,9 +34,17 @@ NONE_FOUND = "That was said in no session."
 HINT = "Enter open · / search · n new · r rename · e export · d delete · Esc"
 
 
-class SessionsScreen(Dialog[int | None]):
-    """Choose a session (its id is the result), begin a NEW one, or see to one; None if it is closed. `words` are looked
-    for in all of them at once."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A session by its id, or a NEW one; where words were looked for, the message that has them."""
+
+    id: int
+    message_id: int | None = None
+
+
+class SessionsScreen(Dialog[Choice | None]):
+    """Choose a session, begin a NEW one, or see to one; None if it is closed. `words` are looked for in all of them at
+    once."""
 
     BINDINGS = bindings_of("sessions")
     AUTO_FOCUS = "OptionList"
@@ -126,10 +135,11 @@ class SessionsScreen(Dialog[int | None]):
     @on(OptionList.OptionSelected)
     def action_resume(self) -> None:
         if self._highlighted is not None:
-            self.dismiss(self._highlighted.id)
+            match = self._matches.get(self._highlighted.id)
+            self.dismiss(Choice(self._highlighted.id, match.message_id if match else None))
 
     def action_new(self) -> None:
-        self.dismiss(NEW)
+        self.dismiss(Choice(NEW))
 
     def action_close(self) -> None:
         search = self.query_one(Input)

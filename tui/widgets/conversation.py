@@ -167,6 +167,8 @@ class Conversation(Vertical):
 
     async def _begin(self, inquiry: Inquiry, send: Callable[[], int]) -> None:
         await self._leave_home()
+        if self.session.later:
+            await self.go_to_end()
         self._inquiry = inquiry
         answer = Answer(inquiry.text, folders=self._shared.folders)
         await self.transcript.mount(Question(inquiry), answer)
@@ -199,14 +201,35 @@ class Conversation(Vertical):
         await self._leave(Session())
         await self._show_home()
 
-    async def resume(self, kept: wire.MessagesReply) -> None:
-        """A session as the daemon kept it, its last messages in view."""
-        await self._leave(Session.from_messages(kept))
-        await self.transcript.mount_all(self._widgets(self.session.shown))
+    async def resume(self, kept: wire.MessagesReply, message_id: int | None = None) -> None:
+        """A session as the daemon kept it, its last messages in view, or the one of `message_id`, marked."""
+        await self._leave(Session.from_messages(kept, message_id))
+        place = next((place for place, one in enumerate(kept.messages) if one.id == message_id), None)
+        await self._show_messages(place)
+
+    async def _show_messages(self, place: int | None = None) -> None:
+        """Mounts the session's messages, the one at a place in view."""
+        widgets = self._widgets(self.session.shown)
+        await self.transcript.append(widgets, self.session.later)
         self.transcript.set_earlier(self.session.shown_from)
-        if answers := self.transcript.answers:
-            self.transcript.select(answers[-1])
-            self._tell_evidence(answers[-1])
+        at = 0 if place is None else place - self.session.shown_from
+        behind = widgets[::-1] if place is None else widgets[at:]
+        answer = next((widget for widget in behind if isinstance(widget, Answer)), None)
+        if answer is not None:
+            self.transcript.select(answer)
+            self._tell_evidence(answer)
+        if place is not None:
+            widgets[at].add_class("-found")
+            question = next((widget for widget in widgets[at::-1] if isinstance(widget, Question)), widgets[at])
+            await self.transcript.reveal(question)
+
+    async def go_to_end(self) -> None:
+        """The newest line comes into view."""
+        if self.session.later:
+            self.session.show_end()
+            await self.transcript.clear()
+            await self._show_messages()
+        self.transcript.follow()
 
     def rename(self, conversation: wire.Conversation) -> None:
         """The session's conversation, as the daemon keeps it now."""
@@ -316,6 +339,12 @@ class Conversation(Vertical):
         if earlier := self.session.show_earlier():
             self.transcript.set_earlier(self.session.shown_from)
             await self.transcript.prepend(self._widgets(earlier))
+
+    @on(Transcript.LaterWanted)
+    @work(exclusive=True)
+    async def _load_later(self) -> None:
+        later = self.session.show_later()
+        await self.transcript.append(self._widgets(later), self.session.later)
 
     @on(Transcript.Behind)
     def _behind(self, message: Transcript.Behind) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from textual import events
 from textual.content import Content
 
-from tui.actions import Where, actions_of
+from tui.actions import Action, Where, actions_of
 from tui.keys import short_key
 from tui.widgets.plain import Plain
 
+HELP = "show_help"  # what F1 does
 _GAP = 2
 WHERE_TEXT_IS_TYPED = ("prompt", "finding")  # a letter does nothing there but stand in the text
 
 
 class Hints(Plain):
-    """The actions that have a footer word, those of the focused place first; a click does them.
+    """The actions that have a footer word, those of the focused place first; a click does them. Where not all of them
+    have room, the last ones go, but for the one that shows the others.
 
     In place of Textual's Footer, which makes a widget of every key and makes them anew with every change of the focus.
     """
@@ -22,20 +24,34 @@ class Hints(Plain):
     def __init__(self, page: Where) -> None:
         super().__init__(id="hints")
         self._page = page
+        self._hints: list[tuple[Content, Action]] = []
         self._targets: list[tuple[range, str]] = []
         self.show_for(None)
 
     def show_for(self, focused: Where | None) -> None:
         """Shows what can be done with the focus in a place; None is anywhere else."""
         places: tuple[Where, ...] = (*([focused] if focused else []), self._page, "app")
+        self._hints = [
+            (Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}"), action)
+            for place in places
+            for action in actions_of(place)
+            if action.footer and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED)
+        ]
+        self._show()
+
+    def on_resize(self) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        shown = list(self._hints)
+        while len(shown) > 1 and self.size.width and _width(shown) > self.content_size.width:
+            spared = next((hint for hint in reversed(shown) if hint[1].handler != HELP), shown[-1])
+            shown.remove(spared)
         text, self._targets = Content(), []
-        for place in places:
-            for action in actions_of(place):
-                if action.footer and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED):
-                    hint = Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}")
-                    prefix = {"app": "app.", self._page: "screen."}.get(place, "focused.")
-                    self._targets.append((range(len(text), len(text) + len(hint)), prefix + action.handler))
-                    text += hint + " " * _GAP
+        for hint, action in shown:
+            prefix = {"app": "app.", self._page: "screen."}.get(action.where, "focused.")
+            self._targets.append((range(len(text), len(text) + len(hint)), prefix + action.handler))
+            text += hint + " " * _GAP
         self.update(text)
 
     async def on_click(self, event: events.Click) -> None:
@@ -43,3 +59,7 @@ class Hints(Plain):
         for span, action in self._targets:
             if offset is not None and offset.x in span:
                 await self.run_action(action)
+
+
+def _width(hints: list[tuple[Content, Action]]) -> int:
+    return sum(hint.cell_length + _GAP for hint, _ in hints) - _GAP

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -11,7 +13,7 @@ from daemon import wire
 from daemon.terminal import display_safe
 from tui.pages import TABS
 from tui.widgets.plain import Plain
-from tui.wording import count, short_path
+from tui.wording import count
 
 _LABEL = 24
 _GAP = 2
@@ -37,6 +39,7 @@ class Rail(Horizontal):
         """The daemon answers, and this is how it stands."""
         self._status, self._down = status, ""
         self._tabs.set_badge("review", status.review)
+        self._tabs.set_badge("folders", status.failed_total + status.skipped_total)
         self._show()
 
     def set_progress(self, progress: wire.Progress) -> None:
@@ -65,7 +68,7 @@ class Rail(Horizontal):
         if warned is None:
             return Content.assemble(("● ", "$success"), Content("  ").join(parts))
         what = f"has lost {count(warned.gone, 'file')}" if warned.gone else "is missing"
-        warning = f"! {display_safe(short_path(warned.path), line=True)} {what}"
+        warning = f"! {display_safe(PurePath(warned.path).name or warned.path, line=True)} {what}"
         return Content("  ").join([Content.styled(warning, "$text-warning"), *parts])
 
 

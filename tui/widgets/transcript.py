@@ -40,9 +40,14 @@ class Transcript(VerticalScroll, can_focus=True):
     class TopReached(Message):
         """A person scrolled to the top: earlier messages are wanted."""
 
+    @dataclass
+    class LaterWanted(Message):
+        """A person wants to see the messages that follow."""
+
     def __init__(self) -> None:
         super().__init__(id="transcript")
         self._earlier = Plain(classes="earlier").hide()
+        self._later = Plain(classes="later").hide()  # at the end, while it is not the session's
         self._follows = True
         self._seen = 0  # the lowest line that was in view
         self._from_end: float | None = None  # while earlier messages are mounted: how far the view stays from the end
@@ -93,12 +98,35 @@ class Transcript(VerticalScroll, can_focus=True):
         self._earlier.display = messages > 0
         self._earlier.update(f"↑ {count(messages, 'earlier message')}")
 
+    async def append(self, widgets: Sequence[Widget], later: int) -> None:
+        """Mounts messages at the end, behind which so many follow that are not; what is in view does not move."""
+        self._follows = self._follows and not later
+        if later and self._later.parent is None:
+            await self.mount(self._later)
+        await self.mount_all(widgets, before=self._later if self._later.parent is not None else None)
+        self._later.display = later > 0
+        self._later.update(f"↓ {count(later, 'later message')}; Ctrl+End goes to the last")
+
+    async def reveal(self, widget: Widget) -> None:
+        """Goes to a message, and stays there."""
+        self._follows = False
+        for answer in self.answers:
+            await answer.ready.wait()
+        # What was on its way to the end when the messages came gets there first.
+        self.call_after_refresh(self.call_after_refresh, self._go_to, widget)
+
+    def _go_to(self, widget: Widget) -> None:
+        self._follows = False
+        self.anchor(False)
+        self.scroll_to_widget(widget, top=True, animate=False, force=True, immediate=True)
+
     async def clear(self) -> None:
         """Removes everything."""
         self._from_end = None
         self.set_earlier(0)
+        self._later = Plain(classes="later").hide()
         await self.query_children().exclude(".earlier").remove()
-        self.follow()
+        self._follows = True  # not by `follow`, which scrolls when other messages may be there
 
     async def prepend(self, widgets: Sequence[Widget]) -> None:
         """Mounts earlier messages at the top; what is in view does not move."""
@@ -142,6 +170,8 @@ class Transcript(VerticalScroll, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         if event.widget is self._earlier:
             self._want_earlier()
+        elif event.widget is self._later:
+            self.post_message(self.LaterWanted())
 
     def _want_earlier(self) -> None:
         if self._earlier.display and self._from_end is None:

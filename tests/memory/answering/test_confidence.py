@@ -185,3 +185,5 @@ def test_what_comes_nearest_is_said_once_and_little_words_are_not_missing(fresh:
     assert near == ["- Bo's shoe size is 44."]
     *_, nothing = fresh.ask("What do I have to do?")
     assert isinstance(nothing, Answer) and nothing.no_answer and nothing.missing == ()
+    *_, pasted = fresh.ask("Why do " + " ".join(f"wombat{n}s" for n in range(40)) + " sing?")
+    assert isinstance(pasted, Answer) and pasted.no_answer and len(pasted.missing) == 5

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.errors import NotFoundError
-from memory.nouns import ChatMessage, Citation, Conversation, Trace
+from memory.llm import Usage
+from memory.nouns import Answer, ChatMessage, Citation, Conversation, ConversationState, Scope, Trace
 from memory.store import conversations, traces
 from memory.store.store import Store
 from memory.time.timestamps import from_ms
+from memory.trace import PLAIN, Plan
 
 
 def test_messages_come_back_in_order_with_their_proof(store: Store) -> None:
@@ -105,3 +107,14 @@ def test_what_is_not_there_is_told(store: Store) -> None:
         ):
             with pytest.raises(NotFoundError, match="9"):
                 use()
+
+
+def test_a_session_stands_as_the_traces_of_its_answers_say(store: Store) -> None:
+    within, march = Scope(("n.md",), tags=("boat",)), datetime(2026, 3, 31, tzinfo=UTC)
+    said = Answer("Four. [1]", model="ollama:qwen3:4b")
+    with store.writing() as conn:
+        assert traces.sum_up(conn, []) == ConversationState()
+        first = traces.store(conn, Trace("When?"), said, 1, PLAIN, 2, Usage(30, 4))
+        second = traces.store(conn, Trace("And now?"), Answer("Five."), 2, Plan(march, within), 1, Usage(10, 2))
+        assert traces.sum_up(conn, [first, second, 99]) == ConversationState(within, march, said.model, 3, 46)
+        assert traces.sum_up(conn, [first]).within is None
