@@ -17,7 +17,7 @@ from tui.work.rows import WorkList, paragraphs, two_lines
 NAMES = {
     "daemon": "The program in the background", "file": "The memory's file", "disk": "The disk", "backups": "Backups",
     "folders": "Folders", "embedder": "What compares meanings", "night": "What is done at night",
-    "config.toml": "The settings",
+    "config.toml": "The settings", "readers": "What reads files", "plug-ins": "Plug-ins",
 }  # fmt: skip
 
 
