@@ -9,16 +9,23 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import fields
+from functools import partial
 from importlib.metadata import version
+from typing import Any
 
 from starlette.responses import Response, StreamingResponse
 
+from daemon.api.objects import read_object
 from daemon.api.routing import Api
 from daemon.api.secrets import PATH as SECRETS
 from daemon.api.services import Services
 from daemon.failures import failure
 from daemon.wire import event_line
 from memory import Memory
+from memory.errors import NotFoundError
+from memory.services.exporting import View
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +44,18 @@ def routes(api: Api, services: Services) -> None:
 
 def read_lines(memory: Memory, kinds: str, secrets: bool = False) -> Iterator[bytes]:
     """Pieces of lines of these kinds, with commas between them, or of all that is true. InvalidInputError."""
-    return memory.exporting.read(version("palimpsest"), tuple(filter(None, kinds.split(","))), secrets)
+    views = memory.exporting.views()
+    views["page"] = View(views["thing"].count, partial(list_pages, memory))
+    return memory.exporting.read(version("palimpsest"), tuple(filter(None, kinds.split(","))), secrets, views)
+
+
+def list_pages(memory: Memory) -> Iterator[dict[str, Any]]:
+    """What is known of each thing that has a page, with its `id`."""
+    for thing in memory.exporting.views()["thing"].read():
+        if thing.page == thing.id:
+            with suppress(NotFoundError):
+                page = read_object(memory, thing.name)
+                yield {"id": thing.id} | {item.name: getattr(page, item.name) for item in fields(page)}
 
 
 async def _stream(pieces: Iterator[bytes]) -> Response:

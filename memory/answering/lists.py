@@ -389,12 +389,22 @@ def keep_newest(entries: Iterable[Found]) -> list[Found]:
     """Each entry once: what says the same is of the newest passage."""
     newest: dict[str, Found] = {}
     for one in entries:
-        key = " ".join(_DAY.sub("", _MARKS.sub("", one.entry.shown)).casefold().split())
-        key = f"{key} {sorted(one.days())}" if one.entry.kind == "event" else key
+        key = key_of(one)
         other = newest.get(key)
         if other is None or (to_ms(one.episode.at) or 0) > (to_ms(other.episode.at) or 0):
             newest[key] = one
     return list(newest.values())
+
+
+def key_of(one: Found) -> str:
+    """What entries that say the same have in common: the words, of an event with its days."""
+    said = strip_days(one)
+    return f"{said} {sorted(one.days())}" if one.entry.kind == "event" else said
+
+
+def strip_days(one: Found) -> str:
+    """The words of an entry, in lower case, without the days that it names."""
+    return " ".join(_DAY.sub("", _MARKS.sub("", one.entry.shown)).casefold().split())
 
 
 def show_entry(one: Found, day: date | None = None, time: str = "") -> str:

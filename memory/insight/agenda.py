@@ -33,13 +33,19 @@ def _read(conn: Connection, passages: list[int]) -> Iterator[Found]:
                 yield Found(episode, entry, NOTHING, NOTHING)
 
 
+def split_clock(one: Found, day: date, at: str) -> tuple[str, str]:
+    """The time of day of an entry on one of its days ("14:00 to 15:00" or ""), and what is said of it."""
+    head, _, said = show_entry(one, day, at).partition(": ")
+    time = head.removeprefix(day.isoformat()).strip()
+    if not time and (found := _CLOCK.search(said)):  # of an event that comes again it stands behind its name
+        return found[1], said[: found.start()] + said[found.end() :]
+    return time, said
+
+
 def _on_days(one: Found, today: date, behind: date) -> Iterator[PlannedEntry]:
     is_task = one.entry.kind == "task"
     for day, at in one.days_within(today - OVERDUE if is_task else today, behind).items():
-        head, _, said = show_entry(one, day, at).partition(": ")
-        time = head.removeprefix(day.isoformat()).strip()
-        if not time and (found := _CLOCK.search(said)):  # of an event that comes again it stands behind its name
-            time, said = found[1], said[: found.start()] + said[found.end() :]
+        time, said = split_clock(one, day, at)
         line = one.episode.line_at(one.entry.start)
         source = one.episode.source
         yield PlannedEntry(day.isoformat(), time, said, is_task, source.uri, one.episode.title, line, one.episode.id)

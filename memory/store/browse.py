@@ -13,7 +13,7 @@ from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_live, source_from_row
 from memory.text.words import index_form
 
-HIDDEN = ("date", "property", "link", "tag")  # types of objects that nobody would look for as things
+HIDDEN = ("date", "property", "tag")  # types of objects that nobody would look for as things
 NEWEST_PASSAGES = 200  # of an object, that are looked at for what stands beside it
 
 

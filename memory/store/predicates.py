@@ -19,6 +19,11 @@ def label_of(conn: Connection, canon: int) -> str:
     return str(label)
 
 
+def list_labels(conn: Connection) -> list[str]:
+    """What all predicates are called."""
+    return [label for (label,) in conn.execute("SELECT label FROM predicate ORDER BY label")]
+
+
 def is_learned_single(conn: Connection, canon: int) -> bool:
     """Whether nearly every subject has one value of the predicate at a time, as far as was decided before."""
     predicates = "(SELECT id FROM predicate WHERE id = ?1 OR canon_id = ?1)"
