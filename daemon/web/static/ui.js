@@ -2,6 +2,8 @@
 
 import { get, whenGone } from "./api.js";
 
+const YEAR_S = 365 * 86_400;
+
 export const { h, render, Fragment } = globalThis.preact;
 export const { useEffect, useLayoutEffect, useMemo, useRef, useState } = globalThis.preactHooks;
 export const html = globalThis.htm.bind(h);
@@ -25,11 +27,15 @@ export function useAnswer(path, query = {}) {
   return { ...state, isCurrent: state.key === key, again: () => setTurn(turn + 1) };
 }
 
-/** A value that is kept in this browser; `fallback` while there is none. */
+/** A value that is kept in this browser; `fallback` while there is none. In a cookie, which is not lost when the page has
+    another port the next time: nothing that others may not know. */
 export function useKept(name, fallback) {
-  const [value, setValue] = useState(() => localStorage.getItem(`palimpsest-${name}`) ?? fallback);
+  const [value, setValue] = useState(() => {
+    const kept = document.cookie.split("; ").find((one) => one.startsWith(`palimpsest.${name}=`));
+    return kept ? decode(kept.slice(kept.indexOf("=") + 1)) : fallback;
+  });
   const keep = (next) => {
-    localStorage.setItem(`palimpsest-${name}`, next);
+    document.cookie = `palimpsest.${name}=${encodeURIComponent(next)}; path=/; samesite=strict; max-age=${YEAR_S}`;
     setValue(next);
   };
   return [value, keep];
