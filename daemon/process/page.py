@@ -40,6 +40,7 @@ class Page:
         self._woken = asyncio.Event()
         self._gate: Gate | None = None
         self._port = 0
+        self._opens = ""  # the token that the opener has
 
     def serve(self, app: ASGIApp) -> None:
         """What the page asks, from now on."""
@@ -57,7 +58,8 @@ class Page:
             self._listen(wanted)
         elif port and port != self._port:
             raise ConflictError(f"The page is open on port {self._port} already. To end that: pal web --stop")
-        url = f"http://127.0.0.1:{self._port}/#{self._sessions.create_link()}"
+        self._opens = self._sessions.create_link()
+        url = f"http://127.0.0.1:{self._port}/#{self._opens}"
         return wire.PageLink(url, self._write_opener(url), self._port, int(LINK_SECONDS))
 
     async def close(self) -> bool:
@@ -119,9 +121,10 @@ class Page:
             )
         return str(self._paths.opener)
 
-    def _note_session(self) -> None:
+    def _note_session(self, token: str) -> None:
         """A link has become a session, which may end before any link does."""
-        self._discard_opener()
+        if token == self._opens:
+            self._discard_opener()
         self._woken.set()
 
     def _discard_opener(self) -> None:

@@ -63,10 +63,10 @@ ELSEWHERE = wire.Failed("forbidden", "This cannot be done from the page.", "`pal
 
 class Guard:
     """The application on the page's port. `hosts` are the names it answers to, each with its port; `when_used` is
-    called when a link has become a session."""
+    told the token of a link that has become a session."""
 
     def __init__(
-        self, api: ASGIApp, sessions: WebSessions, hosts: frozenset[str], when_used: Callable[[], None]
+        self, api: ASGIApp, sessions: WebSessions, hosts: frozenset[str], when_used: Callable[[str], None]
     ) -> None:
         self._api = api
         self._sessions = sessions
@@ -123,10 +123,11 @@ class Guard:
             return fail(WRONG_ORIGIN)
         if scope["method"] != "POST":
             return fail(wire.Failed("not_allowed", "A session is made by POST."))
-        session = self._sessions.exchange(await _read_token(receive))
+        token = await _read_token(receive)
+        session = self._sessions.exchange(token)
         if session is None:
             return fail(USED)
-        self._when_used()
+        self._when_used(token)
         response = JSONResponse({"key": session.key})
         response.set_cookie(_cookie_name(headers), session.cookie, path=API, httponly=True, samesite="strict")
         return response

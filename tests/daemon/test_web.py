@@ -126,7 +126,10 @@ def test_a_link_is_given_to_a_browser_in_a_file_of_ones_own(running: RunningDaem
     file = running.paths.opener
     assert (link.opener, link.url in file.read_text()) == (str(file), True)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    other = running.client.open_page()
     Browser(link.port).exchange(token_of(link))
+    assert other.url in file.read_text(), "it leads where the newest link does"
+    Browser(link.port).exchange(token_of(other))
     assert not file.exists()
     running.client.open_page()
     running.client.close_page()
