@@ -19,7 +19,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from memory.graph.arrays import Bools, Floats, Ids, Ints
@@ -139,11 +138,13 @@ def calibrate_threshold(keys: NDArray[np.floating], evidence: Sequence[frozenset
     evidence stay below, within [0.40, 0.75]. None if there are fewer than 200 such pairs. `keys` (n, d) unit vectors;
     `evidence` (n,) the episodes that answered each."""
     known = [place for place, episodes in enumerate(evidence) if episodes]
-    column = {episode: place for place, episode in enumerate(sorted(frozenset().union(*evidence)))}
-    columns = [column[episode] for place in known for episode in sorted(evidence[place])]
-    ends = np.cumsum([0, *(len(evidence[place]) for place in known)])
-    shared = sparse.csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(known), len(column)))
-    apart = (shared @ shared.T).toarray() == 0
+    answered_by: dict[int, list[int]] = {}
+    for number, place in enumerate(known):
+        for episode in evidence[place]:
+            answered_by.setdefault(episode, []).append(number)
+    apart = np.ones((len(known), len(known)), np.bool_)
+    for questions in answered_by.values():
+        apart[np.ix_(questions, questions)] = False
     alike = keys[known].astype(np.float64) @ keys[known].T if known else np.empty((0, 0))
     pairs = alike[np.tril(apart, -1)]
     if len(pairs) < PAIRS:

@@ -267,7 +267,7 @@ class Toolbox:
         graph = self._found.graph
         rows = self._passages_of(node)
         rows = rows[np.lexsort((rows, -self._ranking[rows]))][:MAX_COOCCURRING]
-        columns, counts = np.unique(graph.counts[rows].indices, return_counts=True)
+        columns, counts = np.unique(graph.counts.columns_of(rows), return_counts=True)
         known = ~graph.is_date[columns]
         return dict(zip(graph.object_ids[columns[known]].tolist(), counts[known].tolist(), strict=True))
 
@@ -282,7 +282,7 @@ class Toolbox:
         ]
         found = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
         graph = self._found.graph
-        columns = np.unique(graph.counts[top_k(scores, self._walk.allowed, 2 * MAX_RESULTS)].indices)
+        columns = np.unique(graph.counts.columns_of(top_k(scores, self._walk.allowed, 2 * MAX_RESULTS)))
         labels = stored.object_labels(conn, graph.object_ids[columns].tolist())
         inside = [
             node

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
-from memory.graph.postings import IdIndex, Postings, flatten_slices
-from memory.store.append_only import append_rows, stack_rows
+from memory.graph.postings import IdIndex, Postings, SparseRows, flatten_slices
+from memory.store.append_only import append_rows
 from memory.store.graph import EDGE_KINDS
 
 Ints = NDArray[np.int64]
@@ -67,13 +66,13 @@ class Theses(NamedTuple):
     asserts: Ids
     valid_from: Ints
     valid_to: Ints
-    members: sparse.csr_matrix
+    members: SparseRows
 
     @classmethod
     def empty(cls) -> Theses:
         """No theses."""
         ids, times = np.empty(0, np.int32), np.empty(0, np.int64)
-        return cls(ids, ids, ids, times, times, sparse.csr_matrix((0, 0), dtype=np.int32))
+        return cls(ids, ids, ids, times, times, SparseRows.empty(dtype=np.int32))
 
     def with_theses(self, theses: Sequence[ThesisVertex], rows: Ids, columns: Mapping[int, int], width: int) -> Theses:
         """These and some more; `rows` their episodes' rows, `columns` object node id -> column, `width` columns."""
@@ -81,12 +80,12 @@ class Theses(NamedTuple):
         edges = [thesis.members[node] for thesis, nodes in zip(theses, order, strict=True) for node in nodes]
         indices = [columns[node] for nodes in order for node in nodes]
         ends = np.cumsum([0, *map(len, order)])
-        members = sparse.csr_matrix((np.array(edges, np.int32), indices, ends), shape=(len(theses), width))
+        members = SparseRows.build(np.array(edges, np.int32), indices, ends, width)
         starts = [NO_TIME if thesis.valid_from is None else thesis.valid_from for thesis in theses]
         stops = [NO_END if thesis.valid_to is None else thesis.valid_to for thesis in theses]
         more = ([one.node_id for one in theses], rows, [one.asserts for one in theses], starts, stops)
         pairs: zip[Any] = zip(self[:-1], more, strict=True)
-        return Theses._make([*(append_rows(*pair) for pair in pairs), stack_rows(self.members, members, width)])
+        return Theses._make([*(append_rows(*pair) for pair in pairs), self.members.stack(members, width)])
 
     def with_times(self, times: Mapping[int, tuple[int | None, int | None]]) -> Theses:
         """These, of which some begin and end at other times (id -> begin, end); other ids are passed over."""
@@ -168,8 +167,8 @@ class Graph:
     alive: Bools
     object_ids: Ints
     is_date: Bools
-    counts: sparse.csr_matrix
-    titled: sparse.csr_matrix
+    counts: SparseRows
+    titled: SparseRows
     mention_ids: Ids
     theses: Theses
     links: Links
@@ -179,7 +178,7 @@ class Graph:
     def empty(cls) -> Graph:
         """The graph of a memory that holds nothing."""
         ints, bools = np.empty(0, np.int64), np.empty(0, np.bool_)
-        nothing = sparse.csr_matrix((0, 0), dtype=np.float32)
+        nothing = SparseRows.empty()
         ids = np.empty(0, np.int32)
         return cls(
             ints, ints, ints, ints, bools, ints, bools, ints, bools, nothing, nothing, ids,
@@ -273,8 +272,8 @@ class Graph:
             alive=alive,
             object_ids=object_ids,
             is_date=append_rows(self.is_date, [is_date for _, is_date in new_objects]),
-            counts=stack_rows(self.counts, counts, len(object_ids)),
-            titled=stack_rows(self.titled, titled, len(object_ids)),
+            counts=self.counts.stack(counts, len(object_ids)),
+            titled=self.titled.stack(titled, len(object_ids)),
             mention_ids=append_rows(self.mention_ids, mention_ids),
             theses=self.theses.with_theses(
                 theses, row_of.find(np.array([t.episode_id for t in theses], np.int64)), column_of, len(object_ids)
@@ -349,7 +348,7 @@ def _chat_order(graph: Graph) -> Ints:
 def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degrees:
     """Of these rows alone, for `width` objects."""
 
-    def entries_of(matrix: sparse.csr_matrix) -> Ints | slice:
+    def entries_of(matrix: SparseRows) -> Ints | slice:
         if len(rows) == matrix.shape[0]:  # a place for each mention would take more than the mentions
             return slice(None)
         return flatten_slices(matrix.indptr[rows], matrix.indptr[rows + 1] - matrix.indptr[rows])[1]
@@ -364,7 +363,7 @@ def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degree
 
 def _rows(
     episodes: Sequence[EpisodeVertex], columns: Mapping[int, int], width: int
-) -> tuple[sparse.csr_matrix, sparse.csr_matrix, Ids]:
+) -> tuple[SparseRows, SparseRows, Ids]:
     count_values: list[float] = []
     count_columns: list[int] = []
     count_ends = [0]
@@ -380,7 +379,6 @@ def _rows(
         count_ends.append(len(count_columns))
         title_columns.extend(columns[node] for node in sorted(episode.titles))
         title_ends.append(len(title_columns))
-    shape = (len(episodes), width)
-    counts = sparse.csr_matrix((np.array(count_values, np.float32), count_columns, count_ends), shape=shape)
-    titled = sparse.csr_matrix((np.ones(len(title_columns), np.float32), title_columns, title_ends), shape=shape)
+    counts = SparseRows.build(np.array(count_values, np.float32), count_columns, count_ends, width)
+    titled = SparseRows.build(np.ones(len(title_columns), np.float32), title_columns, title_ends, width)
     return counts, titled, np.array(edge_ids, np.int32)

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from memory.graph.arrays import NO_END, NO_TIME, TITLE_BONUS, Graph, Ints, Links, Theses
 from memory.graph.change import LINK_KINDS, GraphChange
-from memory.graph.postings import IdIndex
+from memory.graph.postings import IdIndex, SparseRows
 from memory.graph.quantized import QuantizedVectors
 from memory.protocols import Vectors
 from memory.store import episodes, vectors
@@ -98,8 +97,8 @@ def without_vectors(graph: Graph, dimension: int, limit: int) -> Snapshot:
 def load_passages(conn: Connection) -> Graph:
     """The graph without objects and edges: what full text needs where the rest cannot be read."""
     columns = _episode_columns(conn)
-    nothing = sparse.csr_matrix((len(columns["alive"]), 0), dtype=np.float32)
-    return replace(Graph.empty(), **columns, counts=_roomy(nothing.copy()), titled=_roomy(nothing))
+    nothing = SparseRows.empty(len(columns["alive"]))
+    return replace(Graph.empty(), **columns, counts=nothing.with_room(), titled=nothing.with_room())
 
 
 def load_graph(conn: Connection) -> Graph:
@@ -111,8 +110,8 @@ def load_graph(conn: Connection) -> Graph:
     counts, titled, mention_ids = _mentions(edges, nodes.row_of, nodes.column_of)
     return replace(
         nodes,
-        counts=_roomy(counts),
-        titled=_roomy(titled),
+        counts=counts.with_room(),
+        titled=titled.with_room(),
         mention_ids=with_room(mention_ids),
         theses=_theses(conn, edges, nodes.row_of, nodes.column_of),
         links=_links(conn, edges),
@@ -130,14 +129,14 @@ def _episode_columns(conn: Connection) -> dict[str, Any]:
 
 def _mentions(
     edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: IdIndex, columns: IdIndex
-) -> tuple[sparse.csr_matrix, sparse.csr_matrix, NDArray[np.int32]]:
+) -> tuple[SparseRows, SparseRows, NDArray[np.int32]]:
     """`counts`, `titled` and `mention_ids` of a Graph; takes these edges out of `edges`."""
     mentions = edges.pop("mention")
-    counts, places = _matrix(mentions, row_of, columns)
-    counts.data = (mentions.support + TITLE_BONUS * mentions.title)[places].astype(np.float32)
-    titled, _ = _matrix(mentions.select(mentions.title), row_of, columns)
-    titled.data = np.ones(titled.nnz, np.float32)
-    return counts, titled, mentions.id[places]
+    found = _matrix(mentions, row_of, columns)
+    weights = mentions.support + TITLE_BONUS * mentions.title
+    counts = replace(found, data=weights[found.data].astype(np.float32))
+    titled = _matrix(mentions.select(mentions.title), row_of, columns)
+    return counts, replace(titled, data=np.ones(titled.size, np.float32)), mentions.id[found.data]
 
 
 def _theses(
@@ -149,11 +148,11 @@ def _theses(
     asserted = np.zeros(len(ids), np.int32)
     asserted[thesis_of.find(edges["asserts"].dst)] = edges["asserts"].id
     del edges["asserts"]
-    members, places = _matrix(edges["member"], thesis_of, columns)
-    members.data = edges.pop("member").id[places]
-    del places
+    found = _matrix(edges["member"], thesis_of, columns)
+    members = replace(found, data=edges.pop("member").id[found.data])
+    del found
     columns_of_theses = (ids.astype(np.int32), row_of.find(episode_ids), asserted, valid_from, valid_to)
-    return Theses._make([*map(with_room, columns_of_theses), _roomy(members)])
+    return Theses._make([*map(with_room, columns_of_theses), members.with_room()])
 
 
 def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays]) -> Links:
@@ -172,19 +171,8 @@ def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays])
     return Links(ids, codes[order], src, dst, start, end, evidence[np.isin(evidence[:, 0], ids)].astype(np.int32))
 
 
-def _matrix(
-    edges: stored.EdgeArrays, row_of: IdIndex, column_of: IdIndex
-) -> tuple[sparse.csr_matrix, NDArray[np.int32]]:
-    """The edges as a matrix, and for each of its entries, by row, then column, which edge it is."""
-    rows, columns = row_of.find(edges.src), column_of.find(edges.dst)
-    numbers = np.arange(len(rows), dtype=np.int32)
-    matrix = sparse.coo_matrix((numbers, (rows, columns)), shape=(len(row_of), len(column_of))).tocsr()
-    return matrix, matrix.data
-
-
-def _roomy(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
-    """The same matrix with room to grow; one array after the other, so that never all are there twice."""
-    matrix.data = with_room(matrix.data)
-    matrix.indices = with_room(matrix.indices)
-    matrix.indptr = with_room(matrix.indptr)
-    return matrix
+def _matrix(edges: stored.EdgeArrays, row_of: IdIndex, column_of: IdIndex) -> SparseRows:
+    """The edges as a matrix by row, then column, whose entries say which edge they are. ValueError for an edge of what
+    is not there."""
+    shape = (len(row_of), len(column_of))
+    return SparseRows.from_pairs(row_of.find(edges.src), column_of.find(edges.dst), shape)

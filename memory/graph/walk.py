@@ -8,14 +8,14 @@ of a kind that may not be entered. Whoever walks with `neighbours` cannot break 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse as sparse
 
 from memory.errors import InvalidInputError
 from memory.graph.arrays import NO_END, NO_TIME, Bools, Codes, Floats, Graph, Ids, Ints
+from memory.graph.postings import SparseRows
 from memory.store.graph import EDGE_KINDS, EdgeKind
 
 EPISODE, THESIS, OBJECT = 0, 1, 2
@@ -56,15 +56,15 @@ Relevance = Callable[[Ids], Floats]
 @dataclass(frozen=True, slots=True)
 class Index:
     """A Graph read backwards; made once for each Graph. `kinds`, `rows` by node id: EPISODE, THESIS or OBJECT (-1:
-    unknown) and the row or column. `mentioned` (n, m) and `in_theses` (t, m) by column, with edge ids as entries;
-    `asserted` (t, n) by column, with thesis rows as entries. `link_ends` (2l,) sorted node ids and `link_places` (2l,)
+    unknown) and the row or column. `mentioned` (m, n) and `in_theses` (m, t), with edge ids as entries;
+    `asserted` (n, t), with thesis rows as entries. `link_ends` (2l,) sorted node ids and `link_places` (2l,)
     which link ends there. `penalties` by node id: the hub penalty, 1 for ordinary vertices and less for hubs."""
 
     kinds: Codes
     rows: Ids
-    mentioned: sparse.csc_matrix
-    in_theses: sparse.csc_matrix
-    asserted: sparse.csc_matrix
+    mentioned: SparseRows
+    in_theses: SparseRows
+    asserted: SparseRows
     link_ends: Ids
     link_places: Ids
     penalties: Floats
@@ -82,12 +82,13 @@ def _index(graph: Graph) -> Index:
     for kind, ids in ((EPISODE, graph.episode_ids), (THESIS, theses.ids), (OBJECT, graph.object_ids)):
         kinds[ids] = kind
         rows[ids] = np.arange(len(ids))  # of two rows of an episode the later one lives
-    shape = (len(theses.ids), len(graph.alive))
-    asserted = sparse.csr_matrix((np.arange(shape[0], dtype=np.int32), theses.rows, np.arange(shape[0] + 1)), shape)
+    count = len(theses.ids)
+    numbers = np.arange(count + 1, dtype=np.int32)
+    asserted = SparseRows(numbers[:count], theses.rows, numbers, (count, len(graph.alive)))
     ends = np.concatenate([links.src, links.dst])
     order = np.argsort(ends, kind="stable")
-    mentioned = sparse.csr_matrix((graph.mention_ids, graph.counts.indices, graph.counts.indptr), graph.counts.shape)
-    columns = mentioned.tocsc(), theses.members.tocsc(), asserted.tocsc()
+    mentioned = replace(graph.counts, data=graph.mention_ids)
+    columns = mentioned.transpose(), theses.members.transpose(), asserted.transpose()
     places = (order % max(1, len(links.ids))).astype(np.int32)
     return Index(kinds, rows, *columns, ends[order], places, _penalties(graph, size, ends))
 

@@ -113,9 +113,10 @@ class PropagatedRelevance:
         """(n,) of the episodes and (m,) of the objects."""
         own = np.where(self.allowed, np.clip(self.scores, 0, 1), 0).astype(np.float32)
         rows = top_k(own, self.allowed, MAX_RELEVANCE_SOURCES)
-        mentions = self.graph.counts[rows]
+        counts = self.graph.counts
+        of, entries = counts.entries_of(rows)
         objects = np.zeros(len(self.graph.object_ids), np.float32)
-        np.maximum.at(objects, mentions.indices, np.repeat(own[rows], np.diff(mentions.indptr)))
+        np.maximum.at(objects, counts.indices[entries], own[rows][of])
         episodes = np.where(self.allowed, np.maximum(own, self._of_titles(objects)), 0).astype(np.float32)
         return episodes, objects
 

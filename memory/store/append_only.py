@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -41,7 +40,7 @@ def with_room(array: NDArray[Scalar]) -> NDArray[Scalar]:
 
 
 def _room_of(array: NDArray[Any]) -> _Room | None:
-    """The room that the array begins; scipy's matrices hold views of what they are given."""
+    """The room that the array begins."""
     room = array.base
     while isinstance(room, np.ndarray) and not isinstance(room, _Room):
         room = room.base
@@ -59,15 +58,3 @@ def _with_room(array: NDArray[Any], size: int) -> _Room:
 def _begin_of(room: _Room, size: int) -> NDArray[Any]:
     room.used = size
     return np.ndarray((size, *room.shape[1:]), room.dtype, buffer=room)
-
-
-def stack_rows(top: sparse.csr_matrix, bottom: sparse.csr_matrix, width: int) -> sparse.csr_matrix:
-    """Rows of `bottom` under those of `top`, `width` columns."""
-    return sparse.csr_matrix(
-        (
-            append_rows(top.data, bottom.data),
-            append_rows(top.indices, bottom.indices),
-            append_rows(top.indptr, bottom.indptr[1:] + top.indptr[-1]),
-        ),
-        shape=(top.shape[0] + bottom.shape[0], width),
-    )

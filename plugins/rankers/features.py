@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sparse
 
 from memory.graph.arrays import NO_TIME, Bools, Floats, Graph
 from memory.graph.walk import EPISODE, OBJECT, Relevance, Walkable
@@ -100,14 +99,14 @@ def encode_distances(near: Subgraph, begin: Sequence[int]) -> Floats:
     """(v, 9) of each vertex: whether it is a start; what arrives there, by mean, after one and two rounds with the
     edges and after one and two against them; and the same as 0 or 1."""
     start = np.isin(near.vertices, np.array(begin, np.int32)).astype(np.float32)[:, None]
-    size, n = len(near.vertices), len(near.edges)
-    with_edges = sparse.csr_matrix((np.ones(n, np.float32), (near.tails, near.heads)), (size, size))
+    size = len(near.vertices)
     means = []
-    for matrix in (with_edges, with_edges.T.tocsr()):
-        arriving = np.asarray(matrix.sum(1))
+    for to, of in ((near.tails, near.heads), (near.heads, near.tails)):
+        arriving = np.bincount(to, minlength=size)[:, None]
         mean = start
         for _ in range(2):
-            mean = np.divide(matrix @ mean, arriving, out=np.zeros_like(start), where=arriving > 0)
+            sums = np.bincount(to, mean[of, 0], size).astype(np.float32)[:, None]
+            mean = np.divide(sums, arriving, out=np.zeros_like(start), where=arriving > 0)
             means.append(mean)
     return np.hstack([start, *means, *((mean > 0).astype(np.float32) for mean in means)])
 
@@ -136,7 +135,7 @@ def _evidence(around: Surroundings) -> tuple[Floats, Floats]:
     mentions = np.flatnonzero((walk.kinds(near.src) == EPISODE) & (walk.kinds(near.dst) == OBJECT))
     if len(mentions):
         rows, columns = walk.rows(near.src[mentions]), walk.rows(near.dst[mentions])
-        support[mentions] = np.asarray(walk.graph.counts[rows, columns]).ravel()
+        support[mentions] = walk.graph.counts.values_at(rows, columns)
     told = around.embeddings.relations(near) if around.embeddings is not None else {}
     for place, edge in enumerate(near.edges.tolist()):
         if edge in told:

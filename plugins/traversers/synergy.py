@@ -34,7 +34,7 @@ def synergy(graph: Graph, seeds: Seeds, allowed: Bools, walk: Walk, settings: Tr
     formula paths rank paths only."""
     view, _, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     plain = settings.synergy.formula == "paper"
-    columns = np.unique(graph.counts[top_k(seeds.episode_scores, view.allowed, MAX_CONFIRMING)].indices)
+    columns = np.unique(graph.counts.columns_of(top_k(seeds.episode_scores, view.allowed, MAX_CONFIRMING)))
     nodes = graph.object_ids[columns]
     worth = dict(zip(nodes.tolist(), (graph.idf[columns] * relevance(nodes.astype(np.int32))).tolist(), strict=True))
     bridges = find_bridges(view, walk.paths, walk.visit, worth, relevance)

@@ -38,7 +38,7 @@ def begin_walk(
         rows = top_k(seeds.episode_scores, walk.allowed, settings.episodes)
         found |= {int(graph.episode_ids[row]): float(seeds.episode_scores[row]) for row in rows}
     if not found:
-        columns = np.unique(graph.counts[top_k(seeds.episode_scores, walk.allowed, OWN_EPISODES)].indices)
+        columns = np.unique(graph.counts.columns_of(top_k(seeds.episode_scores, walk.allowed, OWN_EPISODES)))
         rarest = columns[np.lexsort((graph.object_ids[columns], -graph.idf[columns]))][:OWN_OBJECTS]
         found = dict.fromkeys(graph.object_ids[rarest].tolist(), 1.0)
     return walk, {node: found[node] for node in sorted(found) if walk.visible(node)}, relevance_of(walk, seeds)

@@ -44,7 +44,7 @@ def seen(graph: Graph) -> dict[str, Any]:
     """What can be seen of a graph, however it came about."""
     living = {int(node) for node in graph.episode_ids[graph.alive]}
     theses, links = graph.theses, graph.links
-    members = theses.members.tocsr()
+    members = theses.members
     told: dict[int, set[int]] = {}
     for edge, episode in links.evidence.tolist():
         told.setdefault(edge, set()).add(episode)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.graph.postings import LATE, IdIndex, Postings
-from memory.store.append_only import LEAST_ROOM, append_rows, stack_rows
+from memory.graph.postings import LATE, IdIndex, Postings, SparseRows
+from memory.store.append_only import LEAST_ROOM, append_rows
 from tests.examples import examples
 
 lists = st.lists(st.integers(0, 99), max_size=40)
@@ -33,15 +32,20 @@ def test_growing_copies_seldom() -> None:
     assert len(rooms) < 6
 
 
+def dense(rows: int) -> SparseRows:
+    """Three columns of ones."""
+    return SparseRows.build(np.ones(3 * rows, np.float32), [0, 1, 2] * rows, range(0, 3 * rows + 1, 3), 3)
+
+
 def test_a_matrix_keeps_its_room() -> None:
-    row = sparse.csr_matrix(np.ones((1, 3), np.float32))
+    row = dense(1)
     matrix = row
     rooms = set()
     for _ in range(2 * LEAST_ROOM):
-        matrix = stack_rows(matrix, row, 3)
+        matrix = matrix.stack(row, 3)
         rooms |= {matrix.data.ctypes.data, matrix.indices.ctypes.data, matrix.indptr.ctypes.data}
     assert len(rooms) < 20
-    assert matrix.toarray().all()
+    assert matrix.data.all() and matrix.indices.tolist() == [0, 1, 2] * (2 * LEAST_ROOM + 1)
 
 
 def test_only_the_array_that_begins_a_room_goes_on_in_it() -> None:
@@ -74,11 +78,11 @@ def test_places_grown_are_the_places_of_all(batches: list[list[int]], data: st.D
 @examples(2)
 @given(st.lists(st.lists(st.integers(0, 9), max_size=5, unique=True), max_size=12), st.integers(0, 12))
 def test_postings_grown_find_what_the_matrix_holds(rows: list[list[int]], first: int) -> None:
-    def matrix(some: list[list[int]]) -> sparse.csr_matrix:
+    def matrix(some: list[list[int]]) -> SparseRows:
         indices = np.array([column for row in some for column in row], np.int32)
         ends = np.cumsum([0, *map(len, some)]).astype(np.int32)
         width = 1 + max(indices, default=0)
-        return sparse.csr_matrix((np.ones(len(indices), np.float32), indices, ends), shape=(len(some), width))
+        return SparseRows.build(np.ones(len(indices), np.float32), indices, ends, width)
 
     whole = matrix(rows)
     postings = Postings(whole, Postings(matrix(rows[:first])))
@@ -91,8 +95,8 @@ def test_postings_grown_find_what_the_matrix_holds(rows: list[list[int]], first:
 
 
 def test_when_much_came_late_all_is_sorted_again() -> None:
-    few = sparse.csr_matrix(np.ones((1, 3), np.float32))
-    many = sparse.csr_matrix(np.ones((LATE, 3), np.float32))
+    few = dense(1)
+    many = dense(LATE)
     grown = Postings(many, Postings(few))
-    assert grown._sorted.shape[0] == LATE
+    assert grown._sorted.shape[1] == LATE
     assert Postings(many, grown)._sorted is grown._sorted

@@ -18,6 +18,7 @@ from memory.settings import MemorySettings, RecallSettings
 from memory.store import graph as stored
 from memory.store.graph import EdgeRow
 from tests.examples import examples
+from tests.memory.graph.dense import row_of
 from tests.memory.retrieval.walking import everything
 from tests.memory.store.building import HashEmbedder
 
@@ -66,8 +67,8 @@ def living(graph: Graph) -> dict[int, tuple[object, ...]]:
             bool(graph.is_chat[row]),
             int(graph.words[row]),
             *(
-                {int(graph.object_ids[c]): float(v) for c, v in zip(part.indices, part.data, strict=True)}
-                for part in (graph.counts[row], graph.titled[row])
+                {int(graph.object_ids[column]): float(value) for column, value in row_of(part, row).items()}
+                for part in (graph.counts, graph.titled)
             ),
         )
         for node, row in graph.row_of.items()

@@ -14,6 +14,7 @@ from memory.retrieval.pagerank import LEAST, find_core_strategy, spread
 from memory.retrieval.traversers import Seeds
 from memory.settings import RecallSettings
 from tests.examples import examples
+from tests.memory.graph.dense import write_out
 
 SETTINGS = RecallSettings()
 
@@ -89,7 +90,7 @@ def test_an_unknown_strategy_names_the_known_ones() -> None:
 
 def everywhere(graph: Graph, seeds: Seeds, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same walk over all episodes and objects, as power iteration writes it."""
-    counts, titled = graph.counts.toarray(), graph.titled.toarray()
+    counts, titled = write_out(graph.counts), write_out(graph.titled)
     idf = np.where((graph.document_frequency > 20) | graph.is_date, 0, graph.idf)
     weights = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf * graph.alive[:, None]
     titles = titled * graph.alive[:, None]
