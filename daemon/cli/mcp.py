@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from daemon.mcp.access import Policies
 
 LOG = "mcp.log"
+LOOK_SECONDS = 2.0  # between two looks whether the daemon is there
 
 
 @click.group("mcp", invoke_without_command=True)
@@ -63,9 +65,10 @@ def mcp(
     from daemon.process import logs
 
     logs.configure(session.paths.logs / LOG, "INFO")
-    policies = Policies(session.paths.config, lambda: _client(session).folders())
+    daemon = _Daemon(session)
+    policies = Policies(session.paths.config, lambda: daemon().folders())
     if over_http:
-        _serve_http(session, policies, port)
+        _serve_http(session, daemon, policies, port)
         return
     from daemon.mcp.server import AgentServer
 
@@ -74,28 +77,37 @@ def mcp(
     if writes and not (folders or everything):
         raise click.UsageError("--write goes with --all or --folder; for an agent of config.toml it is said there.")
     calls = policies.settings.mcp.calls_per_minute
-    _client(session)  # without a daemon the program that starts this is told at once
-    AgentServer(Agent(lambda: _client(session), find, calls, client)).run()
+    daemon()  # where it cannot start, the program that starts this is told at once
+    AgentServer(Agent(daemon, find, calls, client)).run()
 
 
-def _client(session: Session) -> Client:
+class _Daemon:
     """A client of a daemon that answers; one that was stopped meanwhile is started again."""
-    from daemon.client import DaemonDownError
 
-    try:
-        session.client.hello()
-    except DaemonDownError:
-        session.__dict__.pop("client", None)
-    return session.client
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._seen = 0.0  # when it last answered
+
+    def __call__(self) -> Client:
+        from daemon.client import DaemonDownError
+
+        if time.monotonic() - self._seen > LOOK_SECONDS:
+            try:
+                self._session.client.hello()
+            except DaemonDownError:
+                self._session.__dict__.pop("client", None)
+            self._session.client.hello()
+            self._seen = time.monotonic()
+        return self._session.client
 
 
-def _serve_http(session: Session, policies: Policies, port: int | None) -> None:
+def _serve_http(session: Session, daemon: _Daemon, policies: Policies, port: int | None) -> None:
     from daemon.mcp import http
     from daemon.mcp.agent import Agent
 
     tokens = open_tokens(session)
     settings = policies.settings.mcp
-    _client(session)
+    daemon()
     try:
         sock = http.listen(settings.port if port is None else port)
     except OSError as error:
@@ -111,7 +123,7 @@ def _serve_http(session: Session, policies: Policies, port: int | None) -> None:
     )
     http.serve(
         sock,
-        lambda name: Agent(lambda: _client(session), policies.find, settings.calls_per_minute, name),
+        lambda name: Agent(daemon, policies.find, settings.calls_per_minute, name),
         tokens,
     )
 

@@ -146,6 +146,7 @@ class Sessions:
         server = AgentServer(self._make_agent(name))
         server.streamable_http_app(
             streamable_http_path=PATH,
+            json_response=True,  # nothing is told before a call is answered
             max_request_body_size=MAX_REQUEST_BYTES,
             session_idle_timeout=IDLE_SECONDS,
             max_sessions=MAX_SESSIONS,

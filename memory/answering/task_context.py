@@ -1,9 +1,9 @@
 """What a program gets to read before a task: the facts that hold, then the sentences of many passages that fit best, as
 many as there is room for, each with the number of its source.
 
-Not whole passages: of the gold lines of six invented lives sentences hold a tenth more in the same room, and two tenths
-more where there is little (`benchmarks.mcp`). Every line is one line, so that nothing in a note can look like another
-line, and sentences that give orders to a program are left out. The same memory gives the same text.
+Not whole passages: in the same room sentences hold more of the gold lines of invented lives (`benchmarks.contexts`).
+Each stands on one line, so that nothing in a note can look like another line, and those that give orders to a program
+are left out. The same memory gives the same text.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ Kind = Literal["fact", "passage"]
 
 def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embedder, budget: int) -> TaskContext:
     """What was retrieved for a task, in at most `budget` tokens, about. `conn` must see what the retrieval saw."""
-    state = AnswerState(conn, found, embedder)
+    state, orders = AnswerState(conn, found, embedder), _Orders()
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
-    sentences = [one for one in ranked if not _is_heading(one) and not _is_order(one)]
+    sentences = [one for one in ranked if not _is_heading(one) and not orders.hold(one)]
     near = {one.thesis_id for one in sentences if _bears_on_task(one)}
     sentences.sort(key=lambda one: one.thesis_id not in near)  # the others where there is room for them
     evidence, _, _ = gather_evidence(conn, found, (), embedder, chains=None)
     page = _Page(budget, _common_root(hit.episode for hit in found.recall.hits))
-    page.add_facts(piece for piece in evidence if piece.kind == "fact" and not _gives_orders(piece.episode, piece))
+    page.add_facts(piece for piece in evidence if piece.kind == "fact" and not orders.hold(piece))
     page.add_sentences(sentences if near else [])
     lines, sources = tuple(page.lines()), tuple(page.sources.values())
     text = page.text(lines) if lines else NOTHING
@@ -193,16 +193,19 @@ def _is_heading(sentence: AnswerCandidate) -> bool:
     return text.startswith("#", text.rfind("\n", 0, sentence.start + 1) + 1)
 
 
-def _gives_orders(episode: Episode, piece: EvidencePiece) -> bool:
-    return _overlaps_order(episode, piece.start, len(piece.quote))
+class _Orders:
+    """Where passages give orders to a program that reads them; each is looked through once."""
 
+    def __init__(self) -> None:
+        self._spans: dict[int, list[tuple[int, int]]] = {}
 
-def _is_order(sentence: AnswerCandidate) -> bool:
-    return _overlaps_order(sentence.episode, sentence.start, len(sentence.quote))
-
-
-def _overlaps_order(episode: Episode, start: int, length: int) -> bool:
-    return any(begin < start + length and start < end for begin, end in order_spans(episode.text))
+    def hold(self, one: AnswerCandidate | EvidencePiece) -> bool:
+        """Whether the words lie in such an order."""
+        episode = one.episode
+        if episode.id not in self._spans:
+            self._spans[episode.id] = order_spans(episode.text)
+        end = one.start + len(one.quote)
+        return any(first < end and one.start < last for first, last in self._spans[episode.id])
 
 
 def _common_root(episodes: Iterable[Episode]) -> str:

@@ -1,0 +1,173 @@
+"""What an agent waits for in a large memory: `python -m benchmarks.mcp --data DIR --episodes N [--json]`.
+
+Builds the memory of `benchmarks.scale`, starts a daemon on it, and asks each question three times, in turns: of the
+daemon's API, of `pal mcp` over stdin and stdout, and of `pal mcp --http`. benchmarks/README.md says what each figure
+means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp.client.client import Client as AgentClient
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from benchmarks import command, metrics
+from benchmarks.scale import WARM_UP, build_apart, load_sets
+from benchmarks.watching import QUIET
+from daemon.client import Client
+from daemon.mcp.tokens import Tokens
+from daemon.paths import Paths, private_folder
+from daemon.settings import McpClientSettings, McpSettings, render
+from daemon.starting import connect
+
+AGENT = "bench"
+PASSAGES = 10
+OTHERS = 50  # calls of each tool beside `search`
+SETTINGS = replace(QUIET, mcp=McpSettings(calls_per_minute=10_000, clients={AGENT: McpClientSettings(everything=True)}))
+PAL = "import sys; from daemon.cli import main; sys.exit(main(prog_name='pal'))"
+Asked = Callable[[str], Awaitable[Any]]
+
+
+@contextmanager
+def serve_http(paths: Paths) -> Iterator[str]:
+    """`pal mcp --http` on a port that is free; its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PAL, "mcp", "--http", "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | paths.environment(),
+    )
+    assert process.stderr is not None
+    try:
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+", line)
+        if found is None:
+            raise command.DataError(f"`pal mcp --http` did not start: {line.strip()}")
+        yield found[0]
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+async def measure(client: Client, paths: Paths, questions: Sequence[str]) -> dict[str, Any]:
+    """The figures, as the JSON object of the README. The three are asked in another order each time."""
+    token = Tokens(paths.data / "mcp-tokens.json").issue(AGENT)
+    server = StdioServerParameters(
+        command=sys.executable, args=["-c", PAL, "mcp", "--client", AGENT], env=os.environ | paths.environment()
+    )
+    async with AsyncExitStack() as stack:
+        url = stack.enter_context(serve_http(paths))
+        over_stdio = await stack.enter_async_context(AgentClient(stdio_client(server)))
+        http = await stack.enter_async_context(httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}))
+        over_http = await stack.enter_async_context(AgentClient(streamable_http_client(url, http_client=http)))
+
+        async def recall(question: str) -> None:
+            client.recall(question, PASSAGES)
+
+        ways: dict[str, Asked] = {
+            "api": recall,
+            "stdio": lambda question: _call(over_stdio, "search", query=question, k=PASSAGES),
+            "http": lambda question: _call(over_http, "search", query=question, k=PASSAGES),
+        }
+        others: dict[str, Asked] = {
+            "context": lambda question: _call(over_stdio, "context", task=question),
+            "recent": lambda question: _call(over_stdio, "recent"),
+        }
+        for question in questions[:WARM_UP]:
+            for ask in ways.values():
+                await ask(question)
+        times: dict[str, list[float]] = {name: [] for name in (*ways, *others)}
+        for number, question in enumerate(questions):
+            names = list(ways)
+            for name in (*names[number % 3 :], *names[: number % 3]):
+                times[name].append(await _time(ways[name], question))
+        for name, ask in others.items():
+            times[name] = [await _time(ask, question) for question in questions[:OTHERS]]
+    result: dict[str, Any] = {"episodes": client.status().episodes, "questions": len(questions)}
+    for name, taken in times.items():
+        result[name] = {"p50_ms": metrics.percentile(taken, 50), "p95_ms": metrics.percentile(taken, 95)}
+    for name in ("stdio", "http"):
+        more = [one - api for one, api in zip(times[name], times["api"], strict=True)]
+        result[name] |= {"more_p50_ms": metrics.percentile(more, 50)}
+    return result
+
+
+async def _call(client: AgentClient, tool: str, **arguments: Any) -> None:
+    answered = await client.call_tool(tool, arguments)
+    if answered.is_error:
+        raise command.DataError(f"{tool} was refused: {answered.content}")
+
+
+async def _time(ask: Asked, question: str) -> float:
+    started = time.perf_counter()
+    await ask(question)
+    return 1000 * (time.perf_counter() - started)
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print the table: one row for each way to ask."""
+    names = {
+        "api": "recall, API", "stdio": "search, stdio", "http": "search, HTTP", "context": "context, stdio",
+        "recent": "recent, stdio",
+    }  # fmt: skip
+    command.show_table(
+        f"{result['episodes']:,} episodes, {result['questions']:,} questions",
+        [{"way": title, **result[name]} for name, title in names.items()],
+        {"way": "way", "p50 ms": "p50_ms", "p95 ms": "p95_ms", "more than the API, p50 ms": "more_p50_ms"},
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mcp", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="a question set, or a folder of them")
+    parser.add_argument("--episodes", type=command.positive, required=True, metavar="N", help="documents to remember")
+    parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
+    parser.add_argument("--limit", type=command.positive, default=300, metavar="N", help="questions at most (300)")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    parser.add_argument(
+        "--keep", type=Path, metavar="HOME", help="keep the memory in this home, and use it if it is there"
+    )
+    options = parser.parse_args(arguments)
+    return command.run(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> None:
+    sets = load_sets(options.data)
+    asked = [question.text for one in sets for question in one.questions]
+    questions = asked[:: max(1, len(asked) // options.limit)][: options.limit]
+    kept = nullcontext(options.keep) if options.keep else tempfile.TemporaryDirectory(prefix="palimpsest-bench-")
+    with kept as folder:
+        paths = Paths.in_folder(Path(folder))
+        private_folder(paths.data)
+        paths.config.write_text(render(SETTINGS), "utf-8")
+        if not paths.memory.exists():
+            build_apart(paths.memory, options.data, options.episodes, options.embedder)
+        command.note("start the daemon")
+        client = connect(paths)
+        try:
+            command.note(f"ask {len(questions)} questions, three ways")
+            result = asyncio.run(measure(client, paths, questions))
+        finally:
+            client.stop()
+    print(json.dumps(result)) if options.json else show(result)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
