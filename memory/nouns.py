@@ -43,6 +43,11 @@ SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it rea
 AGENT_NOTES = "note:agent/"
 
 
+def agent_of(uri: str) -> str:
+    """The agent that wrote a source; "" if none did."""
+    return uri.removeprefix(AGENT_NOTES).partition("/")[0] if uri.startswith(AGENT_NOTES) else ""
+
+
 # What goes in ---------------------------------------------------------------------------------
 
 
@@ -122,7 +127,7 @@ class Source:
     @property
     def by_agent(self) -> bool:
         """Whether an agent wrote it."""
-        return self.uri.startswith(AGENT_NOTES)
+        return bool(agent_of(self.uri))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +204,10 @@ class Fact:
 
     @property
     def place(self) -> str:
-        """Where it stands, as people name it: `notes/fog.md:14`; of a note without lines what it is called."""
+        """Where it stands, as people name it: `notes/fog.md:14`; of a note without lines what it is called, and of an
+        agent's who wrote it."""
+        if agent := agent_of(self.uri):
+            return f"{self.title or self.uri}, by {agent} (agent)"
         is_named = self.line is None or self.uri.startswith("note:")
         return self.title or self.uri if is_named else name_place(self.uri, self.line or 0)
 

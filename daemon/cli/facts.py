@@ -113,7 +113,7 @@ def describe_fact(fact: wire.Fact) -> str:
 
 def place(fact: wire.Fact) -> str:
     """Where a fact stands."""
-    return output.place(fact.uri, fact.line, fact.title)
+    return fact.place if wire.agent_of(fact.uri) else output.place(fact.uri, fact.line, fact.title)
 
 
 def span(fact: wire.Fact, never: str = "") -> str:

@@ -143,6 +143,7 @@ if TYPE_CHECKING:
     from memory.nouns import Revision as Revision
     from memory.nouns import TaskContext as TaskContext
     from memory.nouns import Turn as Turn
+    from memory.nouns import agent_of as agent_of
     from memory.stages import *
     from memory.text.placeholders import fill_placeholders as fill_placeholders
     from memory.text.placeholders import find_placeholders as find_placeholders
@@ -184,7 +185,7 @@ NOUNS = {
     " name_position split_lines",
     "memory.nouns": "Copy Forgotten Conversation ConversationMatch ConversationState AnswerChange ChatMessage"
     " ListedSource RetiredText PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine"
-    " ContextSource Turn",
+    " ContextSource Turn agent_of",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.trace": "Asked Hop Used Why",
     "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RankNote "

@@ -50,7 +50,8 @@ def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embed
     sentences.sort(key=lambda one: one.thesis_id not in near)  # the others where there is room for them
     evidence, _, _ = gather_evidence(conn, found, (), embedder, chains=None)
     page = _Page(budget, _common_root(hit.episode for hit in found.recall.hits))
-    page.add_facts(piece for piece in evidence if piece.kind == "fact" and not orders.hold(piece))
+    told = [piece for piece in evidence if piece.kind == "fact" and not orders.hold(piece)]
+    page.add_facts(sorted(told, key=lambda piece: piece.episode.source.by_agent))
     page.add_sentences(sentences if near else [])
     lines, sources = tuple(page.lines()), tuple(page.sources.values())
     text = page.text(lines) if lines else NOTHING

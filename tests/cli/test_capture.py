@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,6 +83,24 @@ def test_a_hook_hands_the_log_over_and_says_nothing(daemon: RunningDaemon, tmp_p
     list(daemon.client.add([other]))  # what was handed over comes before it
     assert [one.uri for one in daemon.client.sources(str(log)).sources] == [str(log)]
     assert "pot" in daemon.client.recall("Where is the key?", 1).hits[0].passage.text
+
+
+def test_where_no_daemon_runs_a_process_of_its_own_reads_the_log(shell: Shell, tmp_path: Path) -> None:
+    log, said, pal = tmp_path / "c-1.jsonl", tmp_path / "said", tmp_path / "pal"
+    log.write_text(lines(CLAUDE), "utf-8")
+    pal.write_text(f'#!/bin/sh\necho "$@" > {said}.new && mv {said}.new {said}\n', "utf-8")
+    pal.chmod(0o700)
+    ended = subprocess.run(
+        [sys.executable, "-c", PAL, "capture", "--hook"],
+        input=json.dumps({"hook_event_name": "SessionEnd", "transcript_path": str(log)}),
+        text=True,
+        timeout=60,
+        env=os.environ | {"PALIMPSEST_HOME": str(tmp_path / "none"), "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
+    deadline = time.monotonic() + 20
+    while not said.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert ended.returncode == 0 and said.read_text("utf-8") == f"add --yes {log}\n"
 
 
 @pytest.mark.parametrize("text", ["", '{"hook_event_name": "Stop"}', '{"a": 1}'])

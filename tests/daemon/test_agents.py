@@ -39,6 +39,21 @@ def test_what_an_agent_writes_is_its_own_word_and_goes_to_review(client: Client)
     assert held == {"Bonn", "Riga"}
     [revision] = [one for one in client.revisions().revisions if one.new.uri == kept.source]
     assert (revision.relation, revision.old.objects[1]) == ("contradicts", "Bonn")
+    assert revision.new.place == "Ana's move, by scribe (agent)"
+
+
+def test_what_a_person_took_over_of_an_agent_goes_with_it(client: Client) -> None:
+    client.remember("Kit moved from Oslo to Graz.", source="/n/kit.md", at=datetime(2026, 3, 1, tzinfo=UTC))
+    kept = client.remember_for("mover", "Kit moved from Graz to Pisa.")
+    [revision] = [one for one in client.revisions().revisions if one.new.uri == kept.source]
+    client.settle(revision.id, "keep")
+
+    def lives() -> list[str]:
+        return [fact.objects[1] for fact in client.facts("Kit").facts if fact.predicate == "lives in"]
+
+    assert lives() == ["Pisa"]
+    client.undo_agent("mover")
+    assert lives() == ["Graz"]
 
 
 def test_the_same_note_again_is_kept_once_and_counts_once(client: Client) -> None:
