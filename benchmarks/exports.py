@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import tempfile
 import threading
@@ -122,6 +123,25 @@ def _reading(pid: int) -> int:
     return max((_peak(Path(f"/proc/{id}/status")) for id in ids), default=0)
 
 
+def _cpu(pid: int) -> tuple[float, float]:
+    """Seconds of the processor that a daemon has taken, and its reading processes that have ended or still run."""
+    tick = os.sysconf("SC_CLK_TCK")
+    own = _times(pid)
+    children = Path(f"/proc/{pid}/task").glob("*/children")
+    ids = [id for child in children for id in child.read_text("ascii").split()]
+    running = sum(sum(_times(int(id))[:2]) for id in ids)
+    return sum(own[:2]) / tick, (sum(own[2:]) + running) / tick
+
+
+def _times(pid: int) -> tuple[int, int, int, int]:
+    """utime, stime, cutime and cstime of a process, in ticks."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    except OSError:
+        return 0, 0, 0, 0
+    return int(fields[11]), int(fields[12]), int(fields[13]), int(fields[14])
+
+
 def measure(daemon: RunningDaemon, path: Path, label: str, size: int) -> None:
     """Adds the export and prints what that took."""
     assert daemon.process is not None
@@ -133,15 +153,19 @@ def measure(daemon: RunningDaemon, path: Path, label: str, size: int) -> None:
 
     looking = threading.Thread(target=look)
     looking.start()
+    pid = daemon.process.pid
+    before = _cpu(pid)
     began = time.monotonic()
     *_, added = daemon.client.add([path])
     seconds = time.monotonic() - began
+    own, readers = (after - first for after, first in zip(_cpu(pid), before, strict=True))
     ended.set()
     looking.join()
     whole = _peak(Path(f"/proc/{daemon.process.pid}/status"))
     print(
         f"{label}: {size / 1e6:,.0f} MB unpacked in {seconds:.1f} s, at most {max(reading)} MiB in the reading process"
-        f" and {whole} MiB in the daemon; {added}",
+        f" and {whole} MiB in the daemon; of the processor {own:.1f} s in the daemon and {readers:.1f} s in the"
+        f" reading process; {added}",
         flush=True,
     )
 

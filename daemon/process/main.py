@@ -46,6 +46,7 @@ log = logging.getLogger("daemon")
 NEWER_FILE, NO_FILE, FULL_DISK, BAD_SETTINGS = 4, 74, 75, 78
 INTERRUPTED = 130
 DESCRIPTORS = 4096  # open files
+YOUNG_OBJECTS = 20_000  # after which garbage is looked for: with 700, Python's own, that is an eighth of reading a note
 BREATH_SECONDS = 0.5  # between serving and looking at folders: who started the daemon has a question
 DRAIN_SECONDS = 10.0  # for the unit that is being written
 STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
@@ -291,6 +292,7 @@ class Daemon:
     def begin(self) -> None:
         """Requests are answered from now on; what the daemon does by itself begins beside that."""
         gc.freeze()
+        gc.set_threshold(YOUNG_OBJECTS, 10, 10)
         gc.enable()
         log.info("process %d serves %s", os.getpid(), self.paths.memory)
         self._beginning = threading.Thread(target=self._begin, name="begin", daemon=True)

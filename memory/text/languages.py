@@ -7,6 +7,7 @@ which endings.
 """
 
 import re
+import sys
 import tomllib
 from functools import cache, lru_cache
 from pathlib import Path
@@ -71,6 +72,13 @@ def alternatives(*path: str, language: str | None = None) -> str:
 def guess_language(text: str, least: int = 1) -> str:
     """The language of a text (ISO 639-1): by its script, else the one most of whose stop words and letters it has. In
     Latin letters what has fewer than `least` of them is English: "Bo" is a name, and a stop word of Polish."""
+    language, hits = _find_likeliest(text)
+    return language if hits >= least else ENGLISH
+
+
+@lru_cache(maxsize=64)  # of one passage it is asked by all who read it
+def _find_likeliest(text: str) -> tuple[str, int]:
+    """The likeliest language, and how many of its stop words and letters there are, or that it is sure."""
     latin, scripts, letters, by_word = _identification()
     lowered = to_nfc(text.lower())
     hits = dict.fromkeys(latin, 0)
@@ -84,8 +92,8 @@ def guess_language(text: str, least: int = 1) -> str:
     if not text.isascii() and hits[best] < MIN_SENTENCE_STOP_WORDS:
         for language, script in scripts:
             if script.search(text):
-                return language
-    return best if hits[best] > hits[ENGLISH] and hits[best] >= least else ENGLISH
+                return language, sys.maxsize
+    return (best, hits[best]) if hits[best] > hits[ENGLISH] else (ENGLISH, hits[ENGLISH])
 
 
 @cache

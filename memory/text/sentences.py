@@ -12,6 +12,7 @@ sentences can still be found and quoted, half a sentence says something else.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 
 from memory.text.languages import word_numbers, word_set
@@ -47,6 +48,8 @@ _END = re.compile(
     r"|(?<=[\u0370-\u03ff\u1f00-\u1fff]);(?=\s)"  # asks, in Greek
     rf"|(?<=[{_THAI}]{{20}})(?<!ๆ)[^\S\n]++(?=[{_THAI}]{{20}})"  # Thai has no mark; so long a clause says something
 )
+_MARK = re.compile("[.!?…؟।۔॥։\u037e。！？｡．។;]")  # with which each of these but the Thai one begins
+_IN_THAI = re.compile(f"[{_THAI}]")
 _NEXT = re.compile(r"[\s\"'“‘„«‹(\[*_¿¡]*+([#+@](?=\w))?+(\w*+)(\.?)")
 _OPENING = "([{\"'“‘„«‹*_"
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
@@ -66,12 +69,24 @@ def sentences(text: str) -> list[Span]:
     for start, end, prose in _segments(text):
         begin = start
         if prose:
-            for match in _END.finditer(text, start, end):
+            for match in _find_ends(text, start, end):
                 if _is_end(text, begin, end, match):
                     _add(spans, text, begin, match.end())
                     begin = match.end()
         _add(spans, text, begin, end)
     return spans
+
+
+def _find_ends(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """`_END.finditer`, tried only where a sentence can end: that takes a third of the time."""
+    if _IN_THAI.search(text, start, end):
+        yield from _END.finditer(text, start, end)
+        return
+    behind = start
+    for mark in _MARK.finditer(text, start, end):
+        if mark.start() >= behind and (match := _END.match(text, mark.start(), end)):
+            behind = match.end()
+            yield match
 
 
 def _add(spans: list[Span], text: str, start: int, end: int) -> None:
@@ -196,8 +211,7 @@ def _is_ordinal(head: str, word: str) -> bool:
 def _ends_with(token: str, word: str, abbreviated: bool) -> bool:
     """Whether a point behind the word `token` ends a sentence, by the `word` that follows, itself `abbreviated` or
     not."""
-    keys = ("abbreviations", "abbreviations_or_ends", "before_number", "first_words")
-    never, sometimes, before_number, first_words = (word_set("sentences", key) for key in keys)
+    never, sometimes, before_number, first_words = _read_endings()
     lower, digit = word[:1].islower(), word[:1].isdigit()
     begins = word in first_words and not abbreviated
     before = token.lower() in before_number and (digit or (lower and token[0].isupper()))  # "No. 5", "No. of guests"
@@ -208,3 +222,10 @@ def _ends_with(token: str, word: str, abbreviated: bool) -> bool:
     if len(token) == 1 and token.isalpha():  # an initial, or "option b."
         return begins or (token.islower() and not lower and not digit)
     return not ((lower or digit) and _SHORTENED.fullmatch(token) and not token.isupper())
+
+
+@cache
+def _read_endings() -> tuple[frozenset[str], ...]:
+    """Abbreviations that end no sentence, that may end one, that stand before a number; and words that begin one."""
+    keys = ("abbreviations", "abbreviations_or_ends", "before_number", "first_words")
+    return tuple(word_set("sentences", key) for key in keys)

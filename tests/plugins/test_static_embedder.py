@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.embedders import static
-from plugins.embedders.static import MAX_CHARS, StaticEmbedder
+from plugins.embedders.static import MAX_CHARS, StaticEmbedder, load_model
 from tests.examples import examples
 
 TEXTS = [
@@ -85,6 +85,15 @@ def test_any_text_gives_a_unit_vector_or_zeros(texts: list[str]) -> None:
 
 
 SHARED = StaticEmbedder()
+
+
+@examples(5)
+@given(text=st.text(st.sampled_from("aA bB.,\n\t▁<s>é中😀\u00a0-'0"), max_size=60))
+def test_words_have_the_tokens_that_their_text_has(text: str) -> None:
+    reader, _ = load_model()
+    whole = reader.encode(text, add_special_tokens=False).ids
+    for _ in range(2):  # new, and known
+        assert SHARED._words.encode(reader, [text]) == [whole]
 
 
 def test_the_name_tells_model_dimension_and_version() -> None:

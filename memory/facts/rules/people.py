@@ -27,7 +27,7 @@ def people_facts(
     passage: Passage, topic: str, properties: Mapping[str, Any], first: bool
 ) -> Iterator[ExtractedRelation]:
     """Who is what to whoever speaks in a passage about `topic`; `first`: it is the first of its note."""
-    near, behind, listed, opening = _patterns(guess_language(passage.text))
+    mine, near, behind, listed, opening = _patterns(guess_language(passage.text))
     if first and topic:
         for key, value in properties.items():
             if key.casefold() in owner_words("relation") and isinstance(value, str) and person_of(value):
@@ -40,7 +40,7 @@ def people_facts(
         match = listed.match(passage.text, line.start, line.end) if not line.turn else None
         if match and _is_name(match["name"]):
             yield _relation(line.speaker, match["word"], match["name"], *match.span())
-    for start, end, line in passage.sentences:
+    for start, end, line in passage.sentences if mine.search(passage.text) else ():
         for pattern in (near, behind):
             for match in pattern.finditer(passage.text, start, end):
                 if _is_name(match["name"]):
@@ -54,12 +54,14 @@ def _relation(subject: str, word: str, name: str, start: int, end: int) -> Extra
 
 
 @cache
-def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _patterns(language: str) -> tuple[re.Pattern[str], ...]:
+    """What the next two need, "my daughter Ife", "Ife, my daughter"; "Ife - daughter"; and how a note begins."""
     my, is_ = owner_pattern("my", language), owner_pattern("is", language)
     word = rf"(?i:(?P<word>{people_words(language)}))(?!\w)"
     titles = "|".join(sorted(map(re.escape, word_set("honorifics")), key=len, reverse=True))
     name = rf"(?P<name>(?:(?i:{titles})\.? )?[A-ZÀ-Þ][\w'’-]*[\w](?: [A-ZÀ-Þ][\w'’-]+){{0,2}})(?!\w)"
     return (
+        re.compile(rf"(?i:{my}) "),
         re.compile(rf"(?<!\w)(?i:{my}) (?:[a-zà-ÿ]+ )?{word}(?:,? | (?i:{is_}) |: ){name}"),
         re.compile(rf"(?<!\w){name}(?:, | \()(?i:{my}) {word}"),
         re.compile(rf"{name} [-–—] {word}"),
