@@ -35,6 +35,8 @@ Effort = Literal["quick", "normal", "deep"]
 TOLD = "told"
 """As a document's reader: its owner said it to this program itself, and means it as it stands."""
 
+SOURCE_CODE = "source code"  # a property of such a source, with its language: its words are about what it does
+
 # Why a file is skipped of which a person said so, and one that holds what such a file held.
 FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
 SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it read all the same: pal add --again"

@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 from pygments.token import Comment, Name, String
 
-from memory.facts.rules.extract import SOURCE_CODE
-from memory.nouns import Document
+from memory.nouns import SOURCE_CODE, Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.decode import text_of

@@ -17,7 +17,6 @@ from plugins.readers.lexing import find_comments, find_tokens
 from plugins.readers.tree import Node, convert_tree
 
 MAX_BYTES = 4 * MIB
-_QUOTES = ('"', "'", '"""', "'''")
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -50,24 +49,23 @@ def _statements(text: str) -> Iterator[tuple[int, str, list[int]]]:
     parts: list[str] = []
     places: list[int] = []
     begun = depth = 0
-    quote = ""
+    in_string = False
     for line, kind, value in find_tokens("toml", text):
         if kind in Punctuation:
             depth += sum((one in "[{") - (one in "]}") for one in value)
-        if not value.strip() and "\n" in value and depth <= 0 and not quote:
+        is_string = kind in String
+        if not value.strip() and "\n" in value and depth <= 0 and not is_string:
             if parts:
                 yield begun, "".join(parts), places
             parts, places, depth = [], [], 0
         elif kind not in Comment and (parts or value.strip()):
             begun = begun if parts else line
             parts.append(value)
-            if kind in String and value in _QUOTES:
-                places += [] if quote else [line]
-                quote = "" if quote else value
-            elif kind in Operator:
+            if kind in Operator:
                 places = []
-            elif kind in Literal and not quote:
+            elif kind in Literal and not (is_string and in_string):
                 places.append(line)
+        in_string = is_string
     if parts:
         yield begun, "".join(parts), places
 

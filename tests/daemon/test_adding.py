@@ -127,7 +127,7 @@ def test_bad_files_are_skipped_with_their_reason(client: Client, notes: Path) ->
     (notes / "binary.md").write_bytes(bytes(range(256)) * 64)
     (notes / "blank.txt").write_text(" \n\n ")
     (notes / "unknown.xyz").write_text("text of no known kind")
-    (notes / "no chat.json").write_text('{"a": [1, 2]}')
+    (notes / "nothing.json").write_text('{"a": [null, {}]}')
     (notes / "broken.json").write_text('{"a": [1, 2')
     with (notes / "huge.txt").open("wb") as huge:
         huge.truncate(200 << 20)
@@ -145,7 +145,7 @@ def test_bad_files_are_skipped_with_their_reason(client: Client, notes: Path) ->
         "binary.md": "binary",
         "blank.txt": "no text",
         "unknown.xyz": "no reader for .xyz",
-        "no chat.json": "chat",
+        "nothing.json": "no text",
         "broken.json": "JSON",
         "huge.txt": "too large: 200.0 MiB",
         "loop.md": "symbolic link",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memory.ingest.masking import Masker
 from plugins.readers import Unreadable
 from tests.plugins.conftest import Read
 from tests.plugins.places import find_facts, find_place
@@ -144,3 +145,50 @@ def test_bad_data(read: Read, name: str, text: str, reason: str) -> None:
 def test_what_is_no_words_is_shortened(read: Read) -> None:
     (one,) = read("a.json", '{"picture": "' + "QUJD" * 1000 + '", "said": "' + "so " * 200 + '"}')
     assert len(one.text) < 800 and "…" in one.text and one.text.count("so") == 200
+
+
+CRATE = """[package]
+name = "tide"
+edition = "2021"  # not 2024 yet
+
+[dependencies]
+serde = { version = "1.0", features = ["derive"] }
+"clap.derive" = '4.5'
+
+[[bin]]
+name = "gauge"
+path = "src/gauge.rs"
+"""
+LOG = (
+    '{"time": "2026-03-01T10:00:00Z", "event": {"kind": "start", "host": "fern"}}\n'
+    '{"time": "2026-03-02T11:30:00Z", "event": {"kind": "alarm"}, "tags": ["fog", "horn"]}\n'
+)
+
+
+def test_the_manifest_of_a_package(read: Read) -> None:
+    (crate,) = found = read("Cargo.toml", CRATE)
+    assert find_place(found, "(not 2024 yet)") == "Cargo.toml:3"
+    assert find_place(found, "- dependencies.serde.features: derive") == "Cargo.toml:6"
+    assert find_place(found, "- dependencies.clap.derive: 4.5") == "Cargo.toml:7"
+    assert find_place(found, "| gauge | src/gauge.rs |") == "Cargo.toml:9"
+    assert ("Cargo", "package.edition", "2021") in find_facts([crate])
+
+
+def test_a_log_of_nested_records(read: Read) -> None:
+    (log,) = found = read("events.jsonl", LOG)
+    assert log.text.split("\n")[1] == "time: 2026-03-02T11:30:00Z; event.kind: alarm; tags: fog, horn"
+    assert log.at is not None and log.at.isoformat().startswith("2026-03-02")
+    assert find_place(found, "fern") == "events.jsonl:1"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "db:\n  POSTGRES_PASSWORD: tr0ub4dor&3xx\n"),
+        ("a.json", '[{"site": "bank", "password": "tr0ub4dor&3xx"}, {"site": "mail", "password": "tr0ub4dor&3xx"}]'),
+        ("a.toml", "[db]\npassword = 'tr0ub4dor&3xx'\n"),
+    ],
+)
+def test_passwords_in_settings_are_masked(read: Read, name: str, text: str) -> None:
+    masked, secrets = Masker(b"x" * 32).mask_document(read(name, text)[0])
+    assert "tr0ub4dor" not in masked.text and secrets

@@ -180,3 +180,62 @@ def test_asciidoc(read: Read) -> None:
 )
 def test_what_breaks_off_is_text(read: Read, name: str, text: str, kept: str) -> None:
     assert read(name, text)[0].text.rstrip("\n") == kept
+
+
+CHANGES = """Changes
+*******
+
+1.2 (2026-03-09)
+================
+
+* Gauges may be named; see `the docs`__.
+
+  .. versionchanged:: 1.2
+     Names were numbers.
+
+__ https://docs.example
+
+1.1 (2026-01-04)
+================
+
+Fixed
+  the :class:`~tide.Gauge` that said ``None``.
+"""
+MINUTES = """== Meeting of the harbour office
+
+:date: 2026-03-09
+
+.Present
+* Ada
+* Bo
+
+. Rope: *200 m* are ordered
+. Lamp
++
+It is to be painted.
+
+[cols=2]
+|===
+|Who |What
+
+|Ada |paint
+|Bo
+|rope
+|===
+"""
+
+
+def test_a_list_of_changes(read: Read) -> None:
+    found = read("CHANGES.rst", CHANGES)
+    assert found[0].title == "Changes" and "## 1.2 (2026-03-09)\n\n* Gauges" in found[0].text
+    assert find_place(found, "**Versionchanged:** 1.2") == "CHANGES.rst:9"
+    assert find_place(found, "Names were numbers") == "CHANGES.rst:10"
+    assert find_place(found, "the tide.Gauge that said `None`.") == "CHANGES.rst:18"
+
+
+def test_minutes(read: Read) -> None:
+    (minutes,) = found = read("minutes.adoc", MINUTES)
+    assert minutes.title == "Meeting of the harbour office"
+    assert "**Present**\n- Ada\n- Bo\n\n1. Rope: **200 m** are ordered\n1. Lamp\nIt is" in minutes.text
+    assert find_place(found, "painted") == "minutes.adoc:12"
+    assert find_place(found, "| Bo | rope |") == "minutes.adoc:19"

@@ -21,11 +21,10 @@ from memory.facts.rules import fields, people, phrases
 from memory.facts.rules.changes import Sentence, find_changes
 from memory.facts.rules.passages import Line, Passage, Span, is_chat, passage
 from memory.facts.rules.telling import told_facts
-from memory.nouns import Modality
+from memory.nouns import SOURCE_CODE, Modality
 from memory.text.languages import alternatives
 from memory.text.words import EVENT_TIME
 
-SOURCE_CODE = "source code"  # the property of a file of it, which names the language
 _MAX_SENTENCE_CHARS = 600  # a longer one is no sentence
 _STALE_TITLE, _STALE_TEXT = (
     re.compile(alternatives("facts", "stale", key), re.IGNORECASE) for key in ("title", "text")
