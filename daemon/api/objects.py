@@ -147,7 +147,7 @@ def _page(limit: int, offset: int) -> tuple[int, int]:
 
 def name_kind(type: str | None) -> str:
     """What an object is, in a word; "" for what only says how it was written."""
-    return "" if type in (None, "name", "title") else type or ""
+    return "" if type in (None, "name", "title", "link") else type or ""
 
 
 def _holds(fact: Fact) -> bool:

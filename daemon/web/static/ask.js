@@ -3,7 +3,7 @@
 import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
 import { count, inline, splitLines } from "./text.js";
-import { DayField, Empty, go, html, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useState } from "./ui.js";
+import { DayField, Empty, go, html, keepAddress, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useState } from "./ui.js";
 
 const MAX_QUESTION = 4000; // characters, as in the chat
 const MAX_TITLE = 60;
@@ -43,7 +43,7 @@ export async function ask(question) {
   try {
     if (session.id === null) {
       session.id = (await post("/conversations", { title: titleOf(question) })).id;
-      history.replaceState(null, "", `#/ask/${session.id}`);
+      keepAddress("ask", session.id);
     }
     const body = { question, conversation: session.id, ...(turn.asOf ? { as_of: turn.asOf } : {}) };
     for await (const event of stream("/ask", body, abort.signal)) {
@@ -234,18 +234,18 @@ function Prompt() {
   useLayoutEffect(() => field.current.focus(), []);
   useEffect(() => {
     field.current.style.height = "auto";
-    field.current.style.height = `${Math.min(field.current.scrollHeight, 200)}px`;
+    field.current.style.height = `${Math.min(field.current.scrollHeight + 2, 200)}px`;
   }, [question]);
   const submit = (event) => {
     event?.preventDefault();
-    const text = question.trim();
+    const text = field.current.value.trim(); // which is ahead of what was drawn when keys come at once
     if (!text || text.length > MAX_QUESTION) return;
     setQuestion("");
     ask(text);
   };
   const press = (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
-    else if (event.key === "ArrowUp" && !question && turns.length) setQuestion(turns.at(-1).question);
+    else if (event.key === "ArrowUp" && !event.target.value && turns.length) setQuestion(turns.at(-1).question);
     else if (event.key === "Escape" && running) {
       event.preventDefault();
       event.stopPropagation();

@@ -6,6 +6,7 @@ const LABELS = 70; // at once, of those that are joined most
 const REACH = 18; // pixels around a vertex in which a pointer means it
 const [STROKES, CIRCLES] = [400, 60]; // of one path: of more, drawing takes longer for each
 const [SLOW_MS, REST_MS, THINNEST] = [30, 250, 4]; // between frames: too slow for a movement; no movement
+const MANY = 1000; // edges, of which some may be left out
 const DOT = 1.5; // pixels of a radius below which a circle looks like a square
 const FIT = 0.9; // of the canvas' height is filled by the graph
 const LABEL_PIXELS = 110;
@@ -254,7 +255,7 @@ export class Drawing {
     const gap = time - (this.drawnAt ?? 0);
     this.drawnAt = time;
     this.pace = gap > REST_MS ? SLOW_MS / 2 : 0.8 * this.pace + 0.2 * gap;
-    this.every = gap > REST_MS ? 1 : Math.min(Math.max(Math.round((2 * this.pace) / SLOW_MS), 1), THINNEST);
+    this.every = gap > REST_MS || this.edges.length < MANY ? 1 : Math.min(Math.max(Math.round((2 * this.pace) / SLOW_MS), 1), THINNEST);
     clearTimeout(this.resting);
     if (this.every > 1) this.resting = setTimeout(() => this.redraw(), REST_MS + 50);
   }

@@ -118,7 +118,8 @@ export function GraphPage({ parts: [about = ""] }) {
   };
   const search = (event) => {
     event.preventDefault();
-    go("graph", ...(name.trim() ? [name.trim()] : []));
+    const text = event.target.querySelector("input").value.trim();
+    go("graph", ...(text ? [text] : []));
   };
   const span = Math.max(Math.ceil((last - first) / DAY_MS), 1);
   return html`<div class="explorer">

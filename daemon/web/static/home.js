@@ -52,7 +52,8 @@ function Prompt() {
   const [question, setQuestion] = useState("");
   const submit = (event) => {
     event.preventDefault();
-    if (question.trim()) ask(question.trim());
+    const text = event.target.querySelector("input").value.trim();
+    if (text) ask(text);
   };
   return html`<form class="begin" onSubmit=${submit}>
     <input data-first type="search" value=${question} placeholder="Ask your memory" aria-label="Ask your memory"

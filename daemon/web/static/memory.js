@@ -3,7 +3,7 @@
 import { GraphView } from "./graph.js";
 import { Lanes } from "./timeline.js";
 import { count, day, firstLine, held, Passage, place, shortPath, statement, when } from "./text.js";
-import { address, Choices, Empty, html, moveFocus, noteAddress, Problem, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useSettled, useState, Waiting } from "./ui.js";
+import { address, Choices, Empty, html, keepAddress, moveFocus, noteAddress, Problem, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useSettled, useState, Waiting } from "./ui.js";
 
 const TYPING_MS = 120;
 const ROWS = { all: 8, one: 100 };
@@ -16,7 +16,7 @@ export function MemoryPage({ parts: [begun = ""], status }) {
   const field = useRef();
   const looked = useSettled(words.trim(), TYPING_MS);
   useLayoutEffect(() => field.current.focus(), []);
-  useEffect(() => history.replaceState(null, "", address("memory", ...(looked ? [looked] : []))), [looked]);
+  useEffect(() => keepAddress("memory", ...(looked ? [looked] : [])), [looked]);
   useKeys({
     j: () => moveFocus(list.current, 1),
     ArrowDown: () => moveFocus(list.current, 1),

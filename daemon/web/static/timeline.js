@@ -1,7 +1,7 @@
 // Timeline: what held from when until when. Of the whole memory by months, of one thing in lanes.
 
 import { count, day, held, MONTHS, place, statement, told } from "./text.js";
-import { address, Empty, html, moveFocus, noteAddress, Problem, useAnswer, useEffect, useKeys, useMemo, useRef, useSettled, useState, Waiting } from "./ui.js";
+import { address, Empty, html, keepAddress, moveFocus, noteAddress, Problem, useAnswer, useEffect, useKeys, useMemo, useRef, useSettled, useState, Waiting } from "./ui.js";
 
 const MOST_FACTS = 500;
 const MOST_REVISIONS = 1000;
@@ -15,7 +15,7 @@ export function TimelinePage({ parts: [begun = ""], status }) {
   const { data: revised } = useAnswer("/revisions", { state: "all", limit: MOST_REVISIONS });
   const [months, replaced] = useMemo(() => weave(data?.facts ?? [], revised?.revisions ?? [], looked), [data, revised]);
   const page = useRef();
-  useEffect(() => history.replaceState(null, "", address("timeline", ...(looked ? [looked] : []))), [looked]);
+  useEffect(() => keepAddress("timeline", ...(looked ? [looked] : [])), [looked]);
   useKeys({
     j: () => moveFocus(page.current, 1),
     ArrowDown: () => moveFocus(page.current, 1),

@@ -91,6 +91,11 @@ export const go = (...to) => {
   document.dispatchEvent(new Event("palimpsest:route"));
 };
 
+/** Makes the address say what the page shows, unless somebody has gone to another page meanwhile. */
+export function keepAddress(page, ...more) {
+  if (parts(location.hash)[0] === page) history.replaceState(null, "", address(page, ...more));
+}
+
 function decode(part) {
   try {
     return decodeURIComponent(part);
