@@ -9,9 +9,9 @@ from pathlib import Path
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
-from plugins.readers import Reader, frontmatter
+from plugins.readers import Reader
 from plugins.readers.decode import text_of
-from plugins.readers.markdown import date_of
+from plugins.readers.rewriting import RewrittenPage
 
 _HEADING = re.compile(r"(?P<marks>={1,6}|#{1,6})[ \t]+(?P<said>\S.*)")
 _ATTRIBUTE = re.compile(r":(?P<off>!?)(?P<key>[\w][\w-]{0,60})!?:(?:[ \t]+(?P<value>.*))?$")
@@ -46,53 +46,35 @@ _OF_THE_LOOK = re.compile(
 def read(path: Path, data: bytes) -> list[Document]:
     page = _Page(text_of(data).split("\n"))
     page.convert()
-    return [
-        Document(
-            uri="",
-            text="\n".join(page.kept),
-            title=page.title,
-            at=date_of(page.properties),
-            properties=page.properties,
-            tags=frontmatter.tags(page.properties),
-            lines=tuple(page.numbers),
-        )
-    ]
+    return [page.close()]
 
 
-class _Page:
+class _Page(RewrittenPage):
     """The lines of a page, taken one after the other."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self.kept: list[str] = []
-        self.numbers: list[int] = []
-        self.properties: dict[str, str] = {}
-        self.title: str | None = None
-        self._lines = lines
+        super().__init__(lines)
         self._attributes: dict[str, str] = {}
         self._style, self._columns = "", 0  # what the line above a block says of it
 
     def convert(self) -> None:
         place = self._head()
-        while place < len(self._lines):
+        while place < len(self.lines):
             place = self._take(place)
-
-    def _put(self, line: str, place: int) -> None:
-        self.kept.append(line)
-        self.numbers.append(place + 1)
 
     def _head(self) -> int:
         """The place behind the title with its author, revision and attributes."""
-        place = next((place for place, line in enumerate(self._lines) if line.strip()), 0)
-        heading = _HEADING.match(self._lines[place])
+        place = next((place for place, line in enumerate(self.lines) if line.strip()), 0)
+        heading = _HEADING.match(self.lines[place])
         is_titled = heading is not None and len(heading["marks"]) == 1
-        if not is_titled and _ATTRIBUTE.match(self._lines[place]) is None:
+        if not is_titled and _ATTRIBUTE.match(self.lines[place]) is None:
             return 0
         told = 0 if is_titled else 2
-        while place < len(self._lines) and self._lines[place].strip():
-            line = self._lines[place]
+        while place < len(self.lines) and self.lines[place].strip():
+            line = self.lines[place]
             if (heading := _HEADING.match(line)) is not None:
                 self.title = self._show(heading["said"])
-                self._put(f"# {self.title}", place)
+                self.put(f"# {self.title}", place)
             elif (attribute := _ATTRIBUTE.match(line)) is not None:
                 self._attribute(attribute, place)
             elif not line.startswith("//"):
@@ -109,7 +91,7 @@ class _Page:
                 self.properties["version"] = revision["version"]
             if revision["date"] and parse_date(revision["date"].strip()):
                 self.properties["date"] = revision["date"].strip()
-        self._put(self._show(line), place)
+        self.put(self._show(line), place)
         return told + 1
 
     def _attribute(self, found: re.Match[str], place: int) -> None:
@@ -119,21 +101,21 @@ class _Page:
         self._attributes[key] = value
         if not _OF_THE_LOOK.match(key):
             self.properties[{"revdate": "date", "revnumber": "version"}.get(key, key)] = value
-            self._put(f"{key}: {self._show(value)}", place)
+            self.put(f"{key}: {self._show(value)}", place)
 
     def _take(self, place: int) -> int:
         """Keeps what is said from one place on; the place behind it."""
-        line = self._lines[place]
+        line = self.lines[place]
         if not line.strip():
-            self._put("", place)
-        elif (_LEFT_OUT.match(line) or _FENCE.match(line)) and (end := self._end_of(place)) < len(self._lines):
+            self.put("", place)
+        elif (_LEFT_OUT.match(line) or _FENCE.match(line)) and (end := self._end_of(place)) < len(self.lines):
             return self._fence(place, end) if _FENCE.match(line) else end + 1
         elif _TABLE.match(line):
             return self._table(place)
         elif _QUOTE.match(line):
             end = self._end_of(place)
             for number in range(place + 1, end):
-                self._put(f"> {self._show(self._lines[number])}", number)
+                self.put(f"> {self._show(self.lines[number])}", number)
             return end + 1
         elif (mark := _BLOCK_MARK.match(line)) is not None:
             self._mark(mark, place)
@@ -143,7 +125,7 @@ class _Page:
         elif (attribute := _ATTRIBUTE.match(line)) is not None:
             self._attribute(attribute, place)
         else:
-            self._put(self._rewrite(line), place)
+            self.put(self._rewrite(line), place)
         self._style, self._columns = "", 0
         return place + 1
 
@@ -153,26 +135,19 @@ class _Page:
         if columns is not None:
             self._columns = int(columns["bare"]) if columns["bare"] else columns["quoted"].count(",") + 1
         if mark["style"].strip() in _KINDS:
-            self._put(f"**{mark['style'].strip().capitalize()}**", place)
+            self.put(f"**{mark['style'].strip().capitalize()}**", place)
 
     def _end_of(self, place: int) -> int:
         """The place of the delimiter that ends the block that the one at this place begins, or the end of the page."""
-        mark = self._lines[place].rstrip()
+        mark = self.lines[place].rstrip()
         mark = "```" if mark.startswith("```") else mark
-        ends = (number for number in range(place + 1, len(self._lines)) if self._lines[number].rstrip() == mark)
-        return next(ends, len(self._lines))
+        ends = (number for number in range(place + 1, len(self.lines)) if self.lines[number].rstrip() == mark)
+        return next(ends, len(self.lines))
 
     def _fence(self, place: int, end: int) -> int:
         style = self._style.split(",")
         language = style[1].strip() if len(style) > 1 and style[0].strip() in ("source", "") else ""
-        inner = self._lines[place + 1 : end]
-        mark = "```"
-        while any(mark in line for line in inner):
-            mark += "`"
-        self._put(f"{mark}{language if language.isalnum() else ''}", place)
-        for number, line in enumerate(inner, place + 1):
-            self._put(line, number)
-        self._put(mark, end)
+        self.put_code(self.lines[place + 1 : end], place + 1, language)
         self._style = ""
         return end + 1
 
@@ -182,7 +157,7 @@ class _Page:
         cells: list[tuple[int, str]] = []
         width, blank_behind_first = self._columns, False
         for number in range(place + 1, end):
-            line = self._lines[number]
+            line = self.lines[number]
             if not line.strip():
                 blank_behind_first = blank_behind_first or 0 < len(cells) <= (width or len(cells))
                 continue
@@ -194,9 +169,9 @@ class _Page:
         has_head = "header" in self._style or blank_behind_first
         for row, first in enumerate(range(0, len(cells), max(1, width))):
             part = cells[first : first + width]
-            self._put(f"| {' | '.join(cell for _, cell in part)} |", part[0][0])
+            self.put(f"| {' | '.join(cell for _, cell in part)} |", part[0][0])
             if row == 0 and has_head:
-                self._put("|" + "---|" * width, part[0][0])
+                self.put("|" + "---|" * width, part[0][0])
         self._style, self._columns = "", 0
         return end + 1
 

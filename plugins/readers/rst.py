@@ -8,9 +8,9 @@ from pathlib import Path
 
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
-from plugins.readers import Reader, frontmatter
+from plugins.readers import Reader
 from plugins.readers.decode import text_of
-from plugins.readers.markdown import date_of
+from plugins.readers.rewriting import RewrittenPage
 
 _RULE = re.compile(r"([!-/:-@[-`{-~])\1*\s*$")
 _FIELD = re.compile(r"(?P<indent>\s*):(?P<key>[^:\s][^:\n]{0,60}):(?:\s+(?P<value>.*))?$")
@@ -43,35 +43,21 @@ _PICTURES = frozenset(("image", "figure"))
 def read(path: Path, data: bytes) -> list[Document]:
     page = _Page(text_of(data).split("\n"))
     page.convert()
-    return [
-        Document(
-            uri="",
-            text="\n".join(page.kept),
-            title=page.title,
-            at=date_of(page.properties),
-            properties=page.properties,
-            tags=frontmatter.tags(page.properties),
-            lines=tuple(page.numbers),
-        )
-    ]
+    return [page.close()]
 
 
-class _Page:
+class _Page(RewrittenPage):
     """The lines of a page, taken one after the other."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self.kept: list[str] = []
-        self.numbers: list[int] = []
-        self.properties: dict[str, str] = {}
-        self.title: str | None = None
-        self._lines = lines
+        super().__init__(lines)
         self._levels: list[tuple[str, bool]] = []  # of headings, by their rules, as they come
         self._urls, self._substitutes = _find_names(lines)
 
     def convert(self) -> None:
         place, is_head = 0, True
-        while place < len(self._lines):
-            line = self._lines[place]
+        while place < len(self.lines):
+            line = self.lines[place]
             if (heading := self._heading(place)) is not None:
                 place = heading
                 continue
@@ -93,30 +79,26 @@ class _Page:
             return self._columns(place)
         if line.startswith(">>>"):
             end = place
-            while end < len(self._lines) and self._lines[end].strip():
+            while end < len(self.lines) and self.lines[end].strip():
                 end += 1
             return self._fence(place, end)
         if _RULE.match(line) and len(line.strip()) > 3:  # a transition
             return place + 1
         said = self._show(line)
         if line.rstrip().endswith("::"):
-            self._put(said.rstrip()[:-1] if said.rstrip() != "::" else "", place)
+            self.put(said.rstrip()[:-1] if said.rstrip() != "::" else "", place)
             end = self._end_of_block(place + 1, _indent(line))
             return self._fence(place + 1, end) if end > place + 1 else end
-        self._put(said, place)
+        self.put(said, place)
         return place + 1
-
-    def _put(self, line: str, place: int) -> None:
-        self.kept.append(line)
-        self.numbers.append(min(place, len(self._lines) - 1) + 1)
 
     def _heading(self, place: int) -> int | None:
         """The place behind the heading that begins there, which is kept; None if there is none."""
-        above = _RULE.match(self._lines[place])
+        above = _RULE.match(self.lines[place])
         title_at = place + 1 if above else place
-        if title_at + 1 >= len(self._lines):
+        if title_at + 1 >= len(self.lines):
             return None
-        title, below = self._lines[title_at], _RULE.match(self._lines[title_at + 1])
+        title, below = self.lines[title_at], _RULE.match(self.lines[title_at + 1])
         if below is None or not title.strip() or (not above and title[0].isspace()) or _RULE.match(title):
             return None
         if len(below[0].rstrip()) < min(4, len(title.strip())) or (above and above[0].rstrip() != below[0].rstrip()):
@@ -126,7 +108,7 @@ class _Page:
             self._levels.append(style)
         words = self._show(title.strip())
         self.title = self.title or words
-        self._put(f"{'#' * min(6, self._levels.index(style) + 1)} {words}", title_at)
+        self.put(f"{'#' * min(6, self._levels.index(style) + 1)} {words}", title_at)
         return title_at + 2
 
     def _directive(self, place: int, found: re.Match[str]) -> int:
@@ -135,7 +117,7 @@ class _Page:
         end = self._end_of_block(place + 1, indent)
         body = place + 1
         options: dict[str, str] = {}
-        while body < end and (option := _FIELD.match(self._lines[body])) is not None:
+        while body < end and (option := _FIELD.match(self.lines[body])) is not None:
             options[option["key"].lower()] = option["value"] or ""
             body += 1
         if kind in _LEFT_OUT or found["name"]:
@@ -143,25 +125,25 @@ class _Page:
         if kind in _CODE:
             return self._fence(body, end, said)
         if kind in _PICTURES:
-            self._put(f"![{self._show(options.get('alt', ''))}]({said})", place)
+            self.put(f"![{self._show(options.get('alt', ''))}]({said})", place)
         elif kind == "toctree":
             for number in range(body, end):
-                entry = self._lines[number].strip()
+                entry = self.lines[number].strip()
                 if entry:
-                    self._put(f"- [[{entry.partition('<')[2].rstrip('>') or entry}]]", number)
+                    self.put(f"- [[{entry.partition('<')[2].rstrip('>') or entry}]]", number)
             return end
         elif kind in _ADMONITIONS:
             has_title = kind in ("admonition", "topic", "sidebar", "rubric")
             name = said if has_title and said else kind.capitalize()
-            self._put(f"**{name}:** {said}" if said and not has_title else f"**{name}**", place)
+            self.put(f"**{name}:** {said}" if said and not has_title else f"**{name}**", place)
         elif said:
-            self._put(f"**{said}**", place)
+            self.put(f"**{said}**", place)
         self._inner(body, end)
         return end
 
     def _inner(self, begin: int, end: int) -> None:
         """What stands in a directive, moved to the left."""
-        inner = self._lines[begin:end]
+        inner = self.lines[begin:end]
         left = min((_indent(line) for line in inner if line.strip()), default=0)
         part = _Page([line[left:] for line in inner])
         part._urls, part._substitutes, part._levels = self._urls, self._substitutes, self._levels
@@ -175,68 +157,62 @@ class _Page:
         end = self._end_of_block(place + 1, len(found["indent"]))
         footnote = _FOOTNOTE.match(found["said"] or "")
         if footnote is not None:
-            self._put(f"[{footnote['name'].lstrip('#')}] {self._show(footnote['said'])}", place)
+            self.put(f"[{footnote['name'].lstrip('#')}] {self._show(footnote['said'])}", place)
             self._inner(place + 1, end)
         elif not found["said"] and self._is_blank(place + 1):  # an empty comment ends nothing but itself
             return place + 1
         return end
 
     def _is_blank(self, place: int) -> bool:
-        return place >= len(self._lines) or not self._lines[place].strip()
+        return place >= len(self.lines) or not self.lines[place].strip()
 
     def _end_of_block(self, place: int, indent: int) -> int:
         """The place behind the lines from there on that are indented further, without blank ones at its end."""
         end = place
-        while place < len(self._lines) and (not self._lines[place].strip() or _indent(self._lines[place]) > indent):
+        while place < len(self.lines) and (not self.lines[place].strip() or _indent(self.lines[place]) > indent):
             place += 1
-            if self._lines[place - 1].strip():
+            if self.lines[place - 1].strip():
                 end = place
         return end
 
     def _fence(self, begin: int, end: int, language: str = "") -> int:
-        inner = self._lines[begin:end]
+        inner = self.lines[begin:end]
         first = next((number for number, line in enumerate(inner) if line.strip()), len(inner))
         if first == len(inner):
             return end
         left = min(_indent(line) for line in inner if line.strip())
-        mark = "```"
-        while any(mark in line for line in inner):
-            mark += "`"
-        self._put(f"{mark}{language.split(' ')[0]}", begin + first)
-        for number in range(first, len(inner)):
-            self._put(inner[number][left:], begin + number)
-        self._put(mark, end - 1)
+        self.put_code([line[left:] for line in inner[first:]], begin + first, language.split(" ")[0])
         return end
 
     def _grid(self, place: int) -> int:
         """A table with borders."""
         begun = False
-        while place < len(self._lines) and self._lines[place].strip()[:1] in ("+", "|"):
-            line = self._lines[place].strip()
+        while place < len(self.lines) and self.lines[place].strip()[:1] in ("+", "|"):
+            line = self.lines[place].strip()
             if line.startswith("|"):
-                self._put(self._show(line), place)
+                self.put(self._show(line), place)
                 begun = True
             elif begun and "=" in line:
-                self._put("|" + "---|" * (line.count("+") - 1), place)
+                self.put("|" + "---|" * (line.count("+") - 1), place)
             place += 1
         return place
 
     def _columns(self, place: int) -> int:
         """A table whose columns are told by rules."""
-        rule = self._lines[place]
+        rule = self.lines[place]
         starts = [match.start() for match in re.finditer(r"=+", rule)]
         rules = 1
         place += 1
-        while place < len(self._lines) and rules < 3:
-            line = self._lines[place]
+        while place < len(self.lines) and rules < 3:
+            line = self.lines[place]
             if _COLUMNS.match(line):
                 rules += 1
                 if self._is_blank(place + 1) or rules == 3:
                     return place + 1
-                self._put("|" + "---|" * len(starts), place)
+                self.put("|" + "---|" * len(starts), place)
             elif line.strip() and not re.fullmatch(r"[\s-]+", line):
                 cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
-                self._put(f"| {' | '.join(self._show(cell) for cell in cells)} |", place)
+                self.put(f"| {' | '.join(self._show(cell) for cell in cells)} |", place)
             place += 1
         return place
 

@@ -155,12 +155,14 @@ def test_asciidoc(read: Read) -> None:
         17: "**Slippery**", 7: "The horn of Gannet Head is heard for [three miles](https://miles.example).",
         19: "The path is wet.",
         22: "## Costs", 24: "- Slates", 25: "  - [ ] order **them**", 26: "1. first", 27: "Rent: 690 euros",
-        31: "x = 1  # == not a heading", 37: "| Oil | 12 euros |", 46: "![The fog](fog.png)",
+        37: "| Oil | 12 euros |", 46: "![The fog](fog.png)",
         48: "See the costs, Ctrl+C (On a Mac another key.).", 52: "> Keep it lit.",
     }.items():  # fmt: skip
         assert said[line] == words
     for words in ("Nobody sees", "Nor this", "passwd", "raw", "toc"):
         assert words not in page.text
+    assert "```python\nx = 1  # == not a heading\n```" in page.text
+    assert find_place(found, "not a heading") == "fog.adoc:31"
     assert find_place(found, "12 euros") == "fog.adoc:37" and find_place(found, "path is wet") == "fog.adoc:19"
     assert {("Oil", "Price", "12 euros"), ("order them", "status", "open")} <= find_facts(found)
 
