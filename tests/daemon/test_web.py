@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import socket
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -134,6 +137,31 @@ def test_a_link_is_given_to_a_browser_in_a_file_of_ones_own(running: RunningDaem
     running.client.open_page()
     running.client.close_page()
     assert not file.exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user, too")
+def test_another_user_gets_nothing_without_a_token(running: RunningDaemon) -> None:
+    """They can open the port, and read what every process was started with; not the file that has the link."""
+    link = running.client.open_page()
+    ask = """
+import encodings.idna, os, sys, urllib.error, urllib.request  # all that nobody else could load
+port, opener = sys.argv[1:]
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+try:
+    print(open(opener).read())
+except PermissionError:
+    print("no")
+for path, body in ("/api/home", None), ("/api/search/notes", None), ("/session", b"{}"), ("/session", None):
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, {"Origin": f"http://127.0.0.1:{port}"})
+    try:
+        print(urllib.request.urlopen(request).read())
+    except urllib.error.HTTPError as error:
+        print(error.code)
+"""
+    command = [sys.executable, "-P", "-c", ask, str(link.port), link.opener]
+    got = subprocess.run(command, capture_output=True, text=True)
+    assert (got.stdout.split(), got.stderr) == (["no", "401", "401", "401", "405"], "")
+    assert Browser(link.port).exchange(token_of(link))[0] == 200, "the link is still for its owner"
 
 
 def test_the_cookie_is_for_the_api_alone(running: RunningDaemon) -> None:
