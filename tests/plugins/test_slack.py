@@ -10,7 +10,7 @@ import pytest
 
 from memory.nouns import Document
 from plugins.manager import Plugins
-from plugins.readers import Unreadable
+from plugins.readers import Unreadable, archive
 from tests.plugins.chats import BOATS, slack
 from tests.plugins.conftest import Read
 from tests.plugins.exports import packed
@@ -72,3 +72,10 @@ def test_what_is_damaged_costs_only_itself(plugins: Plugins, tmp_path: Path) -> 
 def test_one_that_is_cut_off_is_refused(read: Read) -> None:
     with pytest.raises(Unreadable, match="damaged archive"):
         read("a.zip", packed(slack())[:-40])
+
+
+def test_a_bomb_among_its_days_is_left_out(plugins: Plugins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "SMALL", 1000)
+    files = slack() | {"boats/2026-03-07.json": b" " * 1_000_000, "boats/2026-03-08.json": b"[]"}
+    found = unread(plugins, tmp_path / "a.zip", packed(files))
+    assert found.keys() == {"boats/2026-03-07.json"} and "times its size" in found["boats/2026-03-07.json"]

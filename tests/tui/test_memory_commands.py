@@ -91,6 +91,17 @@ async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
         assert chat.client.done[-1] == ("set_telling", "no") and chat.client.remembered == {}
 
 
+async def test_what_a_statement_changed_is_no_news_any_more_when_it_is_taken_back() -> None:
+    told = wire.Told("Ana moved to Turin", "told:1", 7, besides="where?", changes=(MOVED,))
+    async with chatting(world.client(answers=[Script(told, wire.Answered("At 10.", (), ms=3.0))])) as chat:
+        chat.client.live.give(wire.FactChanged(MOVED))
+        await chat.until(lambda: "Changed: Ana lives in Turin" in chat.words())
+        await chat.send("Ana moved to Turin, where?")
+        await until_said(chat, "From now on: Ana lives in Turin; before: Ana lives in Lyon. /undo takes it back.")
+        await give(chat, "/undo", "Not kept any more: “Ana moved to Turin”")
+        await chat.until(lambda: "Changed:" not in chat.words())
+
+
 async def test_what_was_kept_besides_a_question_is_said_and_undo_takes_it_back() -> None:
     kept = wire.Told("I moved to Bergen", "told:1", 7, besides="where is the town hall?")
     async with chatting(world.client(answers=[Script(kept, wire.Answered("At 10.", (), ms=3.0))])) as chat:

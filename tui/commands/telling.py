@@ -9,6 +9,7 @@ from daemon.terminal import TELLING, describe_told
 from tui.commands.part import Part
 from tui.screens.confirm import ConfirmScreen
 from tui.widgets.conversation import Conversation
+from tui.widgets.news import News
 
 HOW = "To change that: pal config set chat.remember yes"
 
@@ -43,4 +44,14 @@ class TellingCommands(Part):
     def note_told(self, told: wire.Told) -> None:
         """So that /undo forgets it."""
         words = " ".join(told.text.split())
-        self.shared.note_done(lambda client: client.forget(source=told.source), f"Not kept any more: “{words}”")
+        self.shared.note_done(
+            lambda client: client.forget(source=told.source),
+            f"Not kept any more: “{words}”",
+            lambda: self._drop_news(told),
+        )
+
+    def _drop_news(self, told: wire.Told) -> None:
+        """What it changed is as it was."""
+        for change in told.changes:
+            self.shared.news.pop(change.id, None)
+        self.query_one(News).show(self.shared.news.values(), self.folders)
