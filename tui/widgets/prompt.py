@@ -61,6 +61,7 @@ class Prompt(TextArea):
             highlight_cursor_line=False,
             placeholder=PLACEHOLDER,
         )
+        self.cursor_blink = False  # blinking draws the line twice a second, for as long as the chat is open
         self.asked: list[str] = []  # earlier questions, oldest first
         self._suggestions = suggestions
         self._back = 0  # how far back in them
