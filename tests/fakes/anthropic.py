@@ -223,8 +223,7 @@ class FakeAnthropic(FakeServer):
                 empty["input"] = {}
             yield _event("content_block_start", {"type": "content_block_start", "index": index, "content_block": empty})
             for number, delta in enumerate(_deltas(block, says)):
-                if says.go is not None and number == says.pause_at:
-                    exchange.wait(says.go)
+                exchange.pace(says, number)
                 yield _event("content_block_delta", {"type": "content_block_delta", "index": index, "delta": delta})
             yield _event("content_block_stop", {"type": "content_block_stop", "index": index})
         whole = self._whole(body, says)

@@ -188,8 +188,7 @@ class FakeOllama(FakeServer):
         if says.thinking:
             yield _part(name, {"role": "assistant", "content": "", "thinking": says.thinking})
         for number, piece in enumerate(says.split()):
-            if says.go is not None and number == says.pause_at:
-                exchange.wait(says.go)
+            exchange.pace(says, number)
             yield _part(name, {"role": "assistant", "content": piece})
         for call in _calls(says):
             yield _part(name, {"role": "assistant", "content": "", "tool_calls": [call]})

@@ -135,8 +135,7 @@ class FakeOpenAI(FakeServer):
     def _lines(self, exchange: Exchange, says: Says) -> Iterator[bytes]:
         before = bool(says.thinking)
         for number, event in enumerate(_events(exchange.seen.body, says)):
-            if says.go is not None and number == says.pause_at + before:
-                exchange.wait(says.go)
+            exchange.pace(says, number - before)
             yield event
         yield b"data: [DONE]\n\n"
 

@@ -32,7 +32,8 @@ class Says:
     """The model says `text`, in pieces, or in `pieces` if they are given.
 
     `stop` is "end", "length", "refusal" or whatever else the protocol has a word for. `read` and `written` are the
-    tokens that are counted; without them, words. Before piece number `pause_at` the server waits for `go`.
+    tokens that are counted; without them, words. Before piece number `pause_at` the server waits for `go`, and before
+    each for `every_s` seconds.
     """
 
     text: str = ""
@@ -44,6 +45,7 @@ class Says:
     pieces: Sequence[str] = ()
     pause_at: int = 0
     go: threading.Event | None = None
+    every_s: float = 0.0
 
     def split(self) -> list[str]:
         """The pieces in which the text is sent."""
@@ -196,6 +198,13 @@ class Exchange:
             if self._gone(0.02):
                 self._handler.fake.note_left()
                 return
+
+    def pace(self, says: Says, number: int) -> None:
+        """Waits as long as the model does before a piece."""
+        if says.every_s:
+            self._handler.fake.closing.wait(says.every_s)
+        if says.go is not None and number == says.pause_at:
+            self.wait(says.go)
 
     def wait(self, go: threading.Event) -> None:
         """Until the event is set, or the client leaves."""
