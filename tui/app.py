@@ -26,6 +26,7 @@ from daemon.client import Client
 from daemon.paths import Paths
 from daemon.starting import connect
 from daemon.terminal import display_safe, is_file_link
+from tui import garbage
 from tui.actions import ACTIONS, Action, bindings_of
 from tui.keys import teach_alt_enter
 from tui.link import EFFORTS, Connect, Link
@@ -38,10 +39,12 @@ from tui.screens.jump import JumpScreen
 from tui.screens.page import Page
 from tui.shared import Shared
 from tui.theme import DARK, THEMES
+from tui.widgets.prompt import Prompt
 from tui.wording import count
 
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
+QUIET_SECONDS = 5.0  # without a key or an answer, before what takes a moment is done
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 
@@ -117,12 +120,18 @@ class PalimpsestApp(App[None]):
         for name, make in SCREENS.items():
             self.add_mode(name, partial(make, self.shared))
         self._look: Timer | None = None
+        self._quiet: Timer | None = None
         self._last_guard = [OnlyText()]
 
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, self._keep_theme)
-        self.call_after_refresh(self.shared.link.open)  # when every widget is there to show what comes
+        self.call_after_refresh(self._opened)
         self.set_interval(STATUS_SECONDS, self._look_again)
+        self._quiet = self.set_interval(QUIET_SECONDS, self._tidy_up, pause=True)
+
+    def _opened(self) -> None:
+        garbage.begin()
+        self.shared.link.open()  # now that every widget is there to show what comes
 
     def on_unmount(self) -> None:
         self.shared.link.close()
@@ -201,6 +210,16 @@ class PalimpsestApp(App[None]):
                 )
                 self.notify(display_safe(text), severity=severity, markup=False)
         self.shared.activity.publish(message)
+
+    @on(Prompt.Changed)
+    def _typed(self) -> None:
+        if self._quiet is not None:
+            self._quiet.reset()
+
+    def _tidy_up(self) -> None:
+        assert self._quiet is not None
+        self._quiet.pause()
+        garbage.look_through()
 
     def _look_soon(self) -> None:
         if self._look is None:
