@@ -10,8 +10,7 @@ from typing import Literal
 from daemon import wire
 from tui.inquiry import Inquiry, Limit, list_limits
 
-WINDOW = 20  # messages mounted when a session is resumed, and more of them with each scroll to the top
-KEPT = 60  # messages that stay mounted while the newest is in view
+WINDOW = 20  # messages that have widgets while the newest is in view, and more of them with each scroll to the top
 
 
 @dataclass

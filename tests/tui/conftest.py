@@ -128,6 +128,5 @@ async def chatting(
     app.animation_level = "none"
     async with app.run_test(size=size, message_hook=messages.append, notifications=True) as pilot:
         chat = Chat(pilot, client, messages)
-        chat.screen.prompt.cursor_blink = False
         await chat.until(lambda: "connecting" not in chat.said("#memory-state"))
         yield chat

@@ -96,17 +96,6 @@ async def test_who_does_not_wait_for_the_model_keeps_the_lines() -> None:
         assert "It was last sounded" in chat.text() and chat.answers[0].citations == world.CITED
 
 
-async def test_a_code_fence_that_came_in_pieces_is_whole_in_the_end() -> None:
-    text = "```python\nsound(beatrice)\n```\nDone. [1]"
-    pieces = [wire.Token(character) for character in text]
-    async with chatting(world.client(answers=[Script(*pieces, wire.Answered(text, (world.PRISM,)))])) as chat:
-        answer = await chat.ask("How?")
-        assert [block.__class__.__name__ for block in answer.query_one(Prose).children] == [
-            "MarkdownFence",
-            "MarkdownParagraph",
-        ]
-
-
 async def test_no_answer_says_so_with_a_hint_and_shows_no_evidence() -> None:
     async with chatting(world.client(answers=[world.refusal()]), NARROW) as chat:
         answer = await chat.ask("What is the capital of Atlantis?")

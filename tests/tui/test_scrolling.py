@@ -32,7 +32,7 @@ async def test_who_reads_above_is_not_moved_and_is_told_what_came() -> None:
         await chat.until(lambda: not transcript.follows)
         before = transcript.scroll_y
         script.give(paragraphs(40, 45))
-        await chat.until(lambda: "↓ 10 new lines" in chat.text())
+        await chat.until(lambda: "↓ 10 new lines  ^End" in chat.text())
         assert transcript.scroll_y == before and "Paragraph 44." not in chat.text()
         await chat.pilot.click("#behind")
         await chat.until(lambda: "Paragraph 44." in chat.text())

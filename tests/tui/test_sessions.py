@@ -15,7 +15,7 @@ from tests.tui.scripted import NOW, Script
 from tui.inquiry import parse_day
 from tui.screens.chat import ChatScreen
 from tui.screens.sessions import SessionsScreen
-from tui.session import KEPT, WINDOW, Session
+from tui.session import WINDOW, Session
 from tui.widgets.answer import Answer
 from tui.widgets.chips import Chips
 from tui.widgets.citation_list import CitationList
@@ -346,19 +346,14 @@ async def test_scrolling_to_the_top_loads_more_and_holds_the_view() -> None:
 
 
 async def test_what_is_out_of_sight_is_unmounted_as_the_session_grows() -> None:
-    reply = world.session(7, "Long", NOW, KEPT)
-    client = world.client(kept={7: reply}, answers=[world.short_answer(), world.short_answer()])
+    client = world.client(kept={7: world.session(7, "Long", NOW, WINDOW)}, answers=[world.short_answer()])
     async with chatting(client, NARROW) as chat:
         await chat.until(lambda: "Last session" in chat.text())
         await chat.pilot.press("ctrl+l")
         await settled(chat)
-        chat.screen.conversation.session.shown_from = 0
-        await chat.screen.conversation.transcript.prepend(
-            [widget for n in range(KEPT // 2 - 10) for widget in (Question(f"{n}"), Answer(f"{n}", reply.messages[1]))]
-        )
         await chat.send("One more?")
         await chat.until(lambda: chat.answers[-1].question == "One more?" and chat.answers[-1].ready.is_set())
-        await chat.until(lambda: len(chat.screen.query(Question)) + len(chat.answers) == KEPT)
+        await chat.until(lambda: len(chat.screen.query(Question)) + len(chat.answers) == WINDOW)
         assert chat.screen.conversation.session.shown_from == 2
 
 

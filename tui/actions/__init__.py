@@ -81,6 +81,11 @@ def bindings_of(where: Where) -> list[BindingType]:
     ]
 
 
+def keys_of(handler: str) -> str:
+    """The keys that do something."""
+    return next(action.key for action in ACTIONS if action.handler == handler and action.key)
+
+
 def commands() -> tuple[Action, ...]:
     """The actions that have a slash command."""
     return tuple(action for action in ACTIONS if action.slash)

@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 
 from tui.actions import PLACES, Where, actions_of, commands
 from tui.keys import key_names
@@ -51,8 +51,15 @@ class KeyTable(Plain):
         self._rows = rows
         self._left = max((len(left) for left, _ in rows if len(left) <= LEFT), default=0)
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.update(self._table(event.size.width))
+    @property
+    def text(self) -> str:
+        return self.render().plain
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._table(width).plain.count("\n") + 1
+
+    def render(self) -> Content:
+        return self._table(self.content_size.width)
 
     def _table(self, width: int) -> Content:
         lines = []

@@ -20,7 +20,7 @@ from tui.widgets.trace_line import ANSWERING, TraceLine
 from tui.wording import change_text, count
 
 if TYPE_CHECKING:
-    from textual.widgets.markdown import Markdown, MarkdownStream
+    from textual.widgets.markdown import Markdown
 
     from tui.widgets.prose import Prose
 
@@ -28,8 +28,8 @@ NO_ANSWER_HINT = "Try other words, or /add the folder that has it."
 
 
 class Answer(Vertical):
-    """One answer. It runs until `settle`, `stop` or `fail`; with `kept` it was settled in an earlier run. Paths are
-    shown from `folders`.
+    """One answer. It runs until the last event of its question, or `stop`; with `kept` it was settled in an earlier
+    run. Paths are shown from `folders`.
 
     `ready` is set when it has its final height.
     """
@@ -53,8 +53,8 @@ class Answer(Vertical):
         self.ready = asyncio.Event()
         self.trace = TraceLine()
         self._kept = kept
-        self._prose: Prose | None = None
-        self._stream: MarkdownStream | None = None
+        self._lock = asyncio.Lock()  # a person may stop it while it is drawn
+        self._prose: Prose | None = None  # what is written while it comes
         self._changes: tuple[wire.AnswerChange, ...] = ()  # of what it rests on, since it was given
         self._preview: list[Prose] = []  # the lines that are shown while a model is asked
         self._preview_text = ""  # and their text
@@ -85,25 +85,43 @@ class Answer(Vertical):
             return "Nothing in the memory answers this." if self.no_answer else "No answer came."
         return "This answer cites nothing."
 
-    async def add(self, event: wire.Event) -> None:
-        """The next event of its question."""
-        match event:
-            case wire.Step() | wire.Visit():
-                self.trace.add(event)
-            case wire.Preview():
-                await self._show_preview(event)
-            case wire.Citation():
-                await self._drop_preview()
-                self.citations = (*self.citations, event)
-            case wire.Token():
-                text = display_safe(event.text)
-                kinds = {line.kind for line in wire.split_lines(text, self.citations)}
-                if kinds != {"folded"}:
-                    await self._drop_preview()
-                    await self._write(text)
+    async def add(self, events: Sequence[wire.Event]) -> None:
+        """The next events of its question, drawn together; the last of all is an Answered or a Failed."""
+        async with self._lock:
+            if self.ready.is_set():
+                return
+            self.trace.add(events)
+            written = ""
+            for event in events:
+                match event:
+                    case wire.Preview():
+                        await self._show_preview(event)
+                    case wire.Citation():
+                        await self._drop_preview()
+                        self.citations = (*self.citations, event)
+                    case wire.Token():
+                        text = display_safe(event.text)
+                        kinds = {line.kind for line in wire.split_lines(text, self.citations)}
+                        if kinds != {"folded"}:
+                            await self._drop_preview()
+                            written += text
+                    case wire.Answered():
+                        await self._settle(event)
+                    case wire.Failed():
+                        self.text += written
+                        await self._fail(event)
+            if written and not self.ready.is_set():
+                self.text += written
+                await self._write(written)
 
-    async def settle(self, answered: wire.Answered) -> None:
-        """The question was answered, or refused."""
+    async def stop(self) -> None:
+        """The person stopped it; what has come stays, of a model that has not written yet the lines that answer."""
+        async with self._lock:
+            await self._finish(wire.Answered(self.text or self._preview_text, self.citations))
+            await self._remark("Stopped.")
+            self.ready.set()
+
+    async def _settle(self, answered: wire.Answered) -> None:
         self.trace_id, self.model = answered.trace_id, answered.model
         await self._finish(answered)
         if answered.no_answer:
@@ -114,14 +132,7 @@ class Answer(Vertical):
             await self._remark(display_safe(answered.note, line=True))
         self.ready.set()
 
-    async def stop(self) -> None:
-        """The person stopped it; what has come stays, of a model that has not written yet the lines that answer."""
-        await self._finish(wire.Answered(self.text or self._preview_text, self.citations))
-        await self._remark("Stopped.")
-        self.ready.set()
-
-    async def fail(self, failed: wire.Failed) -> None:
-        """It could not be answered; what has come stays."""
+    async def _fail(self, failed: wire.Failed) -> None:
         await self._finish(wire.Answered(self.text, self.citations))
         await self._remark(" ".join(filter(None, (failed.message, failed.remedy))), "-error")
         self.ready.set()
@@ -196,26 +207,20 @@ class Answer(Vertical):
             self._preview.clear()
 
     async def _write(self, text: str) -> None:
-        self.text += text
-        if self._stream is None:
+        if self._prose is None:
             self.trace.begin(ANSWERING)
             self._prose = await self._mount_prose()
-            self._stream = self._prose.get_stream(self._prose)
-        await self._stream.write(text)
+        await self._prose.append(text)
 
     async def _finish(self, answered: wire.Answered) -> None:
         await self._drop_preview()
         self.text = display_safe(answered.text)
         self.citations = answered.citations
         self.no_answer = answered.no_answer
-        if self._stream is not None:
-            await self._stream.stop()
-            self._stream = None
-        # Once, with the whole text: a stream leaves a code fence broken that came in pieces.
         above: Prose | None = None
         for kind, text in _passages(self.text, answered.citations):
             prose = (not kind and self._prose) or await self._mount_prose(kind)
-            await prose.update(text)
+            await prose.complete(text)
             if kind == "earlier" and above is not None:
                 above.add_class("-above")
             above = prose

@@ -11,14 +11,17 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 from textual.widget import Widget
 
 from daemon import wire
 from daemon.terminal import display_safe
+from tui.actions import keys_of
 from tui.inquiry import Inquiry
+from tui.keys import short_key
 from tui.messages import SessionStarted, StreamEvent
 from tui.reports import secrets_report, verdict_report, why_report, whynot_report
-from tui.session import KEPT, Session
+from tui.session import WINDOW, Session
 from tui.shared import Shared
 from tui.widgets.answer import Answer
 from tui.widgets.home import Home
@@ -29,6 +32,8 @@ from tui.widgets.transcript import Transcript
 from tui.wording import count
 
 NEW_SESSION = "New session"
+DRAW_SECONDS = 0.1  # between two drawings of an answer that comes: a person who types goes first
+UNSEEN_SECONDS = 1.0  # the same while its end is not in view
 
 
 class Conversation(Vertical):
@@ -64,6 +69,8 @@ class Conversation(Vertical):
         self._shared = shared
         self._link = shared.link
         self._asking: tuple[int, Answer] | None = None  # the ticket of the question that runs, and its answer
+        self._events: list[wire.Event] = []  # what came for it and is not drawn yet
+        self._drawing: Timer | None = None  # when that is drawn
         self._inquiry = Inquiry("")  # the question that runs, or ran last
         self._starting: int | None = None  # the question that starts this session
 
@@ -115,11 +122,13 @@ class Conversation(Vertical):
         if self.session.waiting:
             self.post_message(self.GivenBack(self.session.waiting.pop()))
         elif self._asking is not None:
-            ticket, answer = self._asking
-            self._link.cancel(ticket)
-            await answer.stop()
-            self.post_message(self.GivenBack(self._inquiry))
-            await self._finish("partial")
+            await self._draw()
+            if self._asking is not None:
+                ticket, answer = self._asking
+                self._link.cancel(ticket)
+                await answer.stop()
+                self.post_message(self.GivenBack(self._inquiry))
+                await self._finish("partial")
         else:
             return False
         self.post_message(self.Changed())
@@ -140,24 +149,35 @@ class Conversation(Vertical):
             if message.ticket == self._starting:
                 self.rename(message.conversation)
         elif self._asking is not None and message.ticket == self._asking[0]:
-            await self._receive(self._asking[1], message.event)
+            if isinstance(message.event, wire.Told):
+                self.post_message(self.Told(message.event))
+                return
+            self._events.append(message.event)
+            if isinstance(message.event, (wire.Answered, wire.Failed)):
+                self.call_next(self._draw)
+            elif self._drawing is None:
+                self._drawing = self.set_timer(DRAW_SECONDS if self.transcript.follows else UNSEEN_SECONDS, self._draw)
 
-    async def _receive(self, answer: Answer, event: wire.Event) -> None:
-        match event:
-            case wire.Answered():
-                await answer.settle(event)
-                await self._finish()
-            case wire.Failed():
-                await answer.fail(event)
+    async def _draw(self) -> None:
+        """Draws all that has come at once: each drawing takes the terminal from a person who types."""
+        if self._drawing is not None:
+            self._drawing.stop()
+            self._drawing = None
+        events, self._events = self._events, []
+        if self._asking is None or not events:
+            return
+        answer, last = self._asking[1], events[-1]
+        with self.app.batch_update():
+            await answer.add(events)
+            if self._asking is None or self._asking[1] is not answer:
+                return  # it was stopped, or left, meanwhile
+            if isinstance(last, wire.Failed):
                 self.post_message(self.GivenBack(self._inquiry))
                 await self._finish("partial")
-            case wire.Told():
-                self.post_message(self.Told(event))
-            case wire.Citation() | wire.Preview():
-                await answer.add(event)
+            elif isinstance(last, wire.Answered):
+                await self._finish()
+            elif any(isinstance(event, (wire.Citation, wire.Preview)) for event in events):
                 self._tell_evidence(answer)
-            case _:
-                await answer.add(event)
 
     async def _send(self, inquiry: Inquiry) -> None:
         conversation = self.session.conversation
@@ -169,7 +189,7 @@ class Conversation(Vertical):
         await self._leave_home()
         if self.session.later:
             await self.go_to_end()
-        self._inquiry = inquiry
+        self._inquiry, self._events = inquiry, []
         answer = Answer(inquiry.text, folders=self._shared.folders)
         await self.transcript.mount(Question(inquiry), answer)
         self.transcript.select(answer)
@@ -185,7 +205,7 @@ class Conversation(Vertical):
         self._tell_evidence(answer)
         self.session.note_taken(answer.model, *answer.trace.taken)
         self.show_title()
-        self.session.shown_from += await self.transcript.prune(KEPT)
+        self.session.shown_from += await self.transcript.prune(WINDOW)
         if self.session.waiting:
             await self._send(self.session.waiting.popleft())
             self.post_message(self.Changed())
@@ -348,9 +368,12 @@ class Conversation(Vertical):
 
     @on(Transcript.Behind)
     def _behind(self, message: Transcript.Behind) -> None:
+        if self._events and self.transcript.follows:
+            self.call_next(self._draw)
         hint = self.query_one("#behind", Plain)
         hint.display = message.lines > 0
-        hint.update(f"↓ {count(message.lines, 'new line')}")
+        key = short_key(keys_of("jump_to_end"))
+        hint.update(Content.assemble(f"↓ {count(message.lines, 'new line')}  ", (key, "bold")))
 
     def on_click(self, event: events.Click) -> None:
         if event.widget is self.query_one("#behind"):

@@ -23,6 +23,7 @@ class Evidence(Vertical):
     def __init__(self) -> None:
         super().__init__(id="evidence", classes="pane -empty")
         self.border_title = "Evidence"
+        self._shown: tuple[tuple[wire.Citation, ...], tuple[str, ...], str] | None = None
 
     def compose(self) -> ComposeResult:
         yield Plain(EMPTY, id="evidence-empty")
@@ -41,6 +42,10 @@ class Evidence(Vertical):
 
     def show(self, citations: tuple[wire.Citation, ...], folders: Iterable[str], empty: str) -> None:
         """Shows an answer's citations; without any, the sentence `empty`."""
+        folders = tuple(folders)
+        if (citations, folders, empty) == self._shown:
+            return
+        self._shown = citations, folders, empty
         self.query_one("#evidence-empty", Plain).update(empty)
         self.set_class(not citations, "-empty")
         self.query_one(CitationList).show(citations, folders)

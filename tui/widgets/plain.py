@@ -19,7 +19,9 @@ class Plain(Static):
         super().__init__(_safe(text), id=id, classes=classes, markup=False)
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
-        super().update(_safe(content), layout=layout)
+        safe = _safe(content)
+        if not _is_same(safe, self.content):  # else the whole screen would be laid out for nothing
+            super().update(safe, layout=layout)
 
     def hide(self) -> Self:
         """The same, not on the screen until `display` is set."""
@@ -35,6 +37,12 @@ class Plain(Static):
 def link_text(text: str, link: str | None) -> Content:
     """Text that leads to an address of ours when it is clicked with the key that the terminal wants for it."""
     return Content.styled(text, Style(link=link)) if link else Content(text)
+
+
+def _is_same(one: VisualType, other: VisualType) -> bool:
+    if isinstance(one, Content) and isinstance(other, Content):
+        return one.is_same(other)
+    return isinstance(one, str) and isinstance(other, str) and one == other
 
 
 def _safe(text: VisualType) -> VisualType:

@@ -12,6 +12,7 @@ from markdown_it.rules_inline import StateInline
 from textual.widgets import Markdown
 
 CITE = "cite:"
+_FENCE = re.compile(r"```|~~~")
 _MARK = re.compile(r"\[(\d{1,3})\](?![(:\[])")
 _WIKI = re.compile(r"\[\[(?:[^\[\]|\n]{1,200}\|)?([^\[\]|\n]{1,200})\]\]")
 
@@ -22,6 +23,15 @@ class Prose(Markdown):
 
     def __init__(self, markdown: str | None = None) -> None:
         super().__init__(markdown, parser_factory=_parser, open_links=False)
+
+    async def complete(self, text: str) -> None:
+        """Shows the whole text. What was appended of it piece by piece stays, unless there is code in it: a fence that
+        comes in pieces breaks."""
+        written = self.source
+        if not written or _FENCE.search(text) or not (text.startswith(written) or text.rstrip() == written.rstrip()):
+            await self.update(text)
+        elif rest := text[len(written) :]:
+            await self.append(rest)
 
 
 def _parser() -> MarkdownIt:

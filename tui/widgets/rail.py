@@ -53,7 +53,7 @@ class Rail(Horizontal):
         self._show()
 
     def _show(self) -> None:
-        self._memory.update(self._state())
+        self._memory.update(self._state(), layout=False)  # it has what is left of the line
 
     def _state(self) -> Content:
         if self._down or self._status is None:

@@ -45,7 +45,8 @@ class Sources(Plain):
             self.post_message(self.Chosen(self._groups[offset.y][0].n))
 
     def _show(self, width: int) -> None:
-        self.update(Content("\n").join(_line(group, self._folders, width) for group in self._groups))
+        lines = Content("\n").join(_line(group, self._folders, width) for group in self._groups)
+        self.update(lines, layout=False)  # a line for each group, however wide it is
 
 
 def _line(group: Sequence[wire.Citation], folders: Iterable[str], width: int) -> Content:

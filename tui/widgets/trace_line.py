@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from textual import events
@@ -62,13 +63,14 @@ class TraceLine(Plain):
             self.unfolded = False  # the answer is what is looked at now
         self._show()
 
-    def add(self, event: wire.Step | wire.Visit) -> None:
-        """A stage ended or a vertex was visited."""
-        if isinstance(event, wire.Step):
-            self._stages.append(event)
-        else:
-            self._visits[event.kind, event.node_id] = event
-            self.walk.add(event)
+    def add(self, events: Iterable[wire.Event]) -> None:
+        """Stages that ended and vertices that were visited, and whatever else came."""
+        for event in events:
+            if isinstance(event, wire.Step):
+                self._stages.append(event)
+            elif isinstance(event, wire.Visit):
+                self._visits[event.kind, event.node_id] = event
+                self.walk.add(event)
         self._show()
 
     def recall(self, trace: wire.Trace) -> None:

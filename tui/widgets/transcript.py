@@ -184,6 +184,9 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def _keep_up(self) -> None:
         if self._follows:
+            # An anchored widget is laid out at its end, so that what is new is drawn once. Textual would draw what is
+            # shorter than the screen at its bottom for a moment.
+            self.anchor(self.virtual_size.height > self.container_size.height)
             self.scroll_end(animate=False)
         self.call_after_refresh(self._measure)
 
