@@ -44,3 +44,24 @@ async def main():
 asyncio.run(main())
 """
     assert loaded(code, LATER) == set()
+
+
+def test_garbage_is_looked_for_when_nobody_waits_for_it() -> None:
+    code = """
+import gc
+from tui import garbage
+
+garbage.look_through()
+garbage.begin()
+assert gc.isenabled() and not gc.get_freeze_count(), "nothing was put off"
+garbage.defer()
+cycle = []
+cycle.append(cycle)
+del cycle
+garbage.begin()
+kept = gc.get_freeze_count()
+assert gc.isenabled() and kept
+garbage.look_through()
+assert 0 < gc.get_freeze_count() < kept
+"""
+    assert loaded(code, HEAVY) == set()

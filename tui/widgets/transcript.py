@@ -123,6 +123,7 @@ class Transcript(VerticalScroll, can_focus=True):
     async def clear(self) -> None:
         """Removes everything."""
         self._from_end = None
+        self.anchor(False)
         self.set_earlier(0)
         self._later = Plain(classes="later").hide()
         await self.query_children().exclude(".earlier").remove()
