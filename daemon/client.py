@@ -277,6 +277,13 @@ class Client:
         """What is known of a person, place or thing, by any of its names."""
         return self._call("GET", _with("/object", name=name), wire.ObjectReply)
 
+    def neighbourhood(
+        self, about: str, depth: int = 1, limit: int = 40, as_of: datetime | None = None
+    ) -> wire.Neighbourhood:
+        """What stands around an object, so many steps out, now or at a time."""
+        url = _with("/neighbourhood", about=about, depth=depth, limit=limit, as_of=as_of)
+        return self._call("GET", url, wire.Neighbourhood)
+
     def note(self, uri: str) -> wire.NoteReply:
         """What was read of one source, which is named by its uri."""
         return self._call("GET", _with("/note", uri=uri), wire.NoteReply)

@@ -9,10 +9,10 @@ from typing import Final
 from textual.content import Content
 
 from daemon import wire
+from daemon.drawing.layout import Edge, Graph, Node
 from daemon.terminal import display_safe, modality, statement
 from tui.browse import Target, make_fact_target, make_note_target, make_object_target, say_when_read
 from tui.changes import describe_time, source_label
-from tui.graph.layout import Edge, Graph, Node
 from tui.wording import count, cut_left, day, short_path
 
 MUTED: Final = "$foreground-muted"

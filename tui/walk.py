@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from daemon import wire
-from tui.graph.layout import Edge, Graph, Node
+from daemon.drawing.layout import Edge, Graph, Node
 from tui.wording import count
 
 QUESTION = 0  # the node of the question itself: the memory numbers its own from 1

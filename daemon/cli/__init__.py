@@ -24,6 +24,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "context": ("context", "Print what the memory holds for TASK, in few words, for an agent's prompt."),
         "facts": ("facts", "List what the memory holds of NAME: a person, a place, a thing."),
         "history": ("facts", "Show how what is known of NAME changed."),
+        "graph": ("graph", "Draw what stands around NAME: a person, a place, a thing."),
         "today": ("news", "Show what changed, what is due and what waits for you."),
         "diff": ("news", "Show what changed in the memory from one DATE to another, by default now."),
         "me": ("me", "Show who you are to the memory: names, address, family, and what each was before."),

@@ -40,6 +40,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     POST   /revisions/{id}                            -> Revision
     POST   /names                                     -> Names
     GET    /names?begin=&limit=, /tags                -> NamesReply, TagsReply
+    GET    /neighbourhood?about=&depth=&limit=&as_of= -> Neighbourhood
     GET    /graph?about=&limit=                       -> GraphReply
     GET    /strategies                                -> StrategiesReply
     GET    /profile                                   -> ProfileReply
@@ -171,7 +172,7 @@ MODULES = {
     "training": "Trained TrainingUndone",
     "objects": "FoundObject FoundObjects FoundFacts FoundNotes MentionedIn Neighbour ObjectReply NoteReply PlansReply"
     " Corrected",
-    "graph": "GraphNode GraphEdge GraphReply",
+    "graph": "GraphNode GraphEdge GraphReply NearNode NearEdge Neighbourhood",
     "completion": "NamesReply StrategiesReply Tag TagsReply",
     "page": "PageLink PageClosed",
     "agents": "KeptNote Agent AgentsReply AgentUndone Captured",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory.nouns import Fact
+
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
@@ -30,6 +32,40 @@ class GraphEdge:
     relation: str = ""
     since: datetime | None = None
     until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NearNode:
+    """An object, so many `steps` from the one in the middle. `kind` as in FoundObject."""
+
+    id: int
+    name: str
+    kind: str
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class NearEdge:
+    """What joins two objects, by their ids: a fact from `source` to `target`, or `passages` that mention both."""
+
+    source: int
+    target: int
+    relation: str = ""
+    fact: Fact | None = None
+    passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """GET /neighbourhood?about=&depth=&limit=&as_of=: what stands around an object, which is the first of `nodes`:
+    facts that hold, or held at a time, and what is mentioned beside it. `left_out`: how many more there are, about."""
+
+    name: str
+    names: tuple[str, ...]
+    nodes: tuple[NearNode, ...]
+    edges: tuple[NearEdge, ...]
+    left_out: int = 0
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Fact, ListedSource, Revision
 from memory.services.knowledge import Knowledge, read_revisions
 from memory.services.state import State
-from memory.store import browse, browse_graph, diff, facts, relations, sources
+from memory.store import browse, browse_graph, diff, facts, neighbourhood, relations, sources
 from memory.store.browse import FoundObject, MentionedIn, Neighbour, ReadSource
 from memory.store.browse_graph import Edge, Vertex
 from memory.store.connect import Connection
 from memory.store.diff import SourceRow
+from memory.store.neighbourhood import Joined
 from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.time.timestamps import now_ms, to_ms
@@ -45,6 +46,17 @@ class GraphView(NamedTuple):
     center: tuple[int, ...]
     vertices: list[Vertex]
     edges: list[Edge]
+
+
+class Neighbourhood(NamedTuple):
+    """What stands around an object, which is called by these `names` and is the first of `steps`: each object, by its
+    id, with how many steps away it is; what joins them; and how many more there are, about."""
+
+    names: list[str]
+    vertices: dict[int, Vertex]
+    steps: dict[int, int]
+    joined: list[Joined]
+    left_out: int
 
 
 class Changes(NamedTuple):
@@ -121,6 +133,19 @@ class Browsing:
         center = list(self._knowledge.objects_named(conn, about))
         objects = center + browse_graph.list_joined(conn, center, limit // 2)
         return center, objects, browse_graph.list_sources(conn, center, limit - len(objects))
+
+    def explore(self, about: str, depth: int, limit: int, as_of: datetime | None) -> Neighbourhood:
+        """What stands around an object, by any of its names, so many steps out: facts that held at a time, by default
+        those that hold now, and what it is mentioned beside. NotFoundError."""
+        with self._state.past.state_at(as_of).store.reading() as conn:
+            center = self._knowledge.objects_named(conn, about)
+            now = now_ms()
+            found = neighbourhood.explore(conn, center, now, now if as_of is None else to_ms(as_of), depth, limit)
+            return Neighbourhood(
+                browse.names_of(conn, center),
+                {one.id: one for one in browse_graph.read_vertices(conn, list(found.steps), [])},
+                *found,
+            )
 
     def diff(self, since: datetime, until: datetime, limit: int) -> Changes:
         """What changed after a time and up to another one. InvalidInputError if that is the earlier one."""

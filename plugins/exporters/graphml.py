@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 from plugins.exporters.contract import LAST, Line, Part
 
 KINDS = ("thing", "fact", "statement")
+BESIDE = "beside"  # of two objects, that `passages` mention both: in a part of the graph that is drawn
 # what is said of a node or an edge -> its type
 ON_NODES = {
     "label": "string", "kind": "string", "names": "string", "facts": "int", "notes": "int", "modality": "string",
@@ -41,6 +42,10 @@ def write(lines: Iterator[Line]) -> Iterator[Part]:
             known.add(fields["id"])
             names = "; ".join(name for name in fields["names"] if name != fields["name"])
             yield _part(_node(fields["id"], fields | {"label": fields["name"], "names": names}))
+        elif line.kind == BESIDE:
+            beside = line.fields
+            src, dst = beside["ends"]
+            yield _part(_edge(beside["id"], src, dst, beside | {"kind": BESIDE}))
         elif fields and fields["kind"] == "relation":
             src, dst = fields["ends"]
             if src in known and dst in known:

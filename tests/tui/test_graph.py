@@ -13,10 +13,10 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
+from daemon.drawing.canvas import Canvas
+from daemon.drawing.layout import Edge, Graph, Layout, Node, lay_out, needed_rows
 from tests.tui.test_hostile import FORBIDDEN, HOSTILE
 from tui.app import STYLES
-from tui.graph.canvas import Canvas
-from tui.graph.layout import Edge, Graph, Layout, Node, lay_out, needed_rows
 from tui.widgets.graph import GraphView
 
 LABELS = st.text("ab 漢字🦭e\u0301—", max_size=30)

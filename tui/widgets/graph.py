@@ -14,11 +14,11 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from daemon.drawing.canvas import Canvas
+from daemon.drawing.layout import Box, Graph, Layout, Node, lay_out, needed_rows
+from daemon.drawing.layout import Edge as Edge
 from daemon.terminal import display_safe
 from tui.actions import Where, bindings_of
-from tui.graph.canvas import Canvas
-from tui.graph.layout import Box, Graph, Layout, Node, lay_out, needed_rows
-from tui.graph.layout import Edge as Edge
 
 BRIGHT = 0.5  # the weight from which a label is as bright as other text
 

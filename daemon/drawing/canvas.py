@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tui.graph.layout import Layout, Line
+from daemon.drawing.layout import Layout, Line
 
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # by column and row within a cell
 BRAILLE = 0x2800

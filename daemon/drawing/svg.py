@@ -1,0 +1,115 @@
+"""A drawing as SVG: the same places as in a terminal, so that no label lies on another one. Light or dark like the
+screen it is seen on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from rich.cells import cell_len
+
+from daemon.drawing.layout import Box, Graph, Layout, Line, lay_out, needed_rows
+
+CELL_WIDTH, CELL_HEIGHT = 8.4, 24.0  # px
+MARGIN = 24.0
+COLUMNS = 150  # cells: so wide a drawing may become
+DOT = 4.5  # radius of the mark of a node
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+STYLE = Path(__file__).with_name("graph.css")
+
+
+def draw_svg(graph: Graph, title: str) -> str:
+    """A whole file."""
+    style = STYLE.read_text("utf-8")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{draw_figure(graph, title, style)}\n'
+
+
+def draw_figure(graph: Graph, title: str, style: str = "") -> str:
+    """The element alone. Each node is a `g` with its id in `data-id`."""
+    layout = lay_out(graph, COLUMNS, needed_rows(graph, COLUMNS, centred=True), centred=True)
+    left = min((box.x for box in layout.boxes), default=0)
+    right = max((box.x + box.width for box in layout.boxes), default=1)
+    rows = 1 + max((box.y for box in layout.boxes), default=0)
+    width, height = (right - left) * CELL_WIDTH + 2 * MARGIN, rows * CELL_HEIGHT + 2 * MARGIN
+    x = left * CELL_WIDTH - MARGIN
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{x:.1f} {-MARGIN:.1f} {width:.1f} {height:.1f}"'
+        f' width="{width:.0f}" height="{height:.0f}" role="img" aria-label={_quoted(title)}>'
+    )
+    parts = [head, f"<title>{_text(title)}</title>"]
+    if style:
+        background = f'<rect class="background" x="{x:.1f}" y="{-MARGIN:.1f}" width="100%" height="100%"/>'
+        parts += [f"<style>{style}</style>", background]
+    parts += _lines(layout)
+    parts += [_node(box, graph) for box in layout.boxes]
+    return "\n".join([*parts, "</svg>"])
+
+
+def _lines(layout: Layout) -> Iterator[str]:
+    for line in layout.lines:
+        ends = " ".join(str(box.node.id) for box in (line.left, line.right) if box.node)
+        yield f'<path class="line" data-ends={_quoted(ends)} d="{_curve(line)}"/>'
+
+
+def _curve(line: Line) -> str:
+    begin, end = (place * CELL_WIDTH for place in line.span)
+    top, bottom = (_middle(box) for box in (line.left, line.right))
+    if line.left.column != line.right.column:
+        start, stop = (line.left.x + line.left.width) * CELL_WIDTH + 4, line.right.x * CELL_WIDTH - 4
+        middle = (begin + end) / 2
+        return (
+            f"M{start:.1f} {top:.1f}H{max(start, begin):.1f}"
+            f"C{middle:.1f} {top:.1f} {middle:.1f} {bottom:.1f} {min(stop, end):.1f} {bottom:.1f}H{stop:.1f}"
+        )
+    is_right = line.span[0] >= line.left.x + line.left.width
+    edges = [
+        (box.x + box.width) * CELL_WIDTH + 4 if is_right else box.x * CELL_WIDTH - 4 for box in (line.left, line.right)
+    ]
+    turn = begin + 24 if is_right else end - 24
+    return f"M{edges[0]:.1f} {top:.1f}C{turn:.1f} {top:.1f} {turn:.1f} {bottom:.1f} {edges[1]:.1f} {bottom:.1f}"
+
+
+def _node(box: Box, graph: Graph) -> str:
+    """A label with its dot, and the relation on the side that its line comes from."""
+    y, node = _middle(box), box.node
+    if node is None:
+        return f'<text class="more" x="{box.x * CELL_WIDTH:.1f}" y="{y:.1f}">{_text(box.label)}</text>'
+    name = box.label.removeprefix(f"{node.mark} ")
+    begin, end = box.x * CELL_WIDTH, (box.x + box.width) * CELL_WIDTH
+    cells = cell_len(box.label) * CELL_WIDTH
+    if box.mirrored:  # label, then relation; to the right edge
+        dot, anchor, x = end - DOT, "end", end - 14
+        if box.relation:
+            dot, x = end - (box.width * CELL_WIDTH - cells) - DOT, end - (box.width * CELL_WIDTH - cells) - 14
+        relation_x, relation_anchor = end, "end"
+    else:
+        dot, anchor, x = begin + DOT, "start", begin + 14
+        if box.relation:
+            dot, x = end - cells + DOT, end - cells + 14
+        relation_x, relation_anchor = begin, "start"
+    kind = "root" if node.id in graph.roots else "node" if node.weight >= 0.5 else "node faint"
+    relation = (
+        f'<text class="relation" x="{relation_x:.1f}" y="{y:.1f}" text-anchor="{relation_anchor}">{_text(box.relation)}'
+        "</text>"
+        if box.relation
+        else ""
+    )
+    return (
+        f'<g class="{kind}" data-id={_quoted(str(node.id))}><title>{_text(node.label)}</title>{relation}'
+        f'<circle cx="{dot:.1f}" cy="{y:.1f}" r="{DOT}"/>'
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_text(name)}</text></g>'
+    )
+
+
+def _middle(box: Box) -> float:
+    return (box.y + 0.5) * CELL_HEIGHT
+
+
+def _text(text: str) -> str:
+    return escape(_NO_XML.sub(" ", text), quote=False)
+
+
+def _quoted(text: str) -> str:
+    return f'"{escape(_NO_XML.sub(" ", text))}"'

@@ -1,0 +1,50 @@
+"""A drawing as lines of text: labels, what joins them, and the lines between in braille."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from daemon.drawing.canvas import Canvas
+from daemon.drawing.layout import Box, Graph, lay_out, needed_rows
+
+Role = Literal["line", "root", "label", "faint", "relation"]
+BRIGHT = 0.5  # the weight from which a label is as bright as other text
+
+
+class Piece(NamedTuple):
+    """Some characters of a line, and what they are."""
+
+    text: str
+    role: Role
+
+
+def draw_lines(graph: Graph, width: int) -> Iterator[list[Piece]]:
+    """All of a graph, its first root in the middle, in as many lines as it needs, none wider than `width` cells."""
+    height = needed_rows(graph, width, centred=True)
+    layout = lay_out(graph, width, height, centred=True)
+    canvas = Canvas.from_layout(layout, width, height)
+    rows: dict[int, list[Box]] = {}
+    for box in sorted(layout.boxes, key=lambda box: box.x):
+        rows.setdefault(box.y, []).append(box)
+    for y in range(height):
+        yield list(_line(canvas, y, rows.get(y, []), graph))
+
+
+def _line(canvas: Canvas, y: int, boxes: list[Box], graph: Graph) -> Iterator[Piece]:
+    x = 0
+    for box in boxes:
+        yield Piece("".join(canvas.cell(at, y) for at in range(x, box.x)), "line")
+        label, relation = Piece(box.label, _role(box, graph)), Piece(box.relation, "relation")
+        if not box.relation:
+            yield label
+        else:
+            yield from (label, Piece(" ", "line"), relation) if box.mirrored else (relation, Piece(" ", "line"), label)
+        x = box.x + box.width
+    yield Piece("".join(canvas.cell(at, y) for at in range(x, canvas.width)).rstrip(), "line")
+
+
+def _role(box: Box, graph: Graph) -> Role:
+    if box.node is not None and box.node.id in graph.roots:
+        return "root"
+    return "label" if box.node is not None and box.node.weight >= BRIGHT else "faint"
