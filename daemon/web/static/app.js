@@ -139,9 +139,11 @@ function App() {
     </nav>
     <main ref=${main} tabindex="-1">
       ${gone && html`<div class="gone" role="alert">${gone.message} To open it anew, on your terminal: <code>${gone.remedy}</code></div>`}
-      ${Shown
-        ? html`<${Shown} key=${name} parts=${rest} status=${status} />`
-        : html`<div class="sheet"><p class="lead">There is no such page.</p><a href=${address("home")}>Go home</a></div>`}
+      ${
+        Shown
+          ? html`<${Shown} key=${name} parts=${rest} status=${status} />`
+          : html`<div class="sheet"><p class="lead">There is no such page.</p><a href=${address("home")}>Go home</a></div>`
+      }
     </main>
     <dialog ref=${help} class="help" aria-label="Keys" onClick=${(event) => event.target === help.current && help.current.close()}>
       <form method="dialog"><h2>Keys</h2><button class="quiet" autofocus>Close</button></form>

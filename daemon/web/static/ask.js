@@ -2,14 +2,35 @@
 
 import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
-import { count, inline, splitLines } from "./text.js";
-import { DayField, Empty, go, html, keepAddress, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useState } from "./ui.js";
+import { count, dotted, inline, splitLines } from "./text.js";
+import {
+  DayField,
+  Empty,
+  go,
+  html,
+  keepAddress,
+  useAnswer,
+  useEffect,
+  useKeys,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "./ui.js";
 
 const MAX_QUESTION = 4000; // characters, as in the chat
 const MAX_TITLE = 60;
 
 /** The session that is on the page; it stays while other pages are looked at. */
-const session = { id: null, title: "", turns: [], asOf: "", chosen: null, stop: null, problem: null, listeners: new Set() };
+const session = {
+  id: null,
+  title: "",
+  turns: [],
+  asOf: "",
+  chosen: null,
+  stop: null,
+  problem: null,
+  listeners: new Set(),
+};
 
 function changed() {
   for (const listener of session.listeners) listener({});
@@ -68,7 +89,8 @@ function take(turn, event) {
   switch (event.type) {
     case "Stage": {
       const { name, detail } = event;
-      if (name === "seed" && detail.objects?.length) turn.stages.seed = `found ${count(detail.objects.length, "thing")} you named`;
+      if (name === "seed" && detail.objects?.length)
+        turn.stages.seed = `found ${count(detail.objects.length, "thing")} you named`;
       if (name === "scope" && detail.episodes) turn.stages.scope = `searched ${count(detail.episodes, "passage")}`;
       if (name === "rank" && detail.episodes) turn.stages.rank = `kept ${detail.episodes}`;
       break;
@@ -105,10 +127,13 @@ async function resume(id) {
     if (session.id !== id) return;
     session.title = conversation.title;
     for (const one of messages) {
-      if (one.role === "user") session.turns.push({ question: one.text, lines: [], citations: [], stages: {}, state: "stopped" });
+      if (one.role === "user")
+        session.turns.push({ question: one.text, lines: [], citations: [], stages: {}, state: "stopped" });
       else if (session.turns.length) {
         Object.assign(session.turns.at(-1), {
-          ...one, lines: splitLines(one.text, one.citations), missing: [],
+          ...one,
+          lines: splitLines(one.text, one.citations),
+          missing: [],
           state: one.state === "complete" ? "done" : "stopped",
         });
       }
@@ -126,7 +151,10 @@ export function AskPage({ parts: [id], status }) {
   useEffect(() => {
     if (id !== undefined && Number(id) !== session.id) resume(Number(id));
   }, [id]);
-  useEffect(() => end.current?.scrollIntoView({ block: "end" }), [turns.length, turns.at(-1)?.lines.length, turns.at(-1)?.state]);
+  useEffect(
+    () => end.current?.scrollIntoView({ block: "end" }),
+    [turns.length, turns.at(-1)?.lines.length, turns.at(-1)?.state],
+  );
   useKeys({
     "]": () => step(1),
     "[": () => step(-1),
@@ -142,13 +170,17 @@ export function AskPage({ parts: [id], status }) {
       <div class="turns" aria-live="polite">
         ${problem && html`<div class="problem" role="alert"><p>${problem.message} ${problem.remedy}</p></div>`}
         ${!turns.length && !problem && html`<${Suggested} />`}
-        ${turns.map((turn) => html`<${Turn} turn=${turn} chosen=${chosen?.turn === turn ? chosen.n : null} choose=${(n) => choose(turn, n)} />`)}
+        ${turns.map((turn) => html`<${Turn} turn=${turn}
+          chosen=${chosen?.turn === turn ? chosen.n : null} choose=${(n) => choose(turn, n)} />`)}
         <div ref=${end}></div>
       </div>
       <${Prompt} />
     </div>
-    ${chosen && html`<${Evidence} key=${chosen.turn.trace_id} turn=${chosen.turn} n=${chosen.n} choose=${(n) => choose(chosen.turn, n)}
-      open=${open} close=${() => setOpen(false)} folders=${status.folders} />`}
+    ${
+      chosen &&
+      html`<${Evidence} key=${chosen.turn.trace_id} turn=${chosen.turn} n=${chosen.n} choose=${(n) => choose(chosen.turn, n)}
+      open=${open} close=${() => setOpen(false)} folders=${status.folders} />`
+    }
   </div>`;
 }
 
@@ -166,9 +198,12 @@ function Suggested() {
   return html`<${Empty} title="Ask in your own words.">
     Every line of an answer has the number of its source; the passage stands beside it.
   <//>
-  ${data?.questions.length > 0 && html`<ul class="suggested">
+  ${
+    data?.questions.length > 0 &&
+    html`<ul class="suggested">
     ${data.questions.map((one) => html`<li><button class="quiet" onClick=${() => ask(one)}>${one}</button></li>`)}
-  </ul>`}`;
+  </ul>`
+  }`;
 }
 
 function Turn({ turn, chosen, choose }) {
@@ -178,15 +213,24 @@ function Turn({ turn, chosen, choose }) {
   return html`<article class="turn ${turn.state}">
     <h2 class="question">${turn.question}</h2>
     ${turn.state === "running" && html`<p class="waiting">${Object.values(turn.stages).join(" · ") || "Looking…"}</p>`}
-    ${turn.preview && html`<p class="muted">${turn.preview.is_loading ? `${turn.preview.model} is being loaded. Until it answers, the lines that answer:` : `${turn.preview.model} is asked. Until it answers, the lines that answer:`}</p>`}
+    ${turn.preview && html`<p class="muted">
+      ${turn.preview.model} is ${turn.preview.is_loading ? "being loaded" : "asked"}. Until it answers, the lines that answer:
+    </p>`}
     <div class="answer ${turn.preview ? "preview" : ""} ${turn.no_answer ? "refusal" : ""}">
       ${shown.map((line) => html`<${Line} line=${line} chosen=${chosen} choose=${choose} />`)}
     </div>
-    ${folded.length > 0 && !turn.preview && html`<button class="quiet" aria-expanded=${unfolded} onClick=${() => setUnfolded(!unfolded)}>
-      ${unfolded ? "Fewer lines" : `${count(folded.length, "more line")}`}</button>`}
+    ${
+      folded.length > 0 &&
+      !turn.preview &&
+      html`<button class="quiet" aria-expanded=${unfolded} onClick=${() => setUnfolded(!unfolded)}>
+      ${unfolded ? "Fewer lines" : `${count(folded.length, "more line")}`}</button>`
+    }
     ${turn.missing?.length > 0 && html`<p class="muted">Missing: ${turn.missing.join(", ")}</p>`}
     ${turn.note && html`<p class="muted">${turn.note}</p>`}
-    ${(turn.changes ?? []).map((one) => html`<p class="changed">[${one.n}] has changed. Before: “${one.old}” ${one.new ? `Now: “${one.new}”` : "Its source does not say so any more."}</p>`)}
+    ${(turn.changes ?? []).map((one) => html`<p class="changed">
+      [${one.n}] has changed. Before: “${one.old}”${" "}
+      ${one.new ? `Now: “${one.new}”` : "Its source does not say so any more."}
+    </p>`)}
     ${turn.state === "stopped" && html`<p class="muted">Stopped.</p>`}
     ${turn.state === "broken" && html`<p class="muted">It broke off before the end.</p>`}
     ${turn.state === "failed" && html`<div class="problem" role="alert"><p>${turn.problem.message} ${turn.problem.remedy}</p></div>`}
@@ -197,7 +241,8 @@ function Turn({ turn, chosen, choose }) {
 function Line({ line, chosen, choose }) {
   return html`<p class="line ${line.kind}">
     ${line.kind === "earlier" && html`<span class="tag">earlier</span>`}${inline(line.text, line.value)}
-    ${line.kind !== "text" && line.citations.map((n) => html`<button class="cite" aria-pressed=${chosen === n} aria-label=${`source ${n}`} onClick=${() => choose(n)}>${n}</button>`)}
+    ${line.kind !== "text" && line.citations.map((n) => html`<button class="cite" aria-pressed=${chosen === n}
+      aria-label=${`source ${n}`} onClick=${() => choose(n)}>${n}</button>`)}
   </p>`;
 }
 
@@ -219,11 +264,14 @@ function Meta({ turn }) {
     changed();
   };
   return html`<div class="meta">
-    <span>${said.filter(Boolean).join(" · ")}</span>
-    ${turn.trace_id != null && html`<span class="verdicts">
+    <span>${dotted(...said)}</span>
+    ${
+      turn.trace_id != null &&
+      html`<span class="verdicts">
       <button class="quiet" aria-pressed=${turn.verdict === "good"} onClick=${() => judge("good")}>Right</button>
       <button class="quiet" aria-pressed=${turn.verdict === "bad"} onClick=${() => judge("bad")}>Wrong</button>
-    </span>`}
+    </span>`
+    }
   </div>`;
 }
 
@@ -259,7 +307,8 @@ function Prompt() {
     <div class="controls">
       <${DayField} id="as-of" label="as it stood on" value=${asOf} change=${(value) => ((session.asOf = value), changed())} />
       ${question.length > MAX_QUESTION && html`<span class="warn">${question.length - MAX_QUESTION} characters too many</span>`}
-      ${turns.length > 0 && html`<button type="button" class="quiet" onClick=${() => (begin(), go("ask"), field.current.focus())}>Start afresh</button>`}
+      ${turns.length > 0 && html`<button type="button" class="quiet"
+        onClick=${() => (begin(), go("ask"), field.current.focus())}>Start afresh</button>`}
       ${running ? html`<button type="button" onClick=${stop}>Stop</button>` : html`<button disabled=${!question.trim()}>Ask</button>`}
     </div>
   </form>`;

@@ -153,15 +153,28 @@ export class Drawing {
     const from = this.chosen;
     if (!from) return this.choose(this.nearest(this.width / 2, this.height / 2, Infinity));
     const near = new Set(this.edges.flatMap(({ from: one, to }) => (one === from ? [to] : to === from ? [one] : [])));
-    const turned = (node) => Math.abs(Math.atan2(Math.sin(Math.atan2(node.y - from.y, node.x - from.x) - angle), Math.cos(Math.atan2(node.y - from.y, node.x - from.x) - angle)));
-    const best = this.d3.least([...near].filter((node) => turned(node) < Math.PI / 2.5), (node) => turned(node) + Math.hypot(node.x - from.x, node.y - from.y) / 500);
+    const turned = (node) =>
+      Math.abs(
+        Math.atan2(
+          Math.sin(Math.atan2(node.y - from.y, node.x - from.x) - angle),
+          Math.cos(Math.atan2(node.y - from.y, node.x - from.x) - angle),
+        ),
+      );
+    const best = this.d3.least(
+      [...near].filter((node) => turned(node) < Math.PI / 2.5),
+      (node) => turned(node) + Math.hypot(node.x - from.x, node.y - from.y) / 500,
+    );
     if (best) this.choose(best);
     return undefined;
   }
 
   /** The vertex at a place on the canvas. */
   nearest(x, y, reach = REACH) {
-    this.tree ??= this.d3.quadtree(this.nodes.filter((node) => node.x !== undefined), (node) => node.x, (node) => node.y);
+    this.tree ??= this.d3.quadtree(
+      this.nodes.filter((node) => node.x !== undefined),
+      (node) => node.x,
+      (node) => node.y,
+    );
     const { k, x: left, y: top } = this.transform;
     return this.tree.find((x - left) / k, (y - top) / k, reach / k) ?? null;
   }
@@ -175,12 +188,17 @@ export class Drawing {
 
   listen(d3) {
     this.d3 = d3;
-    this.zoom = d3.zoom().scaleExtent([0.05, 8]).clickDistance(6).on("zoom", ({ transform }) => {
-      this.transform = transform;
-      if (!this.bySelf) this.isFitting = false;
-      this.redraw();
-    });
-    const drag = d3.drag()
+    this.zoom = d3
+      .zoom()
+      .scaleExtent([0.05, 8])
+      .clickDistance(6)
+      .on("zoom", ({ transform }) => {
+        this.transform = transform;
+        if (!this.bySelf) this.isFitting = false;
+        this.redraw();
+      });
+    const drag = d3
+      .drag()
       .subject(({ x, y }) => {
         const node = this.nearest(x, y);
         return node && { node, x, y };
@@ -230,7 +248,9 @@ export class Drawing {
       probe.style.color = `var(${name})`;
       return getComputedStyle(probe).color;
     };
-    this.colours = Object.fromEntries(["--ink", "--muted", "--edge", "--accent", "--bg"].map((name) => [name.slice(2), read(name)]));
+    this.colours = Object.fromEntries(
+      ["--ink", "--muted", "--edge", "--accent", "--bg"].map((name) => [name.slice(2), read(name)]),
+    );
     this.hues = HUES.map(read);
     this.font = getComputedStyle(this.canvas).fontFamily;
     probe.remove();
@@ -255,7 +275,10 @@ export class Drawing {
     const gap = time - (this.drawnAt ?? 0);
     this.drawnAt = time;
     this.pace = gap > REST_MS ? SLOW_MS / 2 : 0.8 * this.pace + 0.2 * gap;
-    this.every = gap > REST_MS || this.edges.length < MANY ? 1 : Math.min(Math.max(Math.round((2 * this.pace) / SLOW_MS), 1), THINNEST);
+    this.every =
+      gap > REST_MS || this.edges.length < MANY
+        ? 1
+        : Math.min(Math.max(Math.round((2 * this.pace) / SLOW_MS), 1), THINNEST);
     clearTimeout(this.resting);
     if (this.every > 1) this.resting = setTimeout(() => this.redraw(), REST_MS + 50);
   }
@@ -281,7 +304,14 @@ export class Drawing {
   drawEdges(focus) {
     const { context, transform } = this;
     const strokes = [
-      ["edge", this.edges.filter((edge, index) => !edge.relation && (focus || index % this.every === 0) && edge.from !== focus && edge.to !== focus), 1],
+      [
+        "edge",
+        this.edges.filter(
+          (edge, index) =>
+            !edge.relation && (focus || index % this.every === 0) && edge.from !== focus && edge.to !== focus,
+        ),
+        1,
+      ],
       ["muted", this.edges.filter((edge) => edge.relation && edge.from !== focus && edge.to !== focus), 1.2],
       ["accent", focus ? this.edges.filter((edge) => edge.from === focus || edge.to === focus) : [], 1.6],
     ];
@@ -302,7 +332,7 @@ export class Drawing {
 
   drawNodes(focus, near) {
     const { context } = this;
-    for (const kind of ["note", ...this.kinds ?? []]) {
+    for (const kind of ["note", ...(this.kinds ?? [])]) {
       context.fillStyle = this.colourOf(kind);
       for (const isNear of [false, true]) {
         context.globalAlpha = focus && !isNear ? 0.25 : 1;
@@ -338,7 +368,7 @@ export class Drawing {
 
   drawLabels(focus, near) {
     const { context, transform } = this;
-    const wanted = new Set([...(focus ? [...near].slice(0, LABELS) : this.labelled ?? [])]);
+    const wanted = new Set([...(focus ? [...near].slice(0, LABELS) : (this.labelled ?? []))]);
     context.font = `${12 / transform.k}px ${this.font}`;
     context.textBaseline = "middle";
     const taken = [];
@@ -348,13 +378,18 @@ export class Drawing {
       const x = node.x + node.radius + (node === this.chosen ? 9 : 4) / transform.k;
       const width = context.measureText(name).width;
       const box = [x, node.y - 8 / transform.k, x + width, node.y + 8 / transform.k];
-      if (node !== focus && taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) continue;
+      if (
+        node !== focus &&
+        taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])
+      )
+        continue;
       taken.push(box);
       context.lineWidth = 4 / transform.k;
       context.lineJoin = "round";
       context.strokeStyle = this.colours.bg;
       context.strokeText(name, x, node.y);
-      context.fillStyle = node === focus ? this.colours.ink : node.kind === "note" ? this.colours.muted : this.colours.ink;
+      context.fillStyle =
+        node === focus ? this.colours.ink : node.kind === "note" ? this.colours.muted : this.colours.ink;
       context.fillText(name, x, node.y);
     }
     for (const { from, to, relation } of focus ? this.edges : []) {

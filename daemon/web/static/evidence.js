@@ -1,6 +1,6 @@
 // Beside an answer: the lines it cites, the passage of the chosen one, what stands around it, and why it was found.
 
-import { day, firstLine, Passage, place } from "./text.js";
+import { day, dotted, firstLine, Passage, place } from "./text.js";
 import { address, html, noteAddress, Problem, useAnswer, useKept, useKeys, Waiting } from "./ui.js";
 
 export function Evidence({ turn, n, choose, open, close, folders }) {
@@ -15,25 +15,32 @@ export function Evidence({ turn, n, choose, open, close, folders }) {
       <button class="quiet close" onClick=${close}>Close</button>
     </header>
     <ol class="citations">
-      ${turn.citations.filter((one) => !one.folded || one.n === n).map(
-        (one) => html`<li>
+      ${turn.citations
+        .filter((one) => !one.folded || one.n === n)
+        .map(
+          (one) => html`<li>
           <button aria-pressed=${one.n === cited.n} onClick=${() => choose(one.n)}>
             <span class="cite">${one.n}</span>
-            <span><b>${one.title || place(one, folders)}</b><small>${[day(one.at), one.speaker, one.earlier && "earlier"].filter(Boolean).join(" · ")}</small></span>
+            <span>
+              <b>${one.title || place(one, folders)}</b>
+              <small>${dotted(day(one.at), one.speaker, one.earlier && "earlier")}</small>
+            </span>
           </button>
         </li>`,
-      )}
+        )}
     </ol>
-    <${Cited} cited=${cited} quotes=${turn.citations.filter((one) => one.episode_id === cited.episode_id && one.n === n).map((one) => one.quote)} around=${around} folders=${folders} />
+    <${Cited} cited=${cited} around=${around} folders=${folders} />
     <div class="actions">
-      <button class="quiet" aria-pressed=${Boolean(around)} onClick=${() => setAround(around ? "" : "1")}><kbd>n</kbd> What stands around it</button>
-      ${turn.trace_id != null && html`<button class="quiet" aria-pressed=${Boolean(why)} onClick=${() => setWhy(why ? "" : "1")}><kbd>w</kbd> Why this passage</button>`}
+      <button class="quiet" aria-pressed=${Boolean(around)} onClick=${() => setAround(around ? "" : "1")}>
+        <kbd>n</kbd> What stands around it</button>
+      ${turn.trace_id != null && html`<button class="quiet" aria-pressed=${Boolean(why)}
+        onClick=${() => setWhy(why ? "" : "1")}><kbd>w</kbd> Why this passage</button>`}
     </div>
     ${why && turn.trace_id != null && html`<${Reason} trace=${turn.trace_id} n=${cited.n} />`}
   </aside>`;
 }
 
-function Cited({ cited, quotes, around, folders }) {
+function Cited({ cited, around, folders }) {
   const { data: passage, problem } = useAnswer(`/episodes/${cited.episode_id}`);
   const { data: beside } = useAnswer(around && `/episodes/${cited.episode_id}/around`);
   const current = passage?.episode_id === cited.episode_id ? passage : null;
@@ -43,11 +50,15 @@ function Cited({ cited, quotes, around, folders }) {
       <span>${[cited.speaker, day(cited.at)].filter(Boolean).join(", ")}</span>
     </p>
     <${Problem} problem=${problem} />
-    ${around && beside?.before && html`<div class="beside"><${Passage} text=${beside.before.text} first=${firstLine(beside.before)} /></div>`}
-    <${Passage} text=${current?.text ?? cited.passage} quotes=${quotes} first=${current && firstLine(current)} />
-    ${around && beside?.after && html`<div class="beside"><${Passage} text=${beside.after.text} first=${firstLine(beside.after)} /></div>`}
+    ${around && beside?.before && html`<${Beside} passage=${beside.before} />`}
+    <${Passage} text=${current?.text ?? cited.passage} quotes=${[cited.quote]} first=${current && firstLine(current)} />
+    ${around && beside?.after && html`<${Beside} passage=${beside.after} />`}
     ${around && beside && !beside.before && !beside.after && html`<p class="muted">This passage is all of its note.</p>`}
   </section>`;
+}
+
+function Beside({ passage }) {
+  return html`<div class="beside"><${Passage} text=${passage.text} first=${firstLine(passage)} /></div>`;
 }
 
 function Reason({ trace, n }) {
@@ -58,12 +69,25 @@ function Reason({ trace, n }) {
   if (!used) return html`<p class="muted">Nothing is kept of how this passage was found.</p>`;
   const channels = Object.entries(used.channels).filter(([, score]) => score > 0);
   return html`<section class="reason">
-    <p class="path">${used.path.map((hop, index) => html`
-      ${hop.relation ? html`<span class="edge">${hop.inverse ? "←" : "→"} ${hop.relation} ${hop.inverse ? "←" : "→"}</span>` : index > 0 && html`<span class="edge">→</span>`}
-      ${hop.kind === "object" ? html`<a href=${address("thing", hop.label)}>${hop.label}</a>` : html`<span>passage “${hop.label}”</span>`}`)}
-    </p>
-    ${used.place !== null && html`<p class="muted">Place ${used.place} of ${data.shown || "those"} that were looked at, with ${Math.round(100 * (used.score ?? 0))} % of the best score.</p>`}
-    ${channels.length > 0 && html`<dl class="scores">${channels.map(([name, score]) => html`<div><dt>${name}</dt><dd>${score.toFixed(2)}</dd></div>`)}</dl>`}
+    <p class="path">${used.path.map((hop, index) => html`<${Hop} hop=${hop} isFirst=${index === 0} />`)}</p>
+    ${used.place !== null && html`<p class="muted">
+      Place ${used.place} of ${data.shown || "those"} that were looked at, with ${Math.round(100 * (used.score ?? 0))} % of the
+      best score.
+    </p>`}
+    ${channels.length > 0 && html`<dl class="scores">
+      ${channels.map(([name, score]) => html`<div><dt>${name}</dt><dd>${score.toFixed(2)}</dd></div>`)}
+    </dl>`}
     ${data.reasons.map((reason) => html`<p class="muted">${reason}</p>`)}
   </section>`;
+}
+
+/** A step on the way from the question to a passage: by what, and to where. */
+function Hop({ hop, isFirst }) {
+  const arrow = hop.inverse && hop.relation ? "←" : "→";
+  return html`
+    ${!isFirst && html`<span class="edge">${hop.relation ? `${arrow} ${hop.relation} ${arrow}` : arrow}</span>`}
+    ${hop.kind === "object"
+      ? html`<a href=${address("thing", hop.label)}>${hop.label}</a>`
+      : html`<span>passage “${hop.label}”</span>`}
+  `;
 }

@@ -3,8 +3,22 @@
 import { get } from "./api.js";
 import { Drawing } from "./drawing.js";
 import { count, day } from "./text.js";
-import { address, Choices, Empty, go, html, Problem, useEffect, useKeys, useMemo, useRef, useState, Waiting } from "./ui.js";
+import {
+  address,
+  Choices,
+  Empty,
+  go,
+  html,
+  Problem,
+  useEffect,
+  useKeys,
+  useMemo,
+  useRef,
+  useState,
+  Waiting,
+} from "./ui.js";
 
+const WHOM = "Around whom, around what";
 const DAY_MS = 86_400_000;
 const EXPANDED = 40; // vertices around one
 const SIZES = { 200: "200", 600: "600", 2000: "2,000" };
@@ -26,7 +40,11 @@ function useGraph(about, limit) {
   }, [about, limit]);
   const expand = (node) =>
     get("/graph", { about: node.uri || node.name, limit: EXPANDED }).then(
-      (found) => setGraph((before) => before && { ...before, nodes: join(before.nodes, found.nodes), edges: join(before.edges, found.edges) }),
+      (found) =>
+        setGraph(
+          (before) =>
+            before && { ...before, nodes: join(before.nodes, found.nodes), edges: join(before.edges, found.edges) },
+        ),
       setProblem,
     );
   return { graph, problem, expand };
@@ -39,8 +57,13 @@ function join(before, found) {
 
 /** What of a graph there was at a time (ms), of these kinds. */
 export function visible({ center, nodes, edges }, at, hidden) {
-  const held = (edge) => (edge.since === null || Date.parse(edge.since) <= at) && (edge.until === null || Date.parse(edge.until) > at);
-  const there = new Map(nodes.filter((node) => !hidden.has(node.kind) && (node.at === null || Date.parse(node.at) <= at)).map((node) => [node.id, node]));
+  const held = (edge) =>
+    (edge.since === null || Date.parse(edge.since) <= at) && (edge.until === null || Date.parse(edge.until) > at);
+  const there = new Map(
+    nodes
+      .filter((node) => !hidden.has(node.kind) && (node.at === null || Date.parse(node.at) <= at))
+      .map((node) => [node.id, node]),
+  );
   const shown = edges.filter((edge) => there.has(edge.source) && there.has(edge.target) && held(edge));
   const joined = new Set([...center, ...shown.flatMap((edge) => [edge.source, edge.target])]);
   return { nodes: [...there.values()].filter((node) => joined.has(node.id)), edges: shown };
@@ -50,7 +73,15 @@ const nameKind = (kind) => ({ "": "things", note: "notes", email: "addresses" })
 const pageOf = (node) => (node.uri ? ["note", node.uri] : ["thing", node.name]);
 
 /** The drawing alone; `shown` or, without it, what stands around `about`. */
-export function GraphView({ about, limit, small = false, shown, chosen, choose = (node) => node && go(...pageOf(node)), handle }) {
+export function GraphView({
+  about,
+  limit,
+  small = false,
+  shown,
+  chosen,
+  choose = (node) => node && go(...pageOf(node)),
+  handle,
+}) {
   const own = useGraph(shown ? null : about, limit);
   const canvas = useRef();
   const drawing = useRef(null);
@@ -79,10 +110,10 @@ export function GraphView({ about, limit, small = false, shown, chosen, choose =
     event.preventDefault();
     event.stopPropagation();
   };
-  const said = graph ? `${count(graph.nodes.length, "vertex").replace("vertexs", "vertices")}, ${count(graph.edges.length, "edge")}` : "";
+  const said = graph ? `${graph.nodes.length} vertices, ${count(graph.edges.length, "edge")}` : "nothing yet";
   return html`<figure class="graph ${small ? "small" : ""}" data-nodes=${graph?.nodes.length} data-edges=${graph?.edges.length}>
     <canvas ref=${canvas} tabindex="0" role="application" onKeyDown=${press}
-      aria-label=${`A drawing of ${said}. The arrows choose a neighbour, Enter opens it.${chosen ? ` Chosen: ${chosen.name}.` : ""}`}></canvas>
+      aria-label=${`A drawing of ${said}. The arrows choose a neighbour, Enter opens it. ${chosen ? `Chosen: ${chosen.name}.` : ""}`}></canvas>
   </figure>`;
 }
 
@@ -121,26 +152,36 @@ export function GraphPage({ parts: [about = ""] }) {
     const text = event.target.querySelector("input").value.trim();
     go("graph", ...(text ? [text] : []));
   };
+  const then = date === null ? "now" : day(new Date(at).toISOString());
   const span = Math.max(Math.ceil((last - first) / DAY_MS), 1);
   return html`<div class="explorer">
     <div class="bar">
-      <form onSubmit=${search}><input data-first type="search" list="names" value=${name} placeholder=${about ? shortName(about) : "Around whom, around what"} aria-label="Around whom, around what"
-        autocomplete="off" onInput=${(event) => setName(event.target.value)} /><${Names} begin=${name} /></form>
-      ${about ? html`<a href=${address("graph")}>the whole memory</a>` : html`<${Choices} label="How many" options=${SIZES} chosen=${limit} choose=${setLimit} />`}
+      <form onSubmit=${search}>
+        <input data-first type="search" list="names" value=${name} placeholder=${about ? shortName(about) : WHOM} aria-label=${WHOM}
+          autocomplete="off" onInput=${(event) => setName(event.target.value)} />
+        <${Names} begin=${name} />
+      </form>
+      ${about
+        ? html`<a href=${address("graph")}>the whole memory</a>`
+        : html`<${Choices} label="How many" options=${SIZES} chosen=${limit} choose=${setLimit} />`}
       <div class="kinds" role="group" aria-label="Kinds">
-        ${kinds.map(([kind, number]) => html`<button aria-pressed=${!hidden.has(kind)} onClick=${() => toggle(kind)}>${nameKind(kind)} <small>${number}</small></button>`)}
+        ${kinds.map(([kind, number]) => html`<button aria-pressed=${!hidden.has(kind)} onClick=${() => toggle(kind)}>
+          ${nameKind(kind)} <small>${number}</small>
+        </button>`)}
       </div>
     </div>
     <${Problem} problem=${problem} />
     ${!graph && !problem && html`<${Waiting} />`}
-    ${graph && !graph.nodes.length && html`<${Empty} title="There is nothing to draw yet.">Read some notes: <code>pal add ~/notes</code><//>`}
+    ${graph && !graph.nodes.length && html`<${Empty} title="There is nothing to draw yet.">
+      Read some notes: <code>pal add ~/notes</code>
+    <//>`}
     ${shown && html`<${GraphView} shown=${shown} chosen=${chosen} choose=${choose} handle=${drawing} />`}
-    ${chosen && html`<${Card} node=${chosen} edges=${shown?.edges ?? []} nodes=${shown?.nodes ?? []} expand=${expand} close=${() => setChosen(null)} />`}
+    ${chosen && shown && html`<${Card} node=${chosen} graph=${shown} close=${() => setChosen(null)} />`}
     <div class="time">
       <label for="time">as it stood on</label>
-      <input id="time" type="range" min="0" max=${span} value=${span - (date ?? 0)} aria-valuetext=${date === null ? "now" : day(new Date(at).toISOString())}
+      <input id="time" type="range" min="0" max=${span} value=${span - (date ?? 0)} aria-valuetext=${then}
         onInput=${(event) => setDate(span - event.target.value || null)} />
-      <output>${date === null ? "now" : day(new Date(at).toISOString())}</output>
+      <output>${then}</output>
     </div>
   </div>`;
 }
@@ -150,19 +191,30 @@ const shortName = (about) => about.split("/").at(-1);
 function Names({ begin }) {
   const [names, setNames] = useState([]);
   useEffect(() => {
-    if (begin.trim()) get("/names", { begin, limit: 12 }).then((found) => setNames(found.names), () => {});
+    if (begin.trim())
+      get("/names", { begin, limit: 12 }).then(
+        (found) => setNames(found.names),
+        () => {},
+      );
   }, [begin]);
   return html`<datalist id="names">${names.map((name) => html`<option value=${name} />`)}</datalist>`;
 }
 
-function Card({ node, edges, nodes, close }) {
+function Card({ node, graph: { nodes, edges }, close }) {
   const names = new Map(nodes.map((one) => [one.id, one.name]));
-  const told = edges.filter((edge) => edge.relation && (edge.source === node.id || edge.target === node.id)).slice(0, 6);
+  const told = edges
+    .filter((edge) => edge.relation && (edge.source === node.id || edge.target === node.id))
+    .slice(0, 6);
+  const kind = node.kind === "note" ? `a note ${node.at ? `of ${day(node.at)}` : ""}` : node.kind || "a thing";
   return html`<aside class="card" aria-live="polite">
     <button class="quiet close" onClick=${close} aria-label="Close">✕</button>
     <h2>${node.name}</h2>
-    <p class="muted">${node.kind === "note" ? `a note${node.at ? ` of ${day(node.at)}` : ""}` : node.kind || "a thing"}, ${count(node.degree, "edge")}</p>
-    ${told.map((edge) => html`<p class="told">${edge.source === node.id ? html`${edge.relation} → <b>${names.get(edge.target)}</b>` : html`<b>${names.get(edge.source)}</b> → ${edge.relation}`}</p>`)}
+    <p class="muted">${kind}, ${count(node.degree, "edge")}</p>
+    ${told.map((edge) => html`<p class="told">
+      ${edge.source === node.id
+        ? html`${edge.relation} → <b>${names.get(edge.target)}</b>`
+        : html`<b>${names.get(edge.source)}</b> → ${edge.relation}`}
+    </p>`)}
     <p><a href=${address(...pageOf(node))}>Open its page</a> · <a href=${address("graph", node.uri || node.name)}>Only around it</a></p>
   </aside>`;
 }
@@ -175,7 +227,12 @@ function countKinds(graph) {
 
 /** The first and the last time that anything of a graph bears, in ms; the last is no earlier than now. */
 function range(graph) {
-  const times = [...(graph?.nodes ?? []).map((node) => node.at), ...(graph?.edges ?? []).map((edge) => edge.since)].filter(Boolean).map(Date.parse);
+  const times = [...(graph?.nodes ?? []).map((node) => node.at), ...(graph?.edges ?? []).map((edge) => edge.since)]
+    .filter(Boolean)
+    .map(Date.parse);
   const now = Date.now();
-  return [times.reduce((one, other) => Math.min(one, other), now), times.reduce((one, other) => Math.max(one, other), now)];
+  return [
+    times.reduce((one, other) => Math.min(one, other), now),
+    times.reduce((one, other) => Math.max(one, other), now),
+  ];
 }

@@ -2,7 +2,20 @@
 
 import { ask } from "./ask.js";
 import { count, day, MONTHS, place, statement, when } from "./text.js";
-import { address, Empty, html, Problem, useAnswer, useEffect, useKeys, useKept, useRef, useState, Waiting, moveFocus } from "./ui.js";
+import {
+  address,
+  Empty,
+  html,
+  Problem,
+  useAnswer,
+  useEffect,
+  useKeys,
+  useKept,
+  useRef,
+  useState,
+  Waiting,
+  moveFocus,
+} from "./ui.js";
 
 const WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 const SESSIONS = 5;
@@ -39,12 +52,15 @@ export function HomePage({ status }) {
     <${Prompt} />
     <${Problem} problem=${problem} again=${again} />
     ${!home && !problem && html`<${Waiting} />`}
-    ${home && html`<div class="columns">
+    ${
+      home &&
+      html`<div class="columns">
       <${News} home=${home} folders=${status.folders} />
       <${Planned} home=${home} />
       <${Questions} questions=${suggested?.questions ?? []} />
       <${Sessions} sessions=${sessions?.conversations ?? []} />
-    </div>`}
+    </div>`
+    }
   </div>`;
 }
 
@@ -81,15 +97,21 @@ function News({ home, folders }) {
   const rows = [];
   if (review) {
     const waits = `${count(home.review_total, "change")} ${home.review_total === 1 ? "waits" : "wait"} for your review`;
-    rows.push(html`<${Row} href=${address("review", review.id)} warn head=${waits} more=${tellNews(review, folders)} />`);
+    rows.push(
+      html`<${Row} href=${address("review", review.id)} warn head=${waits} more=${tellNews(review, folders)} />`,
+    );
   }
   for (const one of home.changed.filter((one) => one.id !== review?.id).slice(0, 4)) {
     const fact = one.relation === "negates" ? one.old : one.new;
     const before = one.relation === "negates" ? "no longer so" : `was: ${statement(one.old)}`;
-    rows.push(html`<${Row} href=${address("review", one.id)} head=${statement(fact)} more=${`${before} · ${when(one.at)}`} />`);
+    rows.push(
+      html`<${Row} href=${address("review", one.id)} head=${statement(fact)} more=${`${before} · ${when(one.at)}`} />`,
+    );
   }
   for (const one of home.read) {
-    rows.push(html`<${Row} href=${address("note", one.uri)} head=${one.title} more=${`read, ${count(one.episodes, "passage")}${one.at ? `, of ${day(one.at)}` : ""}`} />`);
+    rows.push(
+      html`<${Row} href=${address("note", one.uri)} head=${one.title} more=${`read, ${count(one.episodes, "passage")}${one.at ? `, of ${day(one.at)}` : ""}`} />`,
+    );
   }
   const more = home.read_total - home.read.length;
   return html`<${Section} title=${`Since ${when(home.since)}`}>
@@ -100,7 +122,8 @@ function News({ home, folders }) {
 
 function tellNews(one, folders) {
   const from = `from ${place(one.new, folders)}`;
-  if (one.relation === "contradicts") return `Two notes disagree: ${statement(one.new)} / ${statement(one.old)}, ${from}`;
+  if (one.relation === "contradicts")
+    return `Two notes disagree: ${statement(one.new)} / ${statement(one.old)}, ${from}`;
   if (one.relation === "negates") return `No longer so: ${statement(one.old)}, ${from}`;
   return `Changed: ${statement(one.new)} (was: ${statement(one.old)}), ${from}`;
 }
@@ -137,8 +160,11 @@ function Questions({ questions }) {
 function Sessions({ sessions }) {
   if (!sessions.length) return null;
   return html`<${Section} title="Your last sessions">
-    ${sessions.slice(0, SESSIONS).map(
-      (one) => html`<${Row} href=${address("ask", one.id)} head=${one.title || "Untitled"} more=${when(one.updated)} />`,
-    )}
+    ${sessions
+      .slice(0, SESSIONS)
+      .map(
+        (one) =>
+          html`<${Row} href=${address("ask", one.id)} head=${one.title || "Untitled"} more=${when(one.updated)} />`,
+      )}
   <//>`;
 }

@@ -31,7 +31,13 @@ function begin({ points, links, heat, still }) {
   const crowd = nodes.length > 500;
   simulation = forceSimulation(nodes)
     .force("link", forceLink(joined).distance(crowd ? 24 : 44))
-    .force("charge", forceManyBody().strength(crowd ? -28 : -110).theta(crowd ? 1.1 : 0.9).distanceMax(crowd ? 400 : 700))
+    .force(
+      "charge",
+      forceManyBody()
+        .strength(crowd ? -28 : -110)
+        .theta(crowd ? 1.1 : 0.9)
+        .distanceMax(crowd ? 400 : 700),
+    )
     .force("x", forceX().strength(0.05))
     .force("y", forceY().strength(0.07))
     .alpha(heat)

@@ -2,8 +2,25 @@
 
 import { GraphView } from "./graph.js";
 import { Lanes } from "./timeline.js";
-import { count, day, firstLine, held, Passage, place, shortPath, statement, when } from "./text.js";
-import { address, Choices, Empty, html, keepAddress, moveFocus, noteAddress, Problem, useAnswer, useEffect, useKeys, useLayoutEffect, useRef, useSettled, useState, Waiting } from "./ui.js";
+import { count, day, dotted, firstLine, held, Passage, place, shortPath, statement, when } from "./text.js";
+import {
+  address,
+  Choices,
+  Empty,
+  html,
+  keepAddress,
+  moveFocus,
+  noteAddress,
+  Problem,
+  useAnswer,
+  useEffect,
+  useKeys,
+  useLayoutEffect,
+  useRef,
+  useSettled,
+  useState,
+  Waiting,
+} from "./ui.js";
 
 const TYPING_MS = 120;
 const ROWS = { all: 8, one: 100 };
@@ -29,8 +46,6 @@ export function MemoryPage({ parts: [begun = ""], status }) {
     event.preventDefault();
     moveFocus(list.current, 1);
   };
-  const shown = (one) => kind === "all" || kind === one;
-  const limit = kind === "all" ? ROWS.all : ROWS.one;
   return html`<div class="sheet memory">
     <div class="search">
       <input ref=${field} data-first type="search" value=${words} placeholder="Look for a name, a fact, a note" aria-label="Look for"
@@ -38,9 +53,11 @@ export function MemoryPage({ parts: [begun = ""], status }) {
       <${Choices} label="What is shown" options=${KINDS} chosen=${kind} choose=${setKind} />
     </div>
     <div class="results" ref=${list}>
-      ${shown("objects") && html`<${Found} what="objects" title="People, places, things" words=${looked} limit=${limit} more=${kind === "all" && setKind} row=${(one) => html`<${Thing} one=${one} />`} />`}
-      ${shown("facts") && html`<${Found} what="facts" title="Facts" words=${looked} limit=${limit} more=${kind === "all" && setKind} row=${(one) => html`<${FactRow} fact=${one} folders=${status.folders} />`} />`}
-      ${shown("notes") && html`<${Found} what="notes" title="Notes" words=${looked} limit=${limit} more=${kind === "all" && setKind} row=${(one) => html`<${NoteRow} one=${one} folders=${status.folders} />`} />`}
+      ${SECTIONS.filter(([what]) => kind === "all" || kind === what).map(
+        ([what, title, Row]) => html`<${Found} key=${what} what=${what} title=${title} words=${looked}
+          limit=${kind === "all" ? ROWS.all : ROWS.one} more=${kind === "all" && setKind}
+          row=${(one) => html`<${Row} one=${one} folders=${status.folders} />`} />`,
+      )}
     </div>
   </div>`;
 }
@@ -54,34 +71,49 @@ function Found({ what, title, words, limit, row, more }) {
     <h2>${title} <small>${data.total.toLocaleString("en")}</small></h2>
     ${rows.map(row)}
     ${!rows.length && html`<p class="muted">${words ? `Nothing has “${words}” in it.` : "There is nothing yet."}</p>`}
-    ${rows.length < data.total && (more
-      ? html`<button class="quiet" onClick=${() => more(what)}>All ${data.total.toLocaleString("en")}</button>`
-      : html`<p class="muted">The first ${rows.length}. More words find fewer.</p>`)}
+    ${
+      rows.length < data.total &&
+      (more
+        ? html`<button class="quiet" onClick=${() => more(what)}>All ${data.total.toLocaleString("en")}</button>`
+        : html`<p class="muted">The first ${rows.length}. More words find fewer.</p>`)
+    }
   </section>`;
 }
 
 function Thing({ one }) {
   const known = [one.kind, one.facts && count(one.facts, "fact"), one.notes && `in ${count(one.notes, "note")}`];
-  return html`<a class="entry" data-item href=${address("thing", one.name)}><span>${one.name}</span><small>${known.filter(Boolean).join(" · ")}</small></a>`;
+  return html`<a class="entry" data-item href=${address("thing", one.name)}>
+    <span>${one.name}</span><small>${dotted(...known)}</small>
+  </a>`;
 }
 
 function isPast(fact) {
-  return fact.superseded_by !== null || fact.retired !== null || (fact.valid_to !== null && new Date(fact.valid_to) <= new Date());
+  return (
+    fact.superseded_by !== null ||
+    fact.retired !== null ||
+    (fact.valid_to !== null && new Date(fact.valid_to) <= new Date())
+  );
 }
 
-function FactRow({ fact, folders, label }) {
+function FactRow({ one: fact, folders }) {
   const to = fact.predicate ? address("thing", fact.objects[0]) : noteAddress(fact);
   return html`<div class="entry fact ${isPast(fact) ? "past" : ""}">
-    <a data-item href=${to}>${label ?? statement(fact)}</a>
+    <a data-item href=${to}>${statement(fact)}</a>
     <small>${held(fact)} · <a href=${noteAddress(fact)}>${place(fact, folders)}</a></small>
   </div>`;
 }
 
 function NoteRow({ one, folders }) {
   return html`<a class="entry" data-item href=${address("note", one.uri)}>
-    <span>${one.title || shortPath(one.uri, folders)}</span><small>${[day(one.at), shortPath(one.uri, folders)].filter(Boolean).join(" · ")}</small>
+    <span>${one.title || shortPath(one.uri, folders)}</span><small>${dotted(day(one.at), shortPath(one.uri, folders))}</small>
   </a>`;
 }
+
+const SECTIONS = [
+  ["objects", "People, places, things", Thing],
+  ["facts", "Facts", FactRow],
+  ["notes", "Notes", NoteRow],
+];
 
 export function ThingPage({ parts: [name], status }) {
   const { data: thing, problem, again, isCurrent } = useAnswer("/object", { name });
@@ -92,39 +124,60 @@ export function ThingPage({ parts: [name], status }) {
     k: () => moveFocus(page.current, -1),
     ArrowUp: () => moveFocus(page.current, -1),
   });
-  if (problem?.code === "not_found") return html`<div class="sheet"><${Empty} title=${`Nothing is known of “${name}”.`}>It may have been forgotten, or be called otherwise. <a href=${address("memory", name)}>Look for it</a><//></div>`;
+  if (problem?.code === "not_found")
+    return html`<div class="sheet"><${Empty} title=${`Nothing is known of “${name}”.`}>
+      It may have been forgotten, or be called otherwise. <a href=${address("memory", name)}>Look for it</a>
+    <//></div>`;
   if (problem) return html`<div class="sheet"><${Problem} problem=${problem} again=${again} /></div>`;
   if (!thing || !isCurrent) return html`<div class="sheet"><${Waiting} /></div>`;
   const folders = status.folders;
   const others = thing.names.filter((one) => one !== thing.name);
-  const changed = thing.strands.filter((strand) => strand.values.length > 1 || strand.values.some((value) => value.ended));
+  const changed = thing.strands.filter(
+    (strand) => strand.values.length > 1 || strand.values.some((value) => value.ended),
+  );
   return html`<article class="sheet thing" ref=${page}>
     <p class="crumb"><a href=${address("memory")}>Memory</a></p>
     <header><h1>${thing.name}</h1>${others.length > 0 && html`<p class="muted">also called ${others.join(", ")}</p>`}</header>
     <section>
       <h2>Facts now</h2>
-      ${thing.facts.length
-        ? html`<dl class="facts">${thing.facts.map((fact) => html`<div>
+      ${
+        thing.facts.length
+          ? html`<dl class="facts">${thing.facts.map(
+              (fact) => html`<div>
             <dt>${thing.names.includes(fact.objects[0]) ? fact.predicate : `${fact.objects[0]} ${fact.predicate}`}</dt>
             <dd><b>${fact.objects.at(-1)}</b><small>${held(fact)} · <a data-item href=${noteAddress(fact)}>${place(fact, folders)}</a></small></dd>
-          </div>`)}</dl>`
-        : html`<p class="muted">No fact was read of it; the notes below mention it.</p>`}
+          </div>`,
+            )}</dl>`
+          : html`<p class="muted">No fact was read of it; the notes below mention it.</p>`
+      }
     </section>
     ${changed.length > 0 && html`<section><h2>How it changed</h2><${Lanes} strands=${changed} folders=${folders} /></section>`}
-    ${thing.neighbours.length > 0 && html`<section>
+    ${
+      thing.neighbours.length > 0 &&
+      html`<section>
       <h2>Stands beside <a class="aside" href=${address("graph", thing.name)}>open the graph</a></h2>
       <${GraphView} about=${thing.name} limit=${60} small />
-      <ul class="neighbours">${thing.neighbours.slice(0, 24).map((one) => html`<li>
+      <ul class="neighbours">${thing.neighbours.slice(0, 24).map(
+        (one) => html`<li>
         ${one.relation && html`<span class="edge">${one.forward ? `${one.relation} →` : `← ${one.relation}`}</span>`}
         <a data-item href=${address("thing", one.name)}>${one.name}</a>
-      </li>`)}</ul>
-    </section>`}
-    ${thing.notes.length > 0 && html`<section>
-      <h2>Notes that mention it ${thing.notes_total > thing.notes.length && html`<small>the newest ${thing.notes.length} of ${thing.notes_total.toLocaleString("en")}</small>`}</h2>
-      ${thing.notes.map((one) => html`<a class="entry" data-item href=${noteAddress(one)}>
+      </li>`,
+      )}</ul>
+    </section>`
+    }
+    ${
+      thing.notes.length > 0 &&
+      html`<section>
+      <h2>Notes that mention it
+        ${thing.notes_total > thing.notes.length && html`<small>the newest ${thing.notes.length} of ${thing.notes_total.toLocaleString("en")}</small>`}
+      </h2>
+      ${thing.notes.map(
+        (one) => html`<a class="entry" data-item href=${noteAddress(one)}>
         <span>${one.title || shortPath(one.uri, folders)} <small>${day(one.at)}</small></span><small class="quote">${one.quote}</small>
-      </a>`)}
-    </section>`}
+      </a>`,
+      )}
+    </section>`
+    }
   </article>`;
 }
 
@@ -132,18 +185,25 @@ export function NotePage({ parts: [uri, line], status }) {
   const { data: note, problem, again, isCurrent } = useAnswer("/note", { uri });
   const page = useRef();
   useEffect(() => page.current?.querySelector(".marked")?.scrollIntoView({ block: "center" }), [isCurrent, line]);
-  if (problem?.code === "not_found") return html`<div class="sheet"><${Empty} title="This note is not in the memory any more.">It may have been forgotten, or be gone from its folder.<//></div>`;
+  if (problem?.code === "not_found")
+    return html`<div class="sheet"><${Empty} title="This note is not in the memory any more.">
+      It may have been forgotten, or be gone from its folder.
+    <//></div>`;
   if (problem) return html`<div class="sheet"><${Problem} problem=${problem} again=${again} /></div>`;
   if (!note || !isCurrent) return html`<div class="sheet"><${Waiting} /></div>`;
   const folders = status.folders;
+  const tags = note.tags.map((tag) => `#${tag}`);
   return html`<article class="sheet note" ref=${page}>
     <p class="crumb"><a href=${address("memory")}>Memory</a></p>
     <h1>${note.source.title || shortPath(uri, folders)}</h1>
-    <p class="muted">${[day(note.source.at), shortPath(uri, folders), note.read && `read ${when(note.read)}`, ...note.tags.map((tag) => `#${tag}`)].filter(Boolean).join(" · ")}
+    <p class="muted">${dotted(day(note.source.at), shortPath(uri, folders), note.read && `read ${when(note.read)}`, ...tags)}
       ${" "}<a href=${address("graph", uri)}>in the graph</a></p>
-    ${note.facts.length > 0 && html`<details class="read"><summary>${count(note.facts.length, "fact")} read out of it</summary>
-      ${note.facts.map((fact) => html`<${FactRow} fact=${fact} folders=${folders} />`)}
-    </details>`}
+    ${
+      note.facts.length > 0 &&
+      html`<details class="read"><summary>${count(note.facts.length, "fact")} read out of it</summary>
+      ${note.facts.map((fact) => html`<${FactRow} one=${fact} folders=${folders} />`)}
+    </details>`
+    }
     ${note.passages.map((passage) => html`<${NotePassage} passage=${passage} line=${line === undefined ? null : Number(line)} />`)}
     ${note.source.episodes > note.passages.length && html`<p class="muted">The first ${note.passages.length} of ${count(note.source.episodes, "passage")}.</p>`}
   </article>`;
@@ -151,7 +211,8 @@ export function NotePage({ parts: [uri, line], status }) {
 
 function NotePassage({ passage, line }) {
   const first = firstLine(passage);
-  const isHere = line !== null && passage.line !== null && passage.line <= line && line <= (passage.end_line ?? passage.line);
+  const isHere =
+    line !== null && passage.line !== null && passage.line <= line && line <= (passage.end_line ?? passage.line);
   const quote = isHere && first !== null ? passage.text.split("\n")[line - first] : isHere ? passage.text : "";
   const said = [passage.speaker, passage.speaker && day(passage.at)].filter(Boolean).join(", ");
   return html`<section class="of-note">

@@ -2,7 +2,19 @@
 
 import { post } from "./api.js";
 import { firstLine, held, Passage, place, statement, when } from "./text.js";
-import { Choices, Empty, html, noteAddress, Problem, useAnswer, useEffect, useKeys, useRef, useState, Waiting } from "./ui.js";
+import {
+  Choices,
+  Empty,
+  html,
+  noteAddress,
+  Problem,
+  useAnswer,
+  useEffect,
+  useKeys,
+  useRef,
+  useState,
+  Waiting,
+} from "./ui.js";
 
 const AROUND = 3; // lines on either side
 const MOST = 500;
@@ -16,7 +28,11 @@ const KINDS = {
 };
 const VERDICTS = { keep: "The new one stands", old: "The old one stands", both: "Both are true" };
 const NOTHING = {
-  open: ["Nothing waits for you.", "When a note says something else than what was known, another address, another date, the memory takes the newer one, and shows both here with the lines they stand in. You say whether that is right."],
+  open: [
+    "Nothing waits for you.",
+    "When a note says something else than what was known, another address, another date, the memory takes the newer " +
+      "one, and shows both here with the lines they stand in. You say whether that is right.",
+  ],
   decided: ["Nothing has been decided yet.", "What you say of a change stands here afterwards, and can be changed."],
   all: ["Nothing has changed yet.", "Facts that newer notes replace are listed here."],
 };
@@ -48,7 +64,10 @@ export function ReviewPage({ parts: [wanted], status }) {
   }, [status.review]);
 
   const rows = (data?.revisions ?? []).filter((one) => filter !== "decided" || one.state !== "open");
-  const at = Math.max(rows.findIndex((one) => one.id === chosen), 0);
+  const at = Math.max(
+    rows.findIndex((one) => one.id === chosen),
+    0,
+  );
   const one = rows[at];
 
   const settle = async (id, verdict) => {
@@ -91,8 +110,15 @@ export function ReviewPage({ parts: [wanted], status }) {
     list.current?.querySelector(`[data-id="${next.id}"]`)?.scrollIntoView({ block: "nearest" });
   };
   useKeys({
-    j: () => move(1), ArrowDown: () => move(1), n: () => move(1), k: () => move(-1), ArrowUp: () => move(-1),
-    a: () => decide("keep"), o: () => decide("old"), b: () => decide("both"), u: undo,
+    j: () => move(1),
+    ArrowDown: () => move(1),
+    n: () => move(1),
+    k: () => move(-1),
+    ArrowUp: () => move(-1),
+    a: () => decide("keep"),
+    o: () => decide("old"),
+    b: () => decide("both"),
+    u: undo,
     f: () => setFilter(Object.keys(FILTERS)[(Object.keys(FILTERS).indexOf(filter) + 1) % 3]),
   });
 
@@ -105,15 +131,20 @@ export function ReviewPage({ parts: [wanted], status }) {
     <${Problem} problem=${problem ?? failed} again=${again} />
     ${!data && !problem && html`<${Waiting} />`}
     ${data && !rows.length && html`<${Empty} title=${NOTHING[filter][0]}>${NOTHING[filter][1]}<//>`}
-    ${rows.length > 0 && html`<div class="pair">
-      <ol class="changes" ref=${list}>${rows.map((row) => html`<li>
+    ${
+      rows.length > 0 &&
+      html`<div class="pair">
+      <ol class="changes" ref=${list}>${rows.map(
+        (row) => html`<li>
         <button data-id=${row.id} aria-current=${row === one ? "true" : undefined} onClick=${() => setChosen(row.id)}>
           <span>${statement(row.relation === "negates" ? row.old : row.new)}</span>
           <small>${KINDS[row.relation][0]} · ${when(row.at)}${row.state === "open" ? "" : ` · ${outcome(row)}`}</small>
         </button>
-      </li>`)}</ol>
+      </li>`,
+      )}</ol>
       <${Change} key=${one.id} one=${one} decide=${decide} busy=${busy} folders=${status.folders} />
-    </div>`}
+    </div>`
+    }
   </div>`;
 }
 
@@ -125,7 +156,12 @@ function outcome(one) {
 
 function Change({ one, decide, busy, folders }) {
   const [name, meaning, oldTitle, newTitle] = KINDS[one.relation];
-  const by = one.author === "user" ? "You said so." : one.author === "rule" ? "Found by a rule." : `Found by a model that is ${Math.round(100 * one.confidence)} % sure.`;
+  const by =
+    one.author === "user"
+      ? "You said so."
+      : one.author === "rule"
+        ? "Found by a rule."
+        : `Found by a model that is ${Math.round(100 * one.confidence)} % sure.`;
   return html`<article class="change">
     <h2>${name}</h2>
     <p class="muted">${meaning} ${one.reason} ${by}</p>
@@ -152,8 +188,10 @@ function Side({ title, fact, folders, isOver = false }) {
     <h3>${title}</h3>
     <p class="says">${statement(fact)}</p>
     <p class="where"><span>${held(fact)}</span> <a href=${noteAddress(fact)}>${place(fact, folders)}</a></p>
-    ${passage
-      ? html`<${Passage} text=${passage.text} quotes=${[quoteOf(fact, passage.text)]} first=${firstLine(passage)} around=${AROUND} />`
-      : html`<${Passage} text=${fact.quote} />`}
+    ${
+      passage
+        ? html`<${Passage} text=${passage.text} quotes=${[quoteOf(fact, passage.text)]} first=${firstLine(passage)} around=${AROUND} />`
+        : html`<${Passage} text=${fact.quote} />`
+    }
   </section>`;
 }

@@ -45,7 +45,8 @@ function marks(text) {
     else if (code) parts.push(html`<code>${code}</code>`);
     else if (em) parts.push(html`<em>${em}</em>`);
     else if (note) parts.push(shown ?? note);
-    else if (/^https?:\/\//i.test(url)) parts.push(html`<a href=${url} target="_blank" rel="noopener noreferrer">${label}</a>`);
+    else if (/^https?:\/\//i.test(url))
+      parts.push(html`<a href=${url} target="_blank" rel="noopener noreferrer">${label}</a>`);
     else parts.push(label);
   }
   return [...parts, text.slice(end)].filter((part) => part !== "");
@@ -108,7 +109,9 @@ export function shortPath(uri, folders) {
 
 /** Where a fact or a citation stands, for a person: `notes/fog.md:14`. */
 export function place({ uri, place, label }, folders) {
-  return uri.startsWith("note:me/") || uri.startsWith("note:corrected/") ? "you said so" : shortPath(place ?? label, folders);
+  return uri.startsWith("note:me/") || uri.startsWith("note:corrected/")
+    ? "you said so"
+    : shortPath(place ?? label, folders);
 }
 
 /** `3 May 2026`; nothing for none. */
@@ -128,10 +131,19 @@ export function when(at) {
   return `${moment.getDate()} ${MONTHS[moment.getMonth()]} ${moment.getFullYear()}`;
 }
 
+/** Those of the words that there are, with dots between them. */
+export const dotted = (...words) => words.filter(Boolean).join(" · ");
+
 /** `1,204 passages`, `1 passage`. */
 export const count = (number, noun) => `${number.toLocaleString("en")} ${number === 1 ? noun : `${noun}s`}`;
 
-const MODALITY = { past: "no longer", negated: "not so", plan: "planned", hypothesis: "perhaps", question: "asked, not said" };
+const MODALITY = {
+  past: "no longer",
+  negated: "not so",
+  plan: "planned",
+  hypothesis: "perhaps",
+  question: "asked, not said",
+};
 
 /** What a fact says, with how it is meant where it is not simply so. */
 export function statement(fact) {

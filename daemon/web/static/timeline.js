@@ -1,10 +1,27 @@
 // Timeline: what held from when until when. Of the whole memory by months, of one thing in lanes.
 
 import { count, day, held, MONTHS, place, statement, told } from "./text.js";
-import { address, Empty, html, keepAddress, moveFocus, noteAddress, Problem, useAnswer, useEffect, useKeys, useMemo, useRef, useSettled, useState, Waiting } from "./ui.js";
+import {
+  address,
+  Empty,
+  html,
+  keepAddress,
+  moveFocus,
+  noteAddress,
+  Problem,
+  useAnswer,
+  useEffect,
+  useKeys,
+  useMemo,
+  useRef,
+  useSettled,
+  useState,
+  Waiting,
+} from "./ui.js";
 
 const MOST_FACTS = 500;
 const MOST_REVISIONS = 1000;
+const DAY_MS = 86_400_000;
 const MOST_BARS = 60;
 const TYPING_MS = 150;
 
@@ -30,20 +47,28 @@ export function TimelinePage({ parts: [begun = ""], status }) {
     </div>
     <${Problem} problem=${problem} again=${again} />
     ${!data && !problem && html`<${Waiting} />`}
-    ${data && !months.length && html`<${Empty} title=${looked ? `No fact has “${looked}” in it.` : "No fact has been read yet."}>
+    ${
+      data &&
+      !months.length &&
+      html`<${Empty} title=${looked ? `No fact has “${looked}” in it.` : "No fact has been read yet."}>
       A fact is what a note says of somebody or something: an address, a price, a date. When a newer note says otherwise, both
       stand here, with the day from which each held.
-    <//>`}
+    <//>`
+    }
     ${months.length > 1 && html`<${Density} months=${months} />`}
-    ${months.map(([month, facts]) => html`<section class="month" id=${`month-${month}`}>
+    ${months.map(
+      ([month, facts]) => html`<section class="month" id=${`month-${month}`}>
       <h2>${monthName(month)}</h2>
       <ol>${facts.map((fact) => html`<${Began} fact=${fact} before=${replaced.get(fact.id)} folders=${status.folders} />`)}</ol>
-    </section>`)}
+    </section>`,
+    )}
   </div>`;
 }
 
 function tell({ facts, total }) {
-  return facts.length < total ? `The ${facts.length} that were read last, of ${total.toLocaleString("en")}. Words find the others.` : "";
+  return facts.length < total
+    ? `The ${facts.length} that were read last, of ${total.toLocaleString("en")}. Words find the others.`
+    : "";
 }
 
 function Began({ fact, before, folders }) {
@@ -64,7 +89,10 @@ const began = (fact) => fact.valid_from ?? fact.recorded;
     among the facts of the memory; the revision still has it. */
 function weave(facts, revisions, words) {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  const ended = revisions.filter((one) => one.state !== "undone" && (one.relation === "supersedes" || one.relation === "negates") && one.old.predicate);
+  const ended = revisions.filter(
+    (one) =>
+      one.state !== "undone" && (one.relation === "supersedes" || one.relation === "negates") && one.old.predicate,
+  );
   const known = new Map(facts.map((fact) => [fact.id, fact]));
   for (const { old } of ended) {
     const text = old.text.toLowerCase();
@@ -119,12 +147,15 @@ function Density({ months }) {
 
 /** What one thing had, a lane each, with the values side by side over the time in which they held. */
 export function Lanes({ strands, folders }) {
-  const times = strands.flatMap((strand) => strand.values.flatMap(({ fact }) => [began(fact), fact.valid_to].filter(Boolean))).map(Date.parse);
+  const times = strands
+    .flatMap((strand) => strand.values.flatMap(({ fact }) => [began(fact), fact.valid_to].filter(Boolean)))
+    .map(Date.parse);
   const first = Math.min(...times);
   const last = Math.max(Date.now(), ...times);
   const share = (at) => (100 * (at - first)) / Math.max(last - first, 1);
   return html`<div class="lanes">
-    ${strands.map((strand) => html`<div class="lane">
+    ${strands.map(
+      (strand) => html`<div class="lane">
       <h3>${strand.predicate || strand.subject}</h3>
       <div class="track" aria-hidden="true">
         ${strand.values.map((value) => {
@@ -133,14 +164,27 @@ export function Lanes({ strands, folders }) {
           return html`<span class=${isOver(value) ? "past" : ""} style=${{ left: `${from}%`, width: `${Math.max(to - from, 0.8)}%` }}></span>`;
         })}
       </div>
-      <ol>${[...strand.values].reverse().map((value) => html`<li class=${isOver(value) ? "past" : ""}>
+      <ol>${[...strand.values].reverse().map(
+        (value) => html`<li class=${isOver(value) ? "past" : ""}>
         <span class="value">${strand.predicate ? value.fact.objects.at(-1) : value.fact.text}</span>
-        <small>${held(value.fact)} · <a data-item href=${noteAddress(value.fact)}>${place(value.fact, folders)}</a>${value.ended ? ` · ${value.ended.reason}` : ""}</small>
-      </li>`)}</ol>
-    </div>`)}
-    <div class="axis" aria-hidden="true"><span>${day(new Date(first).toISOString())}</span><span>${last - Date.now() > 86_400_000 ? day(new Date(last).toISOString()) : "today"}</span></div>
+        <small>
+          ${held(value.fact)} · <a data-item href=${noteAddress(value.fact)}>${place(value.fact, folders)}</a>
+          ${value.ended ? ` · ${value.ended.reason}` : ""}
+        </small>
+      </li>`,
+      )}</ol>
+    </div>`,
+    )}
+    <div class="axis" aria-hidden="true">
+      <span>${day(new Date(first).toISOString())}</span>
+      <span>${last - Date.now() > DAY_MS ? day(new Date(last).toISOString()) : "today"}</span>
+    </div>
   </div>`;
 }
 
 const isOver = ({ fact, ended }) => ended !== null || fact.superseded_by !== null || fact.retired !== null;
-const endOf = (value, last) => Date.parse(value.fact.valid_to ?? (isOver(value) ? (value.ended?.new.valid_from ?? value.ended?.at ?? value.fact.retired ?? "") : "")) || last;
+const endOf = (value, last) =>
+  Date.parse(
+    value.fact.valid_to ??
+      (isOver(value) ? (value.ended?.new.valid_from ?? value.ended?.at ?? value.fact.retired ?? "") : ""),
+  ) || last;

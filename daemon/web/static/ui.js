@@ -23,7 +23,10 @@ export function useAnswer(path, query = {}) {
     );
     return () => abort.abort();
   }, [key, turn]);
-  useEffect(() => whenGone((problem) => problem === null && state.problem?.code === "gone" && setTurn(turn + 1)), [state, turn]);
+  useEffect(
+    () => whenGone((problem) => problem === null && state.problem?.code === "gone" && setTurn(turn + 1)),
+    [state, turn],
+  );
   return { ...state, isCurrent: state.key === key, again: () => setTurn(turn + 1) };
 }
 
