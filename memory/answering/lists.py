@@ -41,7 +41,8 @@ LONGEST_TIME = timedelta(days=366)  # that entries are listed of
 MAX_CONTINUED = 10  # passages that a list goes on in
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
 _MARKS = re.compile(
-    r"(?<!\s)\s*(?:[📅⏳🛫✅➕🔁❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|[\[(]\w{1,20}:: ?[^\]\[()\n]{0,60}[\])]"
+    r"(?<!\s)\s*(?:[📅⏳🛫✅➕❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|[🔺⏫🔼🔽⏬]\ufe0f?"
+    r"|🔁\ufe0f?\s*(?:[a-z][a-z\d ,]{0,60}[a-z\d])?|[\[(]\w{1,20}:: ?[^\]\[()\n]{0,60}[\])]"
     r"|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
 )
 _NO_DAY = re.compile(
