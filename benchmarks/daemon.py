@@ -122,7 +122,7 @@ def _idle(pid: int, seconds: float) -> dict[str, float | None]:
     time.sleep(seconds)
     after, elapsed = _used(pid), time.perf_counter() - started
     ticks, wakeups = (sum(now[i] - before.get(thread, now)[i] for thread, now in after.items()) for i in (0, 1))
-    status = [Path(f"/proc/{one}/status").read_text().splitlines() for one in (pid, *_children(pid))]
+    status = [Path(f"/proc/{one}/status").read_text().splitlines() for one in (pid, *child_processes(pid))]
     resident = sum(int(line.split()[1]) for lines in status for line in lines if line.startswith("VmRSS"))
     return {
         "idle_cpu_percent": round(100 * ticks / os.sysconf("SC_CLK_TCK") / elapsed, 2),
@@ -133,14 +133,19 @@ def _idle(pid: int, seconds: float) -> dict[str, float | None]:
 
 def _used(pid: int) -> dict[str, tuple[int, int]]:
     """Of each thread of a process and of those it started: clock ticks, user and system, and context switches."""
-    threads = [folder for one in (pid, *_children(pid)) for folder in Path(f"/proc/{one}/task").iterdir()]
+    threads = [folder for one in (pid, *child_processes(pid)) for folder in Path(f"/proc/{one}/task").iterdir()]
     return {folder.name: (_ticks(folder / "stat"), _switches(folder / "status")) for folder in threads}
 
 
-def _children(pid: int) -> list[int]:
+def child_processes(pid: int) -> list[int]:
     """The processes that a process has started."""
     lists = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for file in lists for child in file.read_text().split()]
+
+
+def used_ticks(pid: int) -> int:
+    """The clock ticks that a process has taken, in all its threads."""
+    return _ticks(Path(f"/proc/{pid}/stat"))
 
 
 def _ticks(stat: Path) -> int:
@@ -157,7 +162,7 @@ def _switches(status: Path) -> int:
 def _wait_until_alone(pid: int) -> None:
     """Until the process that reads files has ended."""
     deadline = time.monotonic() + READER_S
-    while _children(pid) and time.monotonic() < deadline:
+    while child_processes(pid) and time.monotonic() < deadline:
         time.sleep(1)
 
 

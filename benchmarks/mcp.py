@@ -28,6 +28,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from benchmarks import command, metrics
+from benchmarks.daemon import child_processes, used_ticks
 from benchmarks.scale import WARM_UP, build_apart, load_sets
 from benchmarks.watching import QUIET
 from daemon.client import Client
@@ -99,9 +100,12 @@ async def measure(client: Client, paths: Paths, questions: Sequence[str]) -> dic
                 times[name].append(await _time(ways[name], question))
         for name, ask in others.items():
             times[name] = [await _time(ask, question) for question in questions[:OTHERS]]
+        pids = [client.hello().pid, *child_processes(os.getpid())]
+        processor = {name: await _cpu_ms(ask, questions[:OTHERS], pids) for name, ask in (ways | others).items()}
     result: dict[str, Any] = {"episodes": client.status().episodes, "questions": len(questions)}
     for name, taken in times.items():
         result[name] = {"p50_ms": metrics.percentile(taken, 50), "p95_ms": metrics.percentile(taken, 95)}
+        result[name]["cpu_ms"] = processor[name]
     for name in ("stdio", "http"):
         more = [one - api for one, api in zip(times[name], times["api"], strict=True)]
         result[name] |= {"more_p50_ms": metrics.percentile(more, 50)}
@@ -120,6 +124,17 @@ async def _time(ask: Asked, question: str) -> float:
     return 1000 * (time.perf_counter() - started)
 
 
+async def _cpu_ms(ask: Asked, questions: Sequence[str], pids: Sequence[int]) -> float | None:
+    """The mean processor time of a call in the daemon and in what serves agents; None without /proc."""
+    if not Path("/proc/self/stat").exists():
+        return None
+    before = sum(map(used_ticks, pids))
+    for question in questions:
+        await ask(question)
+    ticks = sum(map(used_ticks, pids)) - before
+    return round(1000 * ticks / os.sysconf("SC_CLK_TCK") / len(questions), 1)
+
+
 def show(result: dict[str, Any]) -> None:
     """Print the table: one row for each way to ask."""
     names = {
@@ -129,7 +144,13 @@ def show(result: dict[str, Any]) -> None:
     command.show_table(
         f"{result['episodes']:,} episodes, {result['questions']:,} questions",
         [{"way": title, **result[name]} for name, title in names.items()],
-        {"way": "way", "p50 ms": "p50_ms", "p95 ms": "p95_ms", "more than the API, p50 ms": "more_p50_ms"},
+        {
+            "way": "way",
+            "p50 ms": "p50_ms",
+            "p95 ms": "p95_ms",
+            "CPU ms": "cpu_ms",
+            "more than the API, p50 ms": "more_p50_ms",
+        },
     )
 
 

@@ -66,7 +66,7 @@ class Agent:
 
     @property
     def access(self) -> Access:
-        """What it sees now: what is shared with it, and what it may write its own notes."""
+        """What it sees now: what is shared with it, and its own notes if it may write any."""
         policy = self._find_policy(self.name)
         if policy.access.everything or not policy.writes:
             return policy.access
