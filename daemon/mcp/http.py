@@ -26,13 +26,16 @@ from starlette.types import Receive, Scope, Send
 from daemon.mcp.agent import Agent
 from daemon.mcp.server import AgentServer
 from daemon.mcp.tokens import Tokens
+from daemon.process.connections import limit_connections
 
 PATH = "/mcp"
 HOST = "127.0.0.1"  # never another one
 MAX_REQUEST_BYTES = 1 << 20
 MAX_SESSIONS = 32  # of one agent
 IDLE_SECONDS = 30 * 60
-MAX_CONNECTIONS = 64
+MAX_CONNECTIONS = 64  # beyond them the one that has waited longest without a request makes room
+REQUEST_SECONDS = 10.0  # within which a request must be whole
+HEAD_BYTES = 16 << 10
 STOP_SECONDS = 2  # for calls that are being answered
 
 log = logging.getLogger(__name__)
@@ -54,11 +57,14 @@ def serve(sock: socket.socket, make_agent: Callable[[str], Agent], tokens: Token
     """Serves agents at a socket until the process is told to stop. `make_agent` is asked once for each name."""
     config = uvicorn.Config(
         build(sock.getsockname()[1], make_agent, tokens),
+        http=limit_connections(MAX_CONNECTIONS, REQUEST_SECONDS),
+        h11_max_incomplete_event_size=HEAD_BYTES,
+        ws="none",
         log_config=None,
         access_log=False,
+        date_header=False,
         server_header=False,
         lifespan="on",
-        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=STOP_SECONDS,
     )
     logging.getLogger("uvicorn").setLevel(logging.WARNING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from daemon.cli.config import write_setting
+from daemon.mcp.http import MAX_CONNECTIONS
 from daemon.mcp.tokens import Tokens
 from daemon.testing import RunningDaemon
 from tests.daemon.mcp.conftest import PAL, call
@@ -135,6 +137,14 @@ def test_another_path_and_too_much_are_refused(served: Served) -> None:
     assert httpx.get(served.url.replace("/mcp", "/"), headers=served.headers("wide")).status_code == 404
     assert served.post(body={"x": "y" * (2 << 20)}).status_code == 413
     assert httpx.post(served.url, headers=ACCEPT).status_code == 401
+
+
+def test_connections_that_bring_nothing_keep_nobody_out(served: Served) -> None:
+    port = int(served.url.split(":")[2].split("/")[0])
+    with contextlib.ExitStack() as stack:
+        for _ in range(MAX_CONNECTIONS + 10):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 5))
+        assert served.post().status_code == 200
 
 
 def test_nobody_goes_on_with_the_session_of_another(served: Served) -> None:
