@@ -41,7 +41,7 @@ class Asked:
     """A stored trace as a list shows it. `no_answer` is None if the question was only a recall; `tier` is how far it
     went (`memory.answering.escalation`); `read` and `written` are tokens of all calls of models; `model` wrote the
     answer, "" if none did; `parent` is the trace of the question that this one asks again; `verdict` is what the person
-    said of it."""
+    said of it; `agent` asked it, if it was no person."""
 
     id: int
     at: datetime
@@ -55,6 +55,7 @@ class Asked:
     model: str = ""
     parent: int | None = None
     verdict: Opinion | None = None
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

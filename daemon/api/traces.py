@@ -54,7 +54,6 @@ def trace(of: Traced) -> wire.Trace:
         effort=plan.effort,
         searched=plan.searched,
         strategy=plan.strategy,
-        agent=plan.agent,
         steps=of.trace.steps,
         visits=of.trace.visits,
     )

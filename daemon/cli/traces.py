@@ -21,6 +21,7 @@ from daemon.cli.session import Session, pass_session
 NOT_KEPT = "How it was answered is not kept any more (retention.questions). To ask it again: pal trace ID --again"
 NONE_ASKED = 'No question was asked yet. Ask one: pal ask "where is the harbour office?"'
 TOP_VISITS = 20
+LOOKED_AT_ONCE = 50  # questions, for one that no agent asked
 _LABEL = 60
 
 
@@ -51,7 +52,8 @@ def traces(session: Session, limit: int, skip: int, as_json: bool) -> None:
 def _row(of: wire.Asked) -> tuple[str, ...]:
     question = " ".join(of.question.split())
     calls = "" if not of.calls else f"{of.calls} call{'s' if of.calls > 1 else ''}"
-    return str(of.id), local_time(of.at), outcome(of), tier(of), calls, duration(of.ms), question
+    by = f"{of.agent}: " if of.agent else ""
+    return str(of.id), local_time(of.at), outcome(of), tier(of), calls, duration(of.ms), f"{by}{question}"
 
 
 @click.command()
@@ -83,9 +85,14 @@ def trace(session: Session, id: int | None, again: bool, export: Path | None, as
 
 
 def newest(session: Session) -> int:
-    """The number of the newest trace. NothingFound if there is none."""
-    for one in session.client.traces(1).traces:
-        return one.id
+    """The number of the newest question that a person asked. NothingFound if there is none."""
+    skip, total = 0, 1
+    while skip < total:
+        reply = session.client.traces(LOOKED_AT_ONCE, skip)
+        for one in reply.traces:
+            if not one.agent:
+                return one.id
+        skip, total = skip + LOOKED_AT_ONCE, reply.total
     raise NothingFound(NONE_ASKED)
 
 
@@ -227,8 +234,8 @@ def how(found: wire.Trace) -> Iterable[str]:
     within = found.within
     if found.effort != "normal":
         yield f"effort {found.effort}"
-    if found.agent:
-        yield f"asked by {found.agent}"
+    if found.asked.agent:
+        yield f"asked by {found.asked.agent}"
     if found.strategy:
         yield f"strategy {found.strategy}"
     if found.as_of:

@@ -32,8 +32,8 @@ class TracesReply:
 @dataclass(frozen=True, slots=True)
 class Trace:
     """GET /traces/{id}: all that is kept of a question. `effort`: quick | normal | deep; `strategy` walked the
-    graph, where one was chosen for the question; `agent` asked it, if it was no person; `searched` is what was searched
-    for in its place, where it followed another question; `text` is None if only passages were asked for."""
+    graph, where one was chosen for the question; `searched` is what was searched for in its place, where it followed
+    another question; `text` is None if only passages were asked for."""
 
     asked: Asked
     as_of: datetime | None = None
@@ -41,7 +41,6 @@ class Trace:
     effort: str = "normal"
     searched: str = ""
     strategy: str = ""
-    agent: str = ""
     steps: tuple[Step, ...] = ()
     visits: tuple[Visit, ...] = ()
     text: str | None = None

@@ -167,8 +167,11 @@ _COLUMNS = 12
 def _asked(row: tuple[Any, ...]) -> Asked:
     id, t, question, no_answer, tier, calls, read, written, ms, parent, feedback, plan = row
     refused = None if no_answer is None else bool(no_answer)
-    model, verdict = _held(plan).get("model", ""), opinion(feedback)
-    return Asked(id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent, verdict)
+    held, verdict = _held(plan), opinion(feedback)
+    model, agent = held.get("model", ""), held.get("agent", "")
+    return Asked(
+        id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent, verdict, agent
+    )
 
 
 def _held(plan: str | None) -> dict[str, Any]:

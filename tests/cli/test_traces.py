@@ -12,6 +12,8 @@ import pytest
 
 from daemon import wire
 from daemon.cli.traces import cost
+from daemon.client import Client
+from daemon.paths import Paths
 from tests.cli.vault import NOTES, Shell
 
 HARBOUR = "where is the harbour office?"
@@ -191,6 +193,16 @@ def test_a_strategy_that_cannot_work_is_not_written_into_the_settings(vault: She
     hint = vault.pal("config", "set", "traversers.synergy.weight", "0.3").err
     assert "It changes nothing yet, for memory.recall.strategy is spread" in hint
     vault.pal("config", "set", "traversers.synergy.weight", "0.5")
+
+
+def test_what_an_agent_asked_is_not_taken_for_the_persons_last_question(vault: Shell) -> None:
+    vault.pal("ask", HARBOUR)
+    mine = vault.pal("trace").out.splitlines()[0]
+    list(Client(Paths.in_folder(vault.home)).ask("Where is the red boat?", agent="cursor"))
+    assert vault.pal("trace").out.splitlines()[0] == mine
+    first = vault.pal("traces", "-n", "1").out
+    assert "cursor: Where is the red boat?" in first
+    assert "asked by cursor" in vault.pal("trace", first.split()[0]).out
 
 
 def test_an_effort_that_there_is_not(vault: Shell) -> None:

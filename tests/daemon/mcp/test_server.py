@@ -90,7 +90,7 @@ async def test_an_agent_that_may_write_marks_and_forgets_its_own(daemon: Running
         assert "own questions only" in await call(client, "feedback", trace=10_000, verdict="bad")
         trace = (await call(client, "ask", question="Which colour has the shed?"))["trace"]
         assert await call(client, "feedback", trace=trace, verdict="good") == {"trace": trace, "verdict": "good"}
-        assert daemon.client.trace(trace).agent == "tester"
+        assert daemon.client.trace(trace).asked.agent == "tester"
         assert (await call(client, "forget", source=kept["source"]))["passages"] == 1
         assert not any("shed" in one["text"] for one in (await call(client, "search", query="shed"))["passages"])
 
