@@ -153,6 +153,16 @@ class EmbedderSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankerSettings:
+    """What reads the first passages of chats again, with the question, and puts the best first."""
+
+    name: str = setting(
+        "none",
+        "none, or cross-encoder:FOLDER: a second of the processor a question, for better answers from chats.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ModelsSettings:
     """Which language models are used for what: `pal models` lists them. The first that can be reached is taken."""
 
@@ -274,6 +284,7 @@ class Settings:
     watch: WatchSettings = field(default_factory=WatchSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    reranker: RerankerSettings = field(default_factory=RerankerSettings)
     models: ModelsSettings = field(default_factory=ModelsSettings)
     enrichment: EnrichmentSettings = field(default_factory=EnrichmentSettings)
     night: NightSettings = field(default_factory=NightSettings)

@@ -32,8 +32,9 @@ from memory.nouns import (
     Stats,
     Verdict,
 )
-from memory.protocols import LLM, ChooseLLM, Embedder
+from memory.protocols import LLM, ChooseLLM, Embedder, Reranker
 from memory.retrieval.pagerank import find_core_strategy
+from memory.retrieval.rerank import Reranking
 from memory.retrieval.traversers import FindStrategy
 from memory.services.conversations import Conversations
 from memory.services.jobs import Jobs, ModelUse
@@ -134,6 +135,7 @@ class Memory:
         quick: Embedder | None = None,
         find_strategy: FindStrategy = find_core_strategy,
         ranker: EdgeRanker | None = None,
+        reranker: Reranker | None = None,
         read_only: bool = False,
         wait_s: float = WAIT_SECONDS,
     ) -> Memory:
@@ -150,7 +152,8 @@ class Memory:
         `driver` may look for evidence with tools where much effort is wanted; it should be one that is good at that.
 
         `find_strategy` gives what walks the graph by its name (default: the library's own, `spread` and `none`);
-        `ranker` learns from questions which edges they need. Both come from plugins.
+        `ranker` learns from questions which edges they need; `reranker` reads the first passages of chats with the
+        question, and puts the best first. All come from plugins.
 
         `read_only` changes no byte of the file, which nobody else may have open: questions are answered and not kept,
         whatever writes raises StoreReadOnlyError. Nothing there is no empty memory then, but a StoreError.
@@ -163,7 +166,8 @@ class Memory:
         """
         store = Store.open_read_only(Path(path)) if read_only else Store.open(path, wait_s=wait_s)
         try:
-            state = State(store, settings or MemorySettings(), embedder, quick, find_strategy, ranker)
+            reranking = Reranking(reranker) if reranker else None
+            state = State(store, settings or MemorySettings(), embedder, quick, find_strategy, ranker, reranking)
         except BaseException:
             store.close()
             raise
@@ -182,6 +186,12 @@ class Memory:
         may have that open."""
         for copy in path.parent.glob(f"{PAST}*"):
             shutil.rmtree(copy, ignore_errors=True)
+
+    @property
+    def reranker_problem(self) -> str:
+        """Why the reranker did not read the passages of the last question that had some for it; "" if it did."""
+        reranking = self.state.reranking
+        return reranking.problem if reranking else ""
 
     @property
     def damage(self) -> dict[str, str]:

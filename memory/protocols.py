@@ -44,6 +44,16 @@ class Embedder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Reads passages with the question. Any number of threads may use it."""
+
+    name: str
+
+    def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """(n,) texts -> (n,) how well each answers the question, the higher the better; of any scale."""
+        ...
+
+
 class LLM(Protocol):
     """A language model. Any number of threads may use it. Both methods raise errors.ModelError: ModelUnavailableError,
     ModelTimeoutError, ModelRefusedError, MalformedOutputError, OverBudgetError, ModelCancelledError, and LocalOnlyError

@@ -153,6 +153,15 @@ class ContextNote(Note, stage="context"):
 
 
 @dataclass(frozen=True, slots=True)
+class RerankNote(Note, stage="rerank"):
+    """How many episodes were read again, those that were put first, and why none were."""
+
+    episodes: int = 0
+    first: tuple[int, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RankNote(Note, stage="rank"):
     """How many episodes were ranked, those that text alone found, and the scores by channel of each."""
 

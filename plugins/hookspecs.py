@@ -49,6 +49,12 @@ def register_traversers(register: Callable[[Registered], None]) -> None:
 
 
 @hookspec
+def register_rerankers(register: Callable[..., None]) -> None:
+    """Call `register(name, make)` for each reranker, as for embedders; the setting reranker.name names the one that
+    reads the first passages of chats again."""
+
+
+@hookspec
 def register_rankers(register: Callable[[str, Callable[[RankerSettings], EdgeRanker]], None]) -> None:
     """Call `register(name, make)` for each ranker that learns which edges questions need; the setting learning.ranker
     names the one in use."""

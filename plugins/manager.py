@@ -11,12 +11,12 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
@@ -30,13 +30,13 @@ from plugins.traversers.contract import Registered, describe_strategies, make_st
 from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
-    from memory.protocols import Embedder
+    from memory.protocols import Embedder, Reranker
     from memory.ranking import EdgeRanker
     from memory.retrieval.traversers import FindStrategy
 
 GROUP = hookspecs.PROJECT  # of the entry points
 TRACE = "PALIMPSEST_TRACE_PLUGINS"
-NO_RANKER = "none"
+NO_RANKER = NO_RERANKER = "none"
 MAILDIR = ("cur", "new")  # its folders
 _MAIL = re.compile(r"\d{9,11}\.[\w=-]+\.[^/]+$")  # a file there: time, id and host, with its flags behind them
 BUILT_IN = (
@@ -44,6 +44,7 @@ BUILT_IN = (
     "plugins.llms.registry",
     "plugins.traversers",
     "plugins.rankers",
+    "plugins.rerankers",
     "plugins.exporters",
 )
 BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
@@ -99,6 +100,7 @@ HOOKS: dict[str, tuple[str, Callable[..., bool]]] = {  # what each takes, and wh
         lambda one: isinstance(one, Registered) and bool(one.name) and "+" not in one.name,
     ),
     "register_rankers": ("a name and a function that makes it", _is_named),
+    "register_rerankers": ("a name, a function that makes it and perhaps a section of config.toml", _is_named),
     "register_exporters": ("a plugins.exporters.contract.Exporter", lambda one: isinstance(one, Exporter)),
 }
 
@@ -109,6 +111,7 @@ NAMES: dict[str, tuple[str, Callable[[Any], str]]] = {  # hook -> what it adds, 
     "register_llms": ("models", lambda family: f"{family.prefix}:"),
     "register_traversers": ("strategies", lambda registered: registered.name),
     "register_rankers": ("rankers", lambda named: named[0]),
+    "register_rerankers": ("rerankers", lambda named: named[0]),
     "register_exporters": ("formats", lambda exporter: exporter.name),
 }
 
@@ -138,9 +141,8 @@ class Plugins:
         """`readers` is called when a file is first asked for. A later reader takes over the suffixes it shares with an
         earlier one."""
         self._find_readers = readers
-        self._make = {
-            name: partial(_make, make, settings, *section) for name, make, *section in registered["register_embedders"]
-        }
+        self._make = _makers(registered["register_embedders"], settings)
+        self._make_reranker = _makers(registered["register_rerankers"], settings)
         self._made: dict[str, Embedder] = {}
         self._traversers: dict[str, Registered] = {one.name: one for one in registered["register_traversers"]}
         self._rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = dict(registered["register_rankers"])
@@ -165,6 +167,7 @@ class Plugins:
             "models": tuple(sorted(f"{prefix}:" for prefix in self.families)),
             "strategies": tuple(sorted(self._traversers)),
             "rankers": tuple(sorted(self._rankers)),
+            "rerankers": tuple(sorted(self._make_reranker)),
             "formats": tuple(sorted(self.exporters)),
         }
         added = {(kind, name) for one in self.others for kind, names in one.adds.items() for name in names}
@@ -191,6 +194,16 @@ class Plugins:
             known = ", ".join([*sorted(self._rankers), NO_RANKER])
             raise NotFoundError(f"There is no ranker called {name!r}. Known: {known}.")
         return self._rankers[name](settings or RankerSettings())
+
+    def reranker(self, name: str) -> Reranker | None:
+        """The reranker of that name, which loads nothing yet; None for "none". One that is not there says why when it
+        is asked: questions are answered without it."""
+        if name == NO_RERANKER:
+            return None
+        try:
+            return cast("Reranker", _find_maker(self._make_reranker, name, "reranker")())
+        except Exception as error:  # somebody else's plugin
+            return _MissingReranker(name, error)
 
     @cached_property
     def _readers(self) -> dict[str, Reader]:
@@ -237,14 +250,10 @@ class Plugins:
     def embedder(self, name: str) -> Embedder:
         """The embedder of that name, made when first asked for. NotFoundError lists the known names; NotAvailableError
         says what is not installed."""
-        family, _, rest = name.partition(":")
-        key = name if name in self._make else f"{family}:"
-        if key not in self._make or name.endswith(":"):
-            known = (f"{one}..." if one.endswith(":") else one for one in self.embedders)
-            raise NotFoundError(f"There is no embedder called {name!r}. Known: {', '.join(known)}.")
+        make = _find_maker(self._make, name, "embedder")
         with self._lock:
             if name not in self._made:
-                self._made[name] = self._make[key](rest=rest if key.endswith(":") else None)
+                self._made[name] = make()
             return self._made[name]
 
     def embedder_of(self, identity: str) -> Embedder | None:
@@ -263,6 +272,18 @@ def suffix_of(path: Path) -> str:
     """What tells the reader of a file: its suffix in lower case; that of mails for one that lies in a Maildir."""
     is_mail = path.parent.name in MAILDIR and _MAIL.match(path.name) is not None
     return ".eml" if is_mail else path.suffix.lower()
+
+
+class _MissingReranker:
+    """A reranker that cannot be had."""
+
+    def __init__(self, name: str, error: Exception) -> None:
+        self.name = name
+        self._error = error
+
+    def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """Raises why."""
+        raise self._error
 
 
 def find_entries(left_out: Iterable[str] = ()) -> dict[EntryPoint, str]:
@@ -304,10 +325,25 @@ def load(entries: Mapping[EntryPoint, str] | None = None, settings: object = Non
     return Plugins(everything, readers, others, settings)
 
 
-def _make(make: Callable[..., Embedder], settings: object, section: str = "", *, rest: str | None = None) -> Embedder:
-    """An embedder, by what a person wrote behind the name of its family and by its section of the settings."""
+def _make(make: Callable[..., Any], settings: object, section: str = "", *, rest: str | None = None) -> Any:
+    """What was registered, by what a person wrote behind the name of its family and by its section of the settings."""
     given: list[Any] = [] if rest is None else [rest]
     return make(*given, getattr(settings, section, None)) if section else make(*given)
+
+
+def _makers(registered: Iterable[Any], settings: object) -> dict[str, Callable[..., Any]]:
+    """What makes each thing that was registered by a name."""
+    return {name: partial(_make, make, settings, *section) for name, make, *section in registered}
+
+
+def _find_maker(makers: Mapping[str, Callable[..., Any]], name: str, kind: str) -> Callable[[], Any]:
+    """What makes the thing of that name, which may be of a family. NotFoundError lists the known names."""
+    family, _, rest = name.partition(":")
+    key = name if name in makers else f"{family}:"
+    if key not in makers or name.endswith(":"):
+        known = (f"{one}..." if one.endswith(":") else one for one in sorted(makers))
+        raise NotFoundError(f"There is no {kind} called {name!r}. Known: {', '.join(known)}.")
+    return partial(makers[key], rest=rest if key.endswith(":") else None)
 
 
 def _name_all(found: Registrations) -> dict[str, tuple[str, ...]]:

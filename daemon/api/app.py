@@ -149,7 +149,7 @@ def _plugin_routes(api: Api, services: Services) -> None:
     @api.get("/plugins")
     async def plugins() -> wire.PluginsReply:
         built_in, *others = map(views.plugin, (services.plugins.built_in(), *services.plugins.others))
-        return wire.PluginsReply(built_in, tuple(others))
+        return wire.PluginsReply(built_in, tuple(others), services.memory.reranker_problem)
 
     @api.get("/embedder")
     async def embedder() -> wire.EmbedderReply:

@@ -177,6 +177,7 @@ class Daemon:
             quick=quick,
             find_strategy=plugins.strategies(self.settings.traversers),
             ranker=plugins.ranker(self.settings.learning.ranker, self.settings.rankers),
+            reranker=plugins.reranker(self.settings.reranker.name),
             wait_s=self.settings.disk.wait_s,
         )
         # Their models load now, not with the first question, and not beside the opening, which hands the interpreter

@@ -189,7 +189,7 @@ NOUNS = {
     " ContextSource Turn agent_of",
     "memory.text.placeholders": "find_placeholders fill_placeholders",
     "memory.trace": "Asked Hop Used Why",
-    "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RankNote "
+    "memory.stages": "AnalysisNote TimeNote ScopeNote TextNote SeedNote RerankNote RankNote "
     "RouteNote ComposeNote GuidedNote AgentNote",
     "memory.insight.diagnosis": "FailureClass Hub AliasSuspect Period Diagnosis ConsolidationReport",
 }

@@ -18,7 +18,9 @@ class Plugin:
 
 @dataclass(frozen=True, slots=True)
 class PluginsReply:
-    """The program itself, and every plug-in that is installed."""
+    """The program itself, and every plug-in that is installed. `reranker` says why the one in use did not work when it
+    was last asked."""
 
     built_in: Plugin
     plugins: tuple[Plugin, ...] = ()
+    reranker: str = ""

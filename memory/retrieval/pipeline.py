@@ -16,12 +16,13 @@ from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse, note_analysis
 from memory.retrieval.pagerank import SPREAD
 from memory.retrieval.rank import combine_scores, final_scores, link_scores, rank_episodes, score_links
+from memory.retrieval.rerank import Reranking, rerank_chats
 from memory.retrieval.scope import asked_time_ms, limit_scope
 from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, RetrievalResult
 from memory.retrieval.text_search import find_named_objects, link_objects, search_text, text_scores
 from memory.retrieval.traversers import EdgeScorer, Guidance, Lookup, PropagatedRelevance, Seeds, Strategy
 from memory.settings import RecallSettings
-from memory.stages import GraphNote, Note, ReplayNote, step
+from memory.stages import GraphNote, Note, ReplayNote, RerankNote, step
 from memory.store.connect import Connection
 from memory.time.timestamps import to_ms
 
@@ -80,6 +81,11 @@ def walk_graph(retrieval: Retrieval) -> GraphNote | None:
     return GraphNote(strategy.name, tuple(bridged))
 
 
+def rerank(retrieval: Retrieval) -> RerankNote | None:
+    """Stage: the first passages of chats are read again, where there is a reranker. Nothing for the trace if not."""
+    return None if retrieval.reranking is None else rerank_chats(retrieval, retrieval.reranking)
+
+
 STAGES: tuple[tuple[str, Callable[[Retrieval], Note | None]], ...] = (
     ("analyse", note_analysis),
     ("scope", limit_scope),
@@ -90,6 +96,7 @@ STAGES: tuple[tuple[str, Callable[[Retrieval], Note | None]], ...] = (
     ("graph", walk_graph),
     ("links", score_links),
     ("context", combine_scores),
+    ("rerank", rerank),
     ("rank", rank_episodes),
 )
 """Name in the trace, and function: it adds to the state, and gives what the trace says of it, None for nothing."""
@@ -108,17 +115,18 @@ def retrieve(
     scorer: EdgeScorer | None = None,
     strategy: Strategy = SPREAD,
     outline: Sequence[Sequence[str]] = (),
+    reranking: Reranking | None = None,
 ) -> RetrievalResult:
     """The `k` best episodes for a question, best first; with `by_type` more of them where the type of the question
     takes many. `conn` reads; `snapshot` is kept for the whole question.
 
     `remembered` is what edges remember of earlier questions; without it none is replayed. `scorer` is the trained edge
     scorer in use. `strategy` walks the graph, and what it changes is in `settings` already; `outline`: the relations
-    over which a model expects the answer, where it was asked.
+    over which a model expects the answer, where it was asked. `reranking` reads the first passages of chats again.
     """
     state = Retrieval(
         conn, snapshot, CachedEmbedder(embedder), settings, question, question, k, by_type, remembered, scorer,
-        strategy, outline,
+        strategy, outline, reranking,
     )  # fmt: skip
     for _, stage in STAGES:
         start = perf_counter()

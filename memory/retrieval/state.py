@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,16 @@ class QuestionState:
         return self.type.asks_list or (self.when is not None and not self.topic)
 
 
+class Reranks(Protocol):
+    """Reads passages with the question (`memory.retrieval.rerank`). `problem`: why it did not, the last time."""
+
+    problem: str
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float] | None:
+        """How well each text answers; None if it cannot say."""
+        ...
+
+
 NO_SEEDS = Seeds(np.zeros(0, np.float32), {})
 
 
@@ -185,6 +195,7 @@ class Retrieval:
     scorer: EdgeScorer | None = None
     strategy: Strategy = SPREAD
     outline: Sequence[Sequence[str]] = ()
+    reranking: Reranks | None = None
     allowed: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
     seen: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
     time_weights: Floats | None = None

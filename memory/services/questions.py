@@ -113,7 +113,7 @@ class Questions:
     def answer_unkept(self, question: str) -> Answer:
         """The answer of the lines themselves; nothing of it is kept, and nothing is learnt from it."""
         asked = self._analyse(question, None, None, None)
-        found = self._retrieve(asked, self._state.settings.answer.episodes, True, False)
+        found = self._retrieve(asked, self._state.settings.answer.episodes, True, False, rerank=False)
         said = self._answer_from(self._state, found, ModelChoice(), AskOptions(replay=False), ())
         while True:
             try:
@@ -233,6 +233,7 @@ class Questions:
         outline: Sequence[Sequence[str]] = (),
         strategy: str = "",
         state: State | None = None,
+        rerank: bool = True,
     ) -> RetrievalResult:
         """`state`: what answers it, where that is known already."""
         state, chosen = state or self._state.past.state_of(question), self._strategy(strategy)
@@ -244,6 +245,7 @@ class Questions:
                 settings if serving.usable else replace(settings, lexical_weight=1.0),
                 question, k, by_type=by_type, scorer=serving.scorer, strategy=chosen, outline=outline,
                 remembered=state.edge_memory_of(serving.embedder_id) if replay else None,
+                reranking=state.reranking if rerank else None,
             )  # fmt: skip
 
     def _answer(

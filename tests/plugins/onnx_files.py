@@ -31,6 +31,19 @@ def write_embedder(folder: Path, table: NDArray[np.float32], file: str = "model.
     return folder
 
 
+def write_cross_encoder(folder: Path, worth: NDArray[np.float32]) -> Path:
+    """A cross-encoder in a folder: a pair scores the sum of what its words are `worth`, (tokens,) or (tokens, n)."""
+    table = worth.reshape(len(worth), -1)
+    nodes = [
+        _node("Gather", ("worth", "input_ids"), "each"),
+        _node("ReduceSum", ("each", "axis"), "logits", keepdims=0),
+    ]
+    write_model(folder / "model.onnx", nodes, {"worth": table, "axis": np.array([1], np.int64)}, "logits", 2)
+    write_tokenizer(folder / "tokenizer.json")
+    write_json(folder / "config.json", {"max_position_embeddings": 64})
+    return folder
+
+
 def write_tokenizer(path: Path) -> None:
     """Words of WORDS, lower or upper, with marks around them and between the two of a pair."""
     tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(WORDS)}, unk_token="[UNK]"))
