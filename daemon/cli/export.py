@@ -58,6 +58,8 @@ def export(
         raise click.UsageError("Say where it is to be written: a file, a folder, or - for standard output.")
     exporter = _choose(exporters, to, name)
     if str(to) == STDOUT:
+        if exporter.is_folder:
+            raise click.BadParameter(f"{exporter.name} is a folder of files. Name one.", param_hint="FOLDER")
         _write_out(_parts(session, exporter, secrets, hidden=sys.stdout.isatty()))
         return
     to = _check_place(session, to.expanduser(), exporter, force)

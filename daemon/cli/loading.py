@@ -101,6 +101,9 @@ def _make_views(paths: Paths, as_json: bool) -> int:
                 _shown(bar)(done, total)
     except NotAvailableError as error:
         output.say(f"The vectors are still to be made: {error}")
+    except KeyboardInterrupt:
+        output.say("\nIt is imported; the daemon makes the vectors that are missing when it starts.")
+        raise
     return done
 
 

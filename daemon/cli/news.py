@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import click
 
@@ -97,23 +98,18 @@ def diff(session: Session, since: datetime, until: datetime | None, limit: int, 
 
 def _print_diff(of: wire.DiffReply) -> None:
     begun, replaced, ended, untold, sources = of.totals
-    shown = (of.begun, of.replaced, of.ended, of.untold, of.sources)
-    if replaced:
-        _print_heading(f"Replaced: {count(replaced, 'fact')}")
-        _print_revisions(of.replaced)
-    if begun:
-        _print_heading(f"New: {count(begun, 'fact')}")
-        _print_facts(of.begun)
-    if ended:
-        _print_heading(f"Ended: {count(ended, 'fact')}")
-        _print_revisions(of.ended)
-    if untold:
-        _print_heading(f"No longer in any note: {count(untold, 'fact')}")
-        _print_facts(of.untold)
-    if sources:
-        _print_heading(f"Notes: {count(sources, 'note')}")
-        _print_sources(of.sources)
-    if any(len(rows) < total for rows, total in zip(shown, of.totals, strict=True)):
+    parts: tuple[tuple[str, int, Sequence[Any], Callable[[Any], None]], ...] = (
+        (f"Replaced: {count(replaced, 'fact')}", replaced, of.replaced, _print_revisions),
+        (f"New: {count(begun, 'fact')}", begun, of.begun, _print_facts),
+        (f"Ended: {count(ended, 'fact')}", ended, of.ended, _print_revisions),
+        (f"No longer in any note: {count(untold, 'fact')}", untold, of.untold, _print_facts),
+        (f"Notes: {count(sources, 'note')}", sources, of.sources, _print_sources),
+    )
+    for heading, total, rows, print_rows in parts:
+        if total:
+            _print_heading(heading)
+            print_rows(rows)
+    if any(len(rows) < total for _, total, rows, _ in parts):
         output.say("There is more of it; -n shows more.")
 
 

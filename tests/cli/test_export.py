@@ -16,6 +16,7 @@ from daemon.exporting.folders import IGNORED, WRITTEN, ForeignFolderError, write
 from plugins.exporters.contract import Part
 from tests.cli.conftest import Pal
 from tests.cli.vault import Shell
+from tests.plugins.test_manager import install
 
 
 @pytest.fixture
@@ -91,6 +92,7 @@ def test_secrets_are_masked_unless_they_are_asked_for(shell: Shell) -> None:
     [
         ((), "Say where it is to be written"),
         (("all.xyz",), "Its name does not say in which format. Add --format with one of: jsonl"),
+        (("-", "--format", "csv"), "csv is a folder of files."),
         (("all.jsonl", "--format", "xyz"), "There is no format 'xyz'. Known: jsonl"),
         (("gone/all.jsonl",), "There is no folder"),
         (("folder.jsonl",), "It is a folder."),
@@ -119,6 +121,51 @@ def test_a_file_in_a_watched_folder_is_refused(shell: Shell) -> None:
     said = shell.pal("export", "notes/all.jsonl")
     assert said.code == 2 and "is watched, so the memory would read itself" in " ".join(said.err.split())
     assert not [*(shell.folder / "notes").iterdir()]
+
+
+def test_a_vault_in_a_watched_folder_is_not_read(shell: Shell) -> None:
+    notes = shell.folder / "notes"
+    notes.mkdir()
+    for name in ("a", "b"):
+        (notes / f"{name}.md").write_text(f"[[Ana Ruiz]] met [[Bo Lind]] at the {name}.")
+    shell.pal("watch", "add", "notes")
+    shell.pal("add", "notes")
+    assert shell.pal("export", "notes/vault", "--format", "vault").code == 0
+    assert (notes / "vault" / "Ana Ruiz.md").exists()
+    shell.pal("add", "notes")
+    assert shell.pal("status", "--json").json["sources"] == 2
+
+
+PLUGIN = """
+from plugins.exporters.contract import Exporter, Part
+from plugins.hookspecs import hookimpl
+
+@hookimpl
+def register_exporters(register):
+    register(Exporter("titles", "Titles.", titles, kinds=("note",), suffixes=(".titles",)))
+    register(Exporter("broken", "Nothing.", broken, kinds=("note",), suffixes=(".broken",)))
+
+def titles(lines):
+    yield from (Part("", f"{line.fields['title']}\\n".encode()) for line in lines if line.kind == "note")
+
+def broken(lines):
+    yield Part("", b"half")
+    raise ZeroDivisionError("of course")
+"""
+
+
+def test_a_plugin_writes_its_own_format_and_harms_nothing_when_it_fails(
+    here: Shell, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path_factory.mktemp("site")
+    install(site, "titler", PLUGIN)
+    monkeypatch.syspath_prepend(str(site))
+    assert here.pal("export", "all.titles").code == 0
+    assert "Ozzie Penhale" in (here.folder / "all.titles").read_text().splitlines()
+    said = here.pal("export", "all.broken")
+    assert said.code == 1 and "The format broken could not be written: ZeroDivisionError: of course" in said.err
+    assert [file.name for file in here.folder.iterdir()] == ["all.titles"]
+    assert here.pal("export", "--format", "titles", "-").out == (here.folder / "all.titles").read_text()
 
 
 def test_ctrl_c_leaves_no_file(here: Shell) -> None:
