@@ -156,6 +156,8 @@ def _docstring(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.C
     value = first.value if isinstance(first, ast.Expr) else None
     if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.strip():
         said = value.value.rstrip()
+        if value.value.count("\n") != (value.end_lineno or value.lineno) - value.lineno:  # some are written as "\\n"
+            said = " ".join(said.split())
         blank = len(said) - len(said.lstrip("\n"))
         lines = [line.strip() for line in said.lstrip("\n").split("\n")]
         yield _Said(value.lineno + blank, "\n".join(lines))
@@ -176,7 +178,8 @@ def _of_language(language: str, text: str) -> Iterator[_Said]:
     for line, kind, value in find_tokens(language, text):
         is_comment = kind in String.Doc or (kind in Comment and kind not in Comment.Preproc)
         if is_comment and kind is not Comment.PreprocFile:
-            before = lines[line - 1].partition(value.strip()[:3])[0].strip()
+            mark = value.strip()[:3]
+            before = lines[line - 1].partition(mark)[0].strip() if mark else ""
             for offset, one in enumerate(value.rstrip("\n").split("\n")):
                 comments.append((line + offset, one, "" if offset else before))
         elif language in _NAMED_BY_LEXER and (kind in Name.Function or kind in Name.Class):

@@ -35,7 +35,10 @@ _ADMONITIONS = frozenset(
 )
 _CODE = frozenset("code code-block sourcecode parsed-literal math doctest ipython prompt mermaid graphviz".split())
 _LEFT_OUT = frozenset(  # what is elsewhere, is no text, or is about how it looks
-    "include literalinclude raw contents meta role default-role class highlight index sectnum target-notes".split()
+    "include literalinclude raw contents meta role default-role highlight index sectnum target-notes".split()
+)
+_NAMELESS = frozenset(  # whose argument is for the program, and whose body is text
+    "only ifconfig container class rst-class compound tabularcolumns currentmodule list-table".split()
 )
 _PICTURES = frozenset(("image", "figure"))
 
@@ -136,7 +139,7 @@ class _Page(RewrittenPage):
             has_title = kind in ("admonition", "topic", "sidebar", "rubric")
             name = said if has_title and said else kind.capitalize()
             self.put(f"**{name}:** {said}" if said and not has_title else f"**{name}**", place)
-        elif said:
+        elif said and kind not in _NAMELESS:
             self.put(f"**{said}**", place)
         self._inner(body, end)
         return end

@@ -94,6 +94,8 @@ def test_typescript(read: Read) -> None:
         ("a.sql", "-- Boats.\nCREATE TABLE IF NOT EXISTS boat (\n  name TEXT -- as painted\n);\n", "boat"),
         ("a.php", "<?php\nfunction ring($a) { toll($a); }\nclass Bell {}\n", "ring Bell"),
         ("a.lua", "-- x\nfunction ring(a) toll(a) end\nlocal function t() end\n", "ring t"),
+        ("a.c", "/* */\n/*   */ int x;\nint ring(void) {\n}\n", "ring"),
+        ("a.py", '"""one\\ntwo"""\ndef ring(n): pass\n', "ring"),
         ("a.py", "print 'old'  # of Python 2\ndef ring(n): pass\n", "ring"),
     ],
 )  # fmt: skip

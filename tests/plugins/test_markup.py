@@ -197,6 +197,10 @@ CHANGES = """Changes
 
 __ https://docs.example
 
+.. only:: html
+
+   For the web.
+
 1.1 (2026-01-04)
 ================
 
@@ -231,8 +235,9 @@ def test_a_list_of_changes(read: Read) -> None:
     found = read("CHANGES.rst", CHANGES)
     assert found[0].title == "Changes" and "## 1.2 (2026-03-09)\n\n* Gauges" in found[0].text
     assert find_place(found, "**Versionchanged:** 1.2") == "CHANGES.rst:9"
+    assert "html" not in found[0].text and find_place(found, "For the web.") == "CHANGES.rst:16"
     assert find_place(found, "Names were numbers") == "CHANGES.rst:10"
-    assert find_place(found, "the tide.Gauge that said `None`.") == "CHANGES.rst:18"
+    assert find_place(found, "the tide.Gauge that said `None`.") == "CHANGES.rst:22"
 
 
 def test_minutes(read: Read) -> None:
