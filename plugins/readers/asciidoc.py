@@ -58,11 +58,11 @@ class _Page(RewrittenPage):
         self._style, self._columns = "", 0  # what the line above a block says of it
 
     def convert(self) -> None:
-        place = self._head()
+        place = self._read_head()
         while place < len(self.lines):
             place = self._take(place)
 
-    def _head(self) -> int:
+    def _read_head(self) -> int:
         """The place behind the title with its author, revision and attributes."""
         place = next((place for place, line in enumerate(self.lines) if line.strip()), 0)
         heading = _HEADING.match(self.lines[place])
@@ -76,13 +76,13 @@ class _Page(RewrittenPage):
                 self.title = self._show(heading["said"])
                 self.put(f"# {self.title}", place)
             elif (attribute := _ATTRIBUTE.match(line)) is not None:
-                self._attribute(attribute, place)
+                self._take_attribute(attribute, place)
             elif not line.startswith("//"):
-                told = self._author_or_revision(line, place, told)
+                told = self._take_author_or_revision(line, place, told)
             place += 1
         return place
 
-    def _author_or_revision(self, line: str, place: int, told: int) -> int:
+    def _take_author_or_revision(self, line: str, place: int, told: int) -> int:
         author, revision = _AUTHOR.match(line), _REVISION.match(line)
         if told == 0 and author is not None:
             self.properties["author"] = author["name"]
@@ -94,7 +94,7 @@ class _Page(RewrittenPage):
         self.put(self._show(line), place)
         return told + 1
 
-    def _attribute(self, found: re.Match[str], place: int) -> None:
+    def _take_attribute(self, found: re.Match[str], place: int) -> None:
         key, value = found["key"], (found["value"] or "").strip()
         if found["off"] or not value:
             return
@@ -108,28 +108,28 @@ class _Page(RewrittenPage):
         line = self.lines[place]
         if not line.strip():
             self.put("", place)
-        elif (_LEFT_OUT.match(line) or _FENCE.match(line)) and (end := self._end_of(place)) < len(self.lines):
-            return self._fence(place, end) if _FENCE.match(line) else end + 1
+        elif (_LEFT_OUT.match(line) or _FENCE.match(line)) and (end := self._find_end(place)) < len(self.lines):
+            return self._put_fence(place, end) if _FENCE.match(line) else end + 1
         elif _TABLE.match(line):
-            return self._table(place)
+            return self._put_table(place)
         elif _QUOTE.match(line):
-            end = self._end_of(place)
+            end = self._find_end(place)
             for number in range(place + 1, end):
                 self.put(f"> {self._show(self.lines[number])}", number)
             return end + 1
         elif (mark := _BLOCK_MARK.match(line)) is not None:
-            self._mark(mark, place)
+            self._take_mark(mark, place)
             return place + 1
         elif any(pattern.match(line) for pattern in (_DELIMITER, _NOTHING, _LEFT_OUT, _FENCE)):
             return place + 1
         elif (attribute := _ATTRIBUTE.match(line)) is not None:
-            self._attribute(attribute, place)
+            self._take_attribute(attribute, place)
         else:
             self.put(self._rewrite(line), place)
         self._style, self._columns = "", 0
         return place + 1
 
-    def _mark(self, mark: re.Match[str], place: int) -> None:
+    def _take_mark(self, mark: re.Match[str], place: int) -> None:
         self._style = f"{mark['style']}{mark['rest']}"
         columns = _COLUMNS.search(mark["rest"]) or _COLUMNS.search(mark["style"])
         if columns is not None:
@@ -137,23 +137,23 @@ class _Page(RewrittenPage):
         if mark["style"].strip() in _KINDS:
             self.put(f"**{mark['style'].strip().capitalize()}**", place)
 
-    def _end_of(self, place: int) -> int:
+    def _find_end(self, place: int) -> int:
         """The place of the delimiter that ends the block that the one at this place begins, or the end of the page."""
         mark = self.lines[place].rstrip()
         mark = "```" if mark.startswith("```") else mark
         ends = (number for number in range(place + 1, len(self.lines)) if self.lines[number].rstrip() == mark)
         return next(ends, len(self.lines))
 
-    def _fence(self, place: int, end: int) -> int:
+    def _put_fence(self, place: int, end: int) -> int:
         style = self._style.split(",")
         language = style[1].strip() if len(style) > 1 and style[0].strip() in ("source", "") else ""
         self.put_code(self.lines[place + 1 : end], place + 1, language)
         self._style = ""
         return end + 1
 
-    def _table(self, place: int) -> int:
+    def _put_table(self, place: int) -> int:
         """The rows of a table, each cell of which begins with a bar."""
-        end = self._end_of(place)
+        end = self._find_end(place)
         cells: list[tuple[int, str]] = []
         width, blank_behind_first = self._columns, False
         for number in range(place + 1, end):
@@ -203,14 +203,14 @@ class _Page(RewrittenPage):
         if "[" in said:
             said = _IMAGE.sub(r"![\g<alt>](\g<file>)", _ANCHOR.sub("", said))
             said = _LINK.sub(
-                _linked, _MACRO.sub(lambda found: f" ({found[1]})" if found[0][0] == "f" else found[1], said)
+                _show_link, _MACRO.sub(lambda found: f" ({found[1]})" if found[0][0] == "f" else found[1], said)
             )
         if "<<" in said:
             said = _CROSS.sub(lambda found: found["said"] or found["id"].lstrip("_").replace("_", " "), said)
         return _BOLD.sub(r"**\1**", said).removesuffix(" +") if "*" in said else said.removesuffix(" +")
 
 
-def _linked(found: re.Match[str]) -> str:
+def _show_link(found: re.Match[str]) -> str:
     said = found["said"].partition(",")[0].rstrip("^").strip('"')
     return f"[{said}]({found['url']})" if said else found["url"]
 

@@ -61,7 +61,7 @@ def is_bookmarks(loaded: Any) -> bool:
 
 
 def convert(tree: Node) -> Document:
-    return _lay_out(_of_tree(tree))
+    return _lay_out(_walk_tree(tree))
 
 
 def read_chrome_file(path: Path, text: str) -> Document:
@@ -74,7 +74,7 @@ def read_chrome_file(path: Path, text: str) -> Document:
     return convert(parse_json(text))
 
 
-def _of_tree(tree: Node) -> Iterator[_Bookmark]:
+def _walk_tree(tree: Node) -> Iterator[_Bookmark]:
     roots = dict(tree.fields or ()).get("roots")
     above = [held for _, held in roots.fields or ()] if roots is not None else [tree]
     waiting: list[tuple[Node, tuple[str, ...]]] = [(node, ()) for node in reversed(above)]
@@ -88,14 +88,14 @@ def _of_tree(tree: Node) -> Iterator[_Bookmark]:
             inner = (*folders, title) if title else folders
             waiting += [(one, inner) for one in reversed(children.items or ())]
         elif address := text.get("url") or text.get("uri", ""):
-            added = _since(_CHROME_BEGINS, text.get("date_added", "")) or _since(
+            added = _count_from(_CHROME_BEGINS, text.get("date_added", "")) or _count_from(
                 _UNIX_BEGINS, text.get("dateAdded", "")
             )
             tags = tuple(filter(None, text.get("tags", "").split(",")))
             yield _Bookmark(node.line, folders, title, address, added, tags)
 
 
-def _since(begin: datetime, microseconds: str) -> datetime | None:
+def _count_from(begin: datetime, microseconds: str) -> datetime | None:
     try:
         return begin + timedelta(microseconds=int(microseconds)) if int(microseconds) > 0 else None
     except (ValueError, OverflowError):
@@ -120,13 +120,13 @@ class _Page(HTMLParser):
             self._folders.append(self._named)
             self._named = ""
         elif tag in ("h3", "dt", "dd"):
-            self._take()
+            self._take_about()
             if tag == "dt":
                 self.finish()
             self._words = [] if tag != "dt" else None
         elif tag == "a":
             seconds = held.get("add_date", "")
-            added = _since(_UNIX_BEGINS, f"{seconds[:12]}000000") if seconds.isdigit() else None
+            added = _count_from(_UNIX_BEGINS, f"{seconds[:12]}000000") if seconds.isdigit() else None
             tags = tuple(filter(None, held.get("tags", "").split(",")))
             folders = tuple(filter(None, self._folders))
             self._link = _Bookmark(self.getpos()[0], folders, "", held.get("href", ""), added, tags)
@@ -134,9 +134,9 @@ class _Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "h3":
-            self._named = self._said()
+            self._named = self._take_words()
         elif tag == "a" and self._link is not None:
-            self._link = self._link._replace(title=self._said())
+            self._link = self._link._replace(title=self._take_words())
         elif tag == "dl":
             self.finish()
             self._folders = self._folders[:-1]
@@ -147,19 +147,19 @@ class _Page(HTMLParser):
 
     def finish(self) -> None:
         """The bookmark that was read last is whole."""
-        self._take()
+        self._take_about()
         if self._link is not None and self._link.address:
             self.found.append(self._link)
         self._link = None
 
-    def _take(self) -> None:
+    def _take_about(self) -> None:
         """What was said since is about the bookmark that was read last."""
         if self._words and self._link is not None:
-            about = self._said()
+            about = self._take_words()
             self._link = self._link._replace(about=about) if self._link.title else self._link._replace(title=about)
         self._words = None
 
-    def _said(self) -> str:
+    def _take_words(self) -> str:
         said = " ".join("".join(self._words or ()).split())[:MAX_TITLE_CHARS]
         self._words = None
         return said

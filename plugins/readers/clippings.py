@@ -44,12 +44,12 @@ def is_clippings(text: str) -> bool:
 def convert(text: str) -> list[Document]:
     """A document for each book, in the order of the first clippings."""
     books: dict[str, list[_Clipping]] = {}
-    for clipping in _clippings(text.split("\n")):
+    for clipping in _split_clippings(text.split("\n")):
         books.setdefault(clipping.book, []).append(clipping)
-    return [_lay_out(book, _without_shorter(clippings)) for book, clippings in books.items()]
+    return [_lay_out(book, _drop_shorter(clippings)) for book, clippings in books.items()]
 
 
-def _clippings(lines: Sequence[str]) -> Iterator[_Clipping]:
+def _split_clippings(lines: Sequence[str]) -> Iterator[_Clipping]:
     begin = 0
     for place, line in enumerate([*lines, "=========="]):
         if not _RULE.match(line):
@@ -71,7 +71,7 @@ def _clippings(lines: Sequence[str]) -> Iterator[_Clipping]:
         yield _Clipping(book, first + 3 + blank, words[blank:], ", ".join(where), numbers, at, is_note)
 
 
-def _without_shorter(clippings: list[_Clipping]) -> list[_Clipping]:
+def _drop_shorter(clippings: list[_Clipping]) -> list[_Clipping]:
     """A highlight that was made longer stands there twice: the later one is kept."""
     kept: list[_Clipping] = []
     for clipping in clippings:
@@ -86,7 +86,7 @@ def _without_shorter(clippings: list[_Clipping]) -> list[_Clipping]:
 
 def _lay_out(book: str, clippings: Sequence[_Clipping]) -> Document:
     named = _AUTHOR.match(book)
-    title, author = (named["title"], _in_order(named["author"])) if named else (book, "")
+    title, author = (named["title"], _reorder_name(named["author"])) if named else (book, "")
     out = LaidOut()
     count = 0
     parts: list[tuple[int, datetime | None]] = []
@@ -102,7 +102,7 @@ def _lay_out(book: str, clippings: Sequence[_Clipping]) -> Document:
     return replace(document, uri=book, parts=tuple(parts) if len(parts) > 1 else ())
 
 
-def _in_order(author: str) -> str:
+def _reorder_name(author: str) -> str:
     """ "Woolf, Virginia" as Virginia Woolf; several are apart by semicolons."""
     people = (one.strip().partition(",") for one in author.split(";"))
     return ", ".join(f"{first.strip()} {last}".strip() for last, _, first in people)

@@ -93,9 +93,9 @@ def read(path: Path, data: bytes) -> list[Document]:
         raise Unreadable("code in lines that nobody writes: it was packed for a program")
     if _GENERATED.search("\n".join(lines[:8])):
         raise Unreadable("generated code")
-    found = [*_of_python(text)] if language == "python" else []
+    found = [*_read_python(text)] if language == "python" else []
     if not found:
-        found = [*_of_language(language, text)]
+        found = [*_read_language(language, text)]
     if not found:
         raise Unreadable("code without comments and without a name in it")
     return [_lay_out(path, language, found)]
@@ -126,13 +126,13 @@ def _is_above(comment: _Said, named: _Said) -> bool:
     return comment.leads and bool(named.name) and last < named.line <= last + MAX_NEAR_LINES
 
 
-def _of_python(text: str) -> Iterator[_Said]:
+def _read_python(text: str) -> Iterator[_Said]:
     """What a module says, in order; nothing if it is none of this Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
-        comments = [*_join(_python_comments(text))]
+        comments = [*_join_comments(_find_python_comments(text))]
     except (SyntaxError, ValueError, tokenize.TokenError):
         return
     said: list[_Said] = [*comments]
@@ -142,16 +142,16 @@ def _of_python(text: str) -> Iterator[_Said]:
         node, name = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             name = f"{name}.{node.name}" if name else node.name
-            said.append(_Said(node.lineno, _signature(lines[node.lineno - 1]), name))
+            said.append(_Said(node.lineno, _show_signature(lines[node.lineno - 1]), name))
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            said += _docstring(node)
+            said += _find_docstring(node)
             waiting += [(inner, name) for inner in node.body]
         elif isinstance(node, ast.If | ast.Try | ast.With):
             waiting += [(inner, name) for inner in node.body]
     yield from sorted(said, key=lambda one: one.order)
 
 
-def _docstring(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[_Said]:
+def _find_docstring(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[_Said]:
     first = node.body[0] if node.body else None
     value = first.value if isinstance(first, ast.Expr) else None
     if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.strip():
@@ -163,13 +163,13 @@ def _docstring(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.C
         yield _Said(value.lineno + blank, "\n".join(lines))
 
 
-def _python_comments(text: str) -> _Comments:
+def _find_python_comments(text: str) -> _Comments:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string, token.line[: token.start[1]].strip()
 
 
-def _of_language(language: str, text: str) -> Iterator[_Said]:
+def _read_language(language: str, text: str) -> Iterator[_Said]:
     """What code in another language says, in order."""
     comments: list[tuple[int, str, str]] = []
     named: dict[int, str] = {}
@@ -186,13 +186,13 @@ def _of_language(language: str, text: str) -> Iterator[_Said]:
             named.setdefault(line, value)
         code.append(re.sub(r"[^\n]", " ", value) if is_comment or kind in String else value)
     for number, written in enumerate("".join(code).split("\n"), 1):
-        if name := _defined(language, written):
+        if name := _find_definition(language, written):
             named.setdefault(number, name)
-    symbols = (_Said(number, _signature(lines[number - 1]), name) for number, name in named.items())
-    yield from sorted((*symbols, *_join(comments)), key=lambda one: one.order)
+    symbols = (_Said(number, _show_signature(lines[number - 1]), name) for number, name in named.items())
+    yield from sorted((*symbols, *_join_comments(comments)), key=lambda one: one.order)
 
 
-def _defined(language: str, line: str) -> str:
+def _find_definition(language: str, line: str) -> str:
     """What a line of code defines, if it does."""
     line = line[:400]
     found = _DEFINITION.match(line)
@@ -202,7 +202,7 @@ def _defined(language: str, line: str) -> str:
     return method["name"] if method is not None and method["name"] not in _NO_METHODS else ""
 
 
-def _join(comments: _Comments) -> Iterator[_Said]:
+def _join_comments(comments: _Comments) -> Iterator[_Said]:
     """Comments with a word in them, without their marks: those in lines one after the other as one, one behind code
     with that code."""
     begun, last = 0, -1
@@ -215,18 +215,18 @@ def _join(comments: _Comments) -> Iterator[_Said]:
             parts[-1] = " ".join(filter(None, (parts[-1], words)))
             continue
         if parts and (line != last + 1 or code):
-            yield from _said(begun, parts)
+            yield from _trim_comment(begun, parts)
             parts = []
         if code and any(map(str.isalpha, words)):
-            yield _Said(line, f"`{_signature(code)}`: {words}")
+            yield _Said(line, f"`{_show_signature(code)}`: {words}")
             continue
         begun = begun if parts else line
         parts.append(words)
         last = line
-    yield from _said(begun, parts)
+    yield from _trim_comment(begun, parts)
 
 
-def _said(begun: int, parts: list[str]) -> Iterator[_Said]:
+def _trim_comment(begun: int, parts: list[str]) -> Iterator[_Said]:
     while parts and not parts[0]:
         del parts[0]
         begun += 1
@@ -236,7 +236,7 @@ def _said(begun: int, parts: list[str]) -> Iterator[_Said]:
         yield _Said(begun, "\n".join(parts), leads=True)
 
 
-def _signature(line: str) -> str:
+def _show_signature(line: str) -> str:
     return line.strip().rstrip("{:").rstrip()[:MAX_SIGNATURE_CHARS].replace("`", "'")
 
 

@@ -64,16 +64,16 @@ def read(path: Path, data: bytes) -> list[Document]:
     if not found and not told:
         raise Unreadable(NO_TEXT if shutil.which(TESSERACT) and not is_photo else NO_WORDS)
     out = LaidOut()
-    for line in _sentences(told):
+    for line in _write_sentences(told):
         out.add(line, 1)
     for line in found.split("\n"):
         out.add(f"> {line}" if line else "", 1, apart=False)
     at = told.get("at")
     document = out.close(told.get("title") or path.stem, at if isinstance(at, datetime) else None)
-    return [replace(document, tags=tuple(one.replace(" ", "-") for one in _listed(told.get("keywords"))))]
+    return [replace(document, tags=tuple(one.replace(" ", "-") for one in _split_list(told.get("keywords"))))]
 
 
-def _sentences(told: dict[str, Any]) -> Iterator[str]:
+def _write_sentences(told: dict[str, Any]) -> Iterator[str]:
     """What is told of a picture, as sentences: fields would be facts about something called IMG_2041."""
     title, description = told.get("title"), told.get("description")
     if title:
@@ -96,7 +96,7 @@ def _sentences(told: dict[str, Any]) -> Iterator[str]:
         yield f"{said[0].upper()}{said[1:]}."
     if told.get("comment"):
         yield told["comment"]
-    if keywords := _listed(told.get("keywords")):
+    if keywords := _split_list(told.get("keywords")):
         yield " ".join(f"#{one.replace(' ', '-')}" for one in keywords)
 
 
@@ -105,25 +105,25 @@ def _tell(picture: Any) -> dict[str, Any]:
     exif = picture.getexif()
     inner, place = exif.get_ifd(_EXIF), exif.get_ifd(_GPS)
     told: dict[str, Any] = {
-        "description": _text(exif.get(_DESCRIPTION)),
-        "by": _text(exif.get(_ARTIST)),
-        "camera": _camera(_text(exif.get(_MAKE)), _text(exif.get(_MODEL))),
-        "comment": _text(inner.get(_COMMENT)),
-        "coordinates": _coordinates(place),
-        "at": _moment(_text(inner.get(_TAKEN)), _text(inner.get(_OFFSET))),
+        "description": _decode_text(exif.get(_DESCRIPTION)),
+        "by": _decode_text(exif.get(_ARTIST)),
+        "camera": _name_camera(_decode_text(exif.get(_MAKE)), _decode_text(exif.get(_MODEL))),
+        "comment": _decode_text(inner.get(_COMMENT)),
+        "coordinates": _show_coordinates(place),
+        "at": _parse_moment(_decode_text(inner.get(_TAKEN)), _decode_text(inner.get(_OFFSET))),
     }
     for name, tag in _WINDOWS.items():
-        told[name] = told.get(name) or _text(exif.get(tag), "utf-16-le")
+        told[name] = told.get(name) or _decode_text(exif.get(tag), "utf-16-le")
     for name, key in _PNG.items():
-        told[name] = told.get(name) or _text(picture.info.get(key))
-    for name, value in _iptc(picture).items():
+        told[name] = told.get(name) or _decode_text(picture.info.get(key))
+    for name, value in _read_iptc(picture).items():
         told[name] = told.get(name) or value
-    for name, value in _xmp(picture).items():
+    for name, value in _read_xmp(picture).items():
         told[name] = told.get(name) or value
     return {name: value for name, value in told.items() if value}
 
 
-def _iptc(picture: Any) -> dict[str, Any]:
+def _read_iptc(picture: Any) -> dict[str, Any]:
     plugin = import_library("PIL.IptcImagePlugin", "Pillow")
     try:
         held = plugin.getiptcinfo(picture) or {}
@@ -131,12 +131,12 @@ def _iptc(picture: Any) -> dict[str, Any]:
         return {}
     found = {name: held.get(key) for name, key in _IPTC.items()}
     return {
-        name: [_text(one) for one in value] if isinstance(value, list) else _text(value)
+        name: [_decode_text(one) for one in value] if isinstance(value, list) else _decode_text(value)
         for name, value in found.items()
     }
 
 
-def _xmp(picture: Any) -> dict[str, Any]:
+def _read_xmp(picture: Any) -> dict[str, Any]:
     """Title, description and keywords that are told in XML, which is read without entities."""
     try:
         held = picture.getxmp() if hasattr(picture, "getxmp") else {}
@@ -147,23 +147,23 @@ def _xmp(picture: Any) -> dict[str, Any]:
     for one in found if isinstance(found, list) else [found]:
         merged |= one if isinstance(one, dict) else {}
     names = {"title": "title", "description": "description", "keywords": "subject"}
-    values = {name: [*_strings(merged.get(key))] for name, key in names.items()}
+    values = {name: [*_find_strings(merged.get(key))] for name, key in names.items()}
     return {name: value if name == "keywords" else " ".join(value[:1]) for name, value in values.items()}
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _find_strings(value: Any) -> Iterator[str]:
     """The words in what XML became: {"Alt": {"li": {"lang": "x-default", "text": "..."}}}."""
     if isinstance(value, str):
         yield " ".join(value.split())
     elif isinstance(value, list):
         for one in value:
-            yield from _strings(one)
+            yield from _find_strings(one)
     elif isinstance(value, dict):
         for key in ("Alt", "Bag", "Seq", "li", "text"):
-            yield from _strings(value.get(key))
+            yield from _find_strings(value.get(key))
 
 
-def _text(value: Any, encoding: str = "utf-8") -> str:
+def _decode_text(value: Any, encoding: str = "utf-8") -> str:
     if isinstance(value, tuple):
         value = bytes(one for one in value if isinstance(one, int) and 0 <= one < 256)
     if isinstance(value, bytes):
@@ -171,33 +171,33 @@ def _text(value: Any, encoding: str = "utf-8") -> str:
     return " ".join(str(value).replace("\x00", "").split())[:2000] if value is not None else ""
 
 
-def _listed(value: Any) -> list[str]:
+def _split_list(value: Any) -> list[str]:
     parts = value if isinstance(value, list) else str(value or "").replace(";", ",").split(",")
     return [one.strip() for one in parts if one.strip()]
 
 
-def _camera(make: str, model: str) -> str:
+def _name_camera(make: str, model: str) -> str:
     return model if model.lower().startswith(make.lower()) else f"{make} {model}".strip()
 
 
-def _moment(taken: str, offset: str) -> datetime | None:
+def _parse_moment(taken: str, offset: str) -> datetime | None:
     """The time of `2026:03:09 10:15:00`, of this machine's zone if no `offset` is told."""
     day, _, clock = taken.partition(" ")
     return parse_date(f"{day.replace(':', '-')}T{clock}{offset}")
 
 
-def _coordinates(place: Any) -> str:
+def _show_coordinates(place: Any) -> str:
     try:
-        north, east = (_degrees(place[tag + 1], place[tag]) for tag in (1, 3))
+        north, east = (_count_degrees(place[tag + 1], place[tag]) for tag in (1, 3))
     except (KeyError, TypeError, ValueError, ZeroDivisionError, IndexError):
         return ""
     return f"{north:.5f}, {east:.5f}" if abs(north) <= 90 and abs(east) <= 180 and (north or east) else ""
 
 
-def _degrees(parts: Any, side: Any) -> float:
+def _count_degrees(parts: Any, side: Any) -> float:
     degrees, minutes, seconds = (float(part) for part in parts)
     value = degrees + minutes / 60 + seconds / 3600
-    return -value if _text(side).upper() in ("S", "W") else value
+    return -value if _decode_text(side).upper() in ("S", "W") else value
 
 
 def _find_text(picture: Any) -> str:
@@ -213,14 +213,14 @@ def _find_text(picture: Any) -> str:
         return ""
     packed = BytesIO()
     shown.save(packed, "PNG", compress_level=1)
-    found = _run(program, ["stdin", "stdout", "-l", _languages(program)], packed.getvalue())
+    found = _run(program, ["stdin", "stdout", "-l", _list_languages(program)], packed.getvalue())
     lines = [" ".join(line.split()) for line in found.split("\n")]
     words = [line if sum(map(str.isalnum, line)) > 1 else "" for line in lines]
     return "\n".join(line for place, line in enumerate(words) if line or (place and words[place - 1])).strip()
 
 
 @cache
-def _languages(program: str) -> str:
+def _list_languages(program: str) -> str:
     """Those that are installed, as tesseract takes them."""
     listed = _run(program, ["--list-langs"], b"").split("\n")[1:]
     known = [one.strip() for one in listed if one.strip() and one.strip() not in ("osd", "equ", "snum")]

@@ -69,7 +69,7 @@ def _is_outline(text: str) -> bool:
 def convert(path: Path, text: str) -> Document:
     """The page as Markdown: its lines but for those that only Logseq reads, each with its number."""
     lines = text.split("\n")
-    told = _blocks_by_id(lines)
+    told = _find_blocks(lines)
     kept: list[str] = []
     numbers: list[int] = []
     properties: dict[str, str] = {}
@@ -96,7 +96,7 @@ def convert(path: Path, text: str) -> Document:
                     continue
         kept.append(line)
         numbers.append(number)
-    title = properties.get("title") or _title(path)
+    title = properties.get("title") or _make_title(path)
     stated = {key: value.replace("[[", "").replace("]]", "") for key, value in properties.items()}
     return Document(
         uri="",
@@ -105,7 +105,7 @@ def convert(path: Path, text: str) -> Document:
         at=next((at for key in ("date", "created") if (at := parse_date(stated.get(key, "")))), None),
         properties=properties,
         tags=frontmatter.tags(stated),
-        aliases=tuple(dict.fromkeys((*frontmatter.aliases(stated), *_last_name(title)))),
+        aliases=tuple(dict.fromkeys((*frontmatter.aliases(stated), *_find_last_name(title)))),
         lines=tuple(numbers),
     )
 
@@ -122,7 +122,7 @@ def _rewrite(line: str, block: re.Match[str] | None, told: Mapping[str, str]) ->
     return _MACRO.sub("", _EMBED.sub(r"\1", line)).rstrip() if "{{" in line else line
 
 
-def _blocks_by_id(lines: Sequence[str]) -> dict[str, str]:
+def _find_blocks(lines: Sequence[str]) -> dict[str, str]:
     """What the first line of each block that has an id says."""
     told: dict[str, str] = {}
     said = ""
@@ -134,13 +134,13 @@ def _blocks_by_id(lines: Sequence[str]) -> dict[str, str]:
     return told
 
 
-def _title(path: Path) -> str:
+def _make_title(path: Path) -> str:
     """The name of a page by its file's: its folders are in it, and a day is written as one."""
     if _JOURNAL.fullmatch(path.stem):
         return path.stem.replace("_", "-")
     return unquote(path.stem).replace("___", "/")
 
 
-def _last_name(title: str) -> Sequence[str]:
+def _find_last_name(title: str) -> Sequence[str]:
     """What a page with folders in its name is called within them."""
     return [title.rpartition("/")[2]] if "/" in title else []

@@ -41,7 +41,7 @@ _NO_NAME = str.maketrans({"#": None, "/": "-", "\\": "-"})
 def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
     """The mails in a mailbox. Raises Unreadable."""
     mailbox = _Mailbox()
-    for number, data in enumerate(_mails(file), 1):
+    for number, data in enumerate(_split_mails(file), 1):
         if data is None:
             yield Unread(f"message {number}", f"a mail of more than {MAX_MAIL // MIB} MiB")
         else:
@@ -50,7 +50,7 @@ def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
                 yield part
 
 
-def _mails(file: BinaryIO) -> Iterator[bytes | None]:
+def _split_mails(file: BinaryIO) -> Iterator[bytes | None]:
     """Each mail without the line above it; None for one that is too large. Raises Unreadable."""
     line = file.readline(MAX_LINE)
     while line and not line.strip():
@@ -99,10 +99,10 @@ class _Mailbox:
             document = leave_quoted(document)
         subject = " ".join((document.title or "No subject").split())
         thread = _REPLY.sub("", subject) or subject
-        name = self._name(subject, document)
+        name = self._make_name(subject, document)
         return sign(replace(document, uri=name, properties={**document.properties, "thread": thread}))
 
-    def _name(self, subject: str, document: Document) -> str:
+    def _make_name(self, subject: str, document: Document) -> str:
         """What a mail is known by: several with one subject in one minute are counted."""
         minute = f", {document.at.astimezone():%Y-%m-%d %H:%M}" if document.at else ""
         name = f"{subject[:MAX_SUBJECT_CHARS]}{minute}".translate(_NO_NAME)
@@ -113,7 +113,7 @@ class _Mailbox:
 def leave_quoted(document: Document) -> Document:
     """A mail without what it quotes at its end, if it says something above that."""
     lines = document.text.split("\n")
-    end = _quoted_from(lines)
+    end = _find_quoted(lines)
     while end and not lines[end - 1].strip():
         end -= 1
     head = next((place for place, line in enumerate(lines) if not line.strip()), 0)
@@ -122,7 +122,7 @@ def leave_quoted(document: Document) -> Document:
     return replace(document, text="\n".join(lines[:end]), lines=(document.lines or ())[:end])
 
 
-def _quoted_from(lines: Sequence[str]) -> int:
+def _find_quoted(lines: Sequence[str]) -> int:
     """The place of the first line of what is quoted at the end, with who said it; behind the last one if nothing is."""
     for place, line in enumerate(lines):
         if line.startswith("--") and _SAID_BY.match(line):

@@ -50,20 +50,20 @@ def read_canvas(path: Path, data: bytes) -> list[Document]:
         raise Unreadable(f"not a valid canvas: {error}") from error
     if not isinstance(canvas, Mapping):
         raise Unreadable("not a canvas of Obsidian")
-    cards = [one for one in _listed(canvas, "nodes") if isinstance(one.get("id"), str)]
-    places = _places(text)
+    cards = [one for one in _list_items(canvas, "nodes") if isinstance(one.get("id"), str)]
+    places = _find_places(text)
     groups = [one for one in cards if one.get("type") == "group" and one.get("label")]
-    names = {one["id"]: _name(one) for one in cards}
+    names = {one["id"]: _name_card(one) for one in cards}
     out = LaidOut()
     shown, line = "", 1
     for card in cards:
         line = max(line, places.get(card["id"], line))
-        if (group := _group_of(card, groups)) and group != shown:
+        if (group := _find_group(card, groups)) and group != shown:
             out.add(group, line, level=2)
             shown = group
-        if words := _words(card):
+        if words := _read_card(card):
             out.add(_HEADING.sub(r"##\1 ", words), line)
-    arrows = [*_arrows(_listed(canvas, "edges"), names)]
+    arrows = [*_write_arrows(_list_items(canvas, "edges"), names)]
     if arrows:
         out.add("Arrows", max(line, places.get(arrows[0][0], line)), level=2)
     for own_id, words in arrows:
@@ -72,12 +72,12 @@ def read_canvas(path: Path, data: bytes) -> list[Document]:
     return [out.close(path.stem)]
 
 
-def _listed(canvas: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+def _list_items(canvas: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     held = canvas.get(key)
     return [one for one in held if isinstance(one, Mapping)] if isinstance(held, list) else []
 
 
-def _places(text: str) -> dict[str, int]:
+def _find_places(text: str) -> dict[str, int]:
     """The line on which each card and arrow begins, by its id."""
     root = parse_json(text)
     places: dict[str, int] = {}
@@ -88,59 +88,59 @@ def _places(text: str) -> dict[str, int]:
     return places
 
 
-def _words(card: Mapping[str, Any]) -> str:
+def _read_card(card: Mapping[str, Any]) -> str:
     """What a card says: its text, or a link to its note or page."""
     kind = card.get("type")
     if kind == "text":
-        return open_callouts(_string(card, "text"))
-    if kind == "file" and (file := _string(card, "file")):
-        return f"[[{_note(file)}{_string(card, 'subpath')}]]"
-    return _string(card, "url") if kind == "link" else ""
+        return open_callouts(_get_string(card, "text"))
+    if kind == "file" and (file := _get_string(card, "file")):
+        return f"[[{_name_note(file)}{_get_string(card, 'subpath')}]]"
+    return _get_string(card, "url") if kind == "link" else ""
 
 
-def _note(file: str) -> str:
+def _name_note(file: str) -> str:
     """A note as wikilinks call it."""
     path = PurePosixPath(file)
     return path.stem if path.suffix.lower() in (".md", ".canvas") else path.name
 
 
-def _name(card: Mapping[str, Any]) -> str:
+def _name_card(card: Mapping[str, Any]) -> str:
     """What a card is called in an arrow."""
     if card.get("type") == "group":
-        return _string(card, "label")
-    first = next((line for line in _words(card).split("\n") if line.strip("#*->[] \t")), "")
+        return _get_string(card, "label")
+    first = next((line for line in _read_card(card).split("\n") if line.strip("#*->[] \t")), "")
     bare = first.strip().lstrip("#").strip().strip("*")
     return bare if len(bare) <= MAX_CARD_NAME else bare[:MAX_CARD_NAME].rsplit(" ", 1)[0] + "…"
 
 
-def _arrows(edges: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _write_arrows(edges: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """(id, words) of each arrow between cards that have a name."""
     for edge in edges:
-        start, end = (names.get(_string(edge, key), "") for key in ("fromNode", "toNode"))
+        start, end = (names.get(_get_string(edge, key), "") for key in ("fromNode", "toNode"))
         if start and end:
-            label = _string(edge, "label")
-            yield _string(edge, "id"), f"- {start} → {label} → {end}" if label else f"- {start} → {end}"
+            label = _get_string(edge, "label")
+            yield _get_string(edge, "id"), f"- {start} → {label} → {end}" if label else f"- {start} → {end}"
 
 
-def _group_of(card: Mapping[str, Any], groups: Iterable[Mapping[str, Any]]) -> str:
+def _find_group(card: Mapping[str, Any], groups: Iterable[Mapping[str, Any]]) -> str:
     """The label of the smallest group around a card."""
     around = (one for one in groups if one is not card and _encloses(one, card))
-    return next((_string(one, "label") for one in sorted(around, key=lambda one: _number(one, "width"))), "")
+    return next((_get_string(one, "label") for one in sorted(around, key=lambda one: _get_number(one, "width"))), "")
 
 
 def _encloses(group: Mapping[str, Any], card: Mapping[str, Any]) -> bool:
     return all(
-        _number(group, side) <= _number(card, side) < _number(group, side) + _number(group, size)
+        _get_number(group, side) <= _get_number(card, side) < _get_number(group, side) + _get_number(group, size)
         for side, size in (("x", "width"), ("y", "height"))
     )
 
 
-def _number(card: Mapping[str, Any], key: str) -> float:
+def _get_number(card: Mapping[str, Any], key: str) -> float:
     value = card.get(key)
     return value if isinstance(value, int | float) else 0
 
 
-def _string(card: Mapping[str, Any], key: str) -> str:
+def _get_string(card: Mapping[str, Any], key: str) -> str:
     value = card.get(key)
     return value.strip() if isinstance(value, str) else ""
 

@@ -77,7 +77,7 @@ def stream_bibtex(path: Path, file: BinaryIO) -> Iterator[Part]:
             value = str(one.value)
             if one.key.lower() in ("author", "editor"):
                 for person in re.split(r"\s+and\s+", value):
-                    work.add(one.key, one.start_line + 1, _in_order(person))
+                    work.add(one.key, one.start_line + 1, _reorder_name(person))
             elif one.key.lower() in ("keywords", "keyword"):
                 for word in re.split(r"[,;]", value):
                     work.add("keywords", one.start_line + 1, word)
@@ -107,7 +107,7 @@ def read_ris(path: Path, data: bytes) -> list[Document]:
         elif works and tag == "ID":
             works[-1].key = value
         elif works:
-            works[-1].add(tag, number, _in_order(value) if tag in ("AU", "A1", "ED") else value.rstrip("/"))
+            works[-1].add(tag, number, _reorder_name(value) if tag in ("AU", "A1", "ED") else value.rstrip("/"))
     if not works:
         raise Unreadable("no reference of RIS in it")
     return [_lay_out(work) for work in works]
@@ -132,13 +132,13 @@ def read_csl(loaded: Sequence[Mapping[str, Any]], tree: Node) -> list[Document]:
         lines = {key: held.line for key, held in node.fields or ()}
         work = _Work(str(value["id"]), node.line)
         for key, held in value.items():
-            for text in _csl_texts(key, held):
+            for text in _find_texts(key, held):
                 work.add(key, lines.get(key, node.line), text)
         works.append(work)
     return [_lay_out(work) for work in works]
 
 
-def _csl_texts(key: str, held: Any) -> Iterator[str]:
+def _find_texts(key: str, held: Any) -> Iterator[str]:
     if key in ("author", "editor") and isinstance(held, list):
         for one in held:
             if isinstance(one, Mapping):
@@ -167,11 +167,11 @@ def _lay_out(work: _Work) -> Document:
     out.add("", line)
     for number, said in work.said.get("abstract", ()):
         line = max(line, number)
-        out.add("> " + _plain(said).replace("\n", "\n> "), line)
+        out.add("> " + _strip_markup(said).replace("\n", "\n> "), line)
     for number, said in work.said.get("note", ()):
-        for offset, part in enumerate(_plain(said).split("\n")):
+        for offset, part in enumerate(_strip_markup(said).split("\n")):
             line = max(line, number + (offset if "\n" in said else 0))
-            out.add(_as_quoted(part), line, apart=not part)
+            out.add(_mark_quotation(part), line, apart=not part)
         out.add("", line)
     kept = {name: work.get(name) for name in ("author", "published", "in", "publisher")}
     published = work.get("published")
@@ -180,12 +180,12 @@ def _lay_out(work: _Work) -> Document:
     return replace(document, uri=work.key, tags=tags)
 
 
-def _plain(text: str) -> str:
+def _strip_markup(text: str) -> str:
     """A note that may be a page of HTML, as text."""
     return html.convert(text).text if _MARKUP.search(text) else "\n".join(line.strip() for line in text.split("\n"))
 
 
-def _as_quoted(line: str) -> str:
+def _mark_quotation(line: str) -> str:
     """A line of a note, a highlight in it as a quotation with its place."""
     found = _HIGHLIGHT.match(line)
     if found is None:
@@ -194,7 +194,7 @@ def _as_quoted(line: str) -> str:
     return f"{quoted}\n\n{found['own'].strip()}" if found["own"].strip() else quoted
 
 
-def _in_order(person: str) -> str:
+def _reorder_name(person: str) -> str:
     """ "Holm, Ada" as Ada Holm."""
     last, _, first = person.strip(" {}").partition(",")
     return f"{first.strip()} {last.strip()}".strip()

@@ -61,7 +61,7 @@ class _Page(RewrittenPage):
         place, is_head = 0, True
         while place < len(self.lines):
             line = self.lines[place]
-            if (heading := self._heading(place)) is not None:
+            if (heading := self._put_heading(place)) is not None:
                 place = heading
                 continue
             if is_head and (field := _FIELD.match(line)) is not None and not field["indent"]:
@@ -73,29 +73,29 @@ class _Page(RewrittenPage):
     def _take(self, place: int, line: str) -> int:
         """Keeps what is said from one place on; the place behind it."""
         if (directive := _DIRECTIVE.match(line)) is not None:
-            return self._directive(place, directive)
+            return self._put_directive(place, directive)
         if (explicit := _EXPLICIT.match(line)) is not None:
-            return self._explicit(place, explicit)
+            return self._put_explicit(place, explicit)
         if _GRID.match(line):
-            return self._grid(place)
+            return self._put_grid(place)
         if _COLUMNS.match(line):
-            return self._columns(place)
+            return self._put_columns(place)
         if line.startswith(">>>"):
             end = place
             while end < len(self.lines) and self.lines[end].strip():
                 end += 1
-            return self._fence(place, end)
+            return self._put_fence(place, end)
         if _RULE.match(line) and len(line.strip()) > 3:  # a transition
             return place + 1
         said = self._show(line)
         if line.rstrip().endswith("::"):
             self.put(said.rstrip()[:-1] if said.rstrip() != "::" else "", place)
-            end = self._end_of_block(place + 1, _indent(line))
-            return self._fence(place + 1, end) if end > place + 1 else end
+            end = self._find_end(place + 1, _count_indent(line))
+            return self._put_fence(place + 1, end) if end > place + 1 else end
         self.put(said, place)
         return place + 1
 
-    def _heading(self, place: int) -> int | None:
+    def _put_heading(self, place: int) -> int | None:
         """The place behind the heading that begins there, which is kept; None if there is none."""
         above = _RULE.match(self.lines[place])
         title_at = place + 1 if above else place
@@ -114,10 +114,10 @@ class _Page(RewrittenPage):
         self.put(f"{'#' * min(6, self._levels.index(style) + 1)} {words}", title_at)
         return title_at + 2
 
-    def _directive(self, place: int, found: re.Match[str]) -> int:
+    def _put_directive(self, place: int, found: re.Match[str]) -> int:
         kind, said = found["kind"].lower().rpartition(":")[2], self._show(found["said"] or "").strip()
         indent = len(found["indent"])
-        end = self._end_of_block(place + 1, indent)
+        end = self._find_end(place + 1, indent)
         body = place + 1
         options: dict[str, str] = {}
         while body < end and (option := _FIELD.match(self.lines[body])) is not None:
@@ -126,7 +126,7 @@ class _Page(RewrittenPage):
         if kind in _LEFT_OUT or found["name"]:
             return end
         if kind in _CODE:
-            return self._fence(body, end, said)
+            return self._put_fence(body, end, said)
         if kind in _PICTURES:
             self.put(f"![{self._show(options.get('alt', ''))}]({said})", place)
         elif kind == "toctree":
@@ -141,13 +141,13 @@ class _Page(RewrittenPage):
             self.put(f"**{name}:** {said}" if said and not has_title else f"**{name}**", place)
         elif said and kind not in _NAMELESS:
             self.put(f"**{said}**", place)
-        self._inner(body, end)
+        self._put_inner(body, end)
         return end
 
-    def _inner(self, begin: int, end: int) -> None:
+    def _put_inner(self, begin: int, end: int) -> None:
         """What stands in a directive, moved to the left."""
         inner = self.lines[begin:end]
-        left = min((_indent(line) for line in inner if line.strip()), default=0)
+        left = min((_count_indent(line) for line in inner if line.strip()), default=0)
         part = _Page([line[left:] for line in inner])
         part._urls, part._substitutes, part._levels = self._urls, self._substitutes, self._levels
         part.title, part.properties = self.title or "", {}
@@ -155,13 +155,13 @@ class _Page(RewrittenPage):
         self.kept += part.kept
         self.numbers += [number + begin for number in part.numbers]
 
-    def _explicit(self, place: int, found: re.Match[str]) -> int:
+    def _put_explicit(self, place: int, found: re.Match[str]) -> int:
         """A footnote is kept; a target and a comment are not."""
-        end = self._end_of_block(place + 1, len(found["indent"]))
+        end = self._find_end(place + 1, len(found["indent"]))
         footnote = _FOOTNOTE.match(found["said"] or "")
         if footnote is not None:
             self.put(f"[{footnote['name'].lstrip('#')}] {self._show(footnote['said'])}", place)
-            self._inner(place + 1, end)
+            self._put_inner(place + 1, end)
         elif not found["said"] and self._is_blank(place + 1):  # an empty comment ends nothing but itself
             return place + 1
         return end
@@ -169,25 +169,25 @@ class _Page(RewrittenPage):
     def _is_blank(self, place: int) -> bool:
         return place >= len(self.lines) or not self.lines[place].strip()
 
-    def _end_of_block(self, place: int, indent: int) -> int:
+    def _find_end(self, place: int, indent: int) -> int:
         """The place behind the lines from there on that are indented further, without blank ones at its end."""
         end = place
-        while place < len(self.lines) and (not self.lines[place].strip() or _indent(self.lines[place]) > indent):
+        while place < len(self.lines) and (not self.lines[place].strip() or _count_indent(self.lines[place]) > indent):
             place += 1
             if self.lines[place - 1].strip():
                 end = place
         return end
 
-    def _fence(self, begin: int, end: int, language: str = "") -> int:
+    def _put_fence(self, begin: int, end: int, language: str = "") -> int:
         inner = self.lines[begin:end]
         first = next((number for number, line in enumerate(inner) if line.strip()), len(inner))
         if first == len(inner):
             return end
-        left = min(_indent(line) for line in inner if line.strip())
+        left = min(_count_indent(line) for line in inner if line.strip())
         self.put_code([line[left:] for line in inner[first:]], begin + first, language.split(" ")[0])
         return end
 
-    def _grid(self, place: int) -> int:
+    def _put_grid(self, place: int) -> int:
         """A table with borders."""
         begun = False
         while place < len(self.lines) and self.lines[place].strip()[:1] in ("+", "|"):
@@ -200,7 +200,7 @@ class _Page(RewrittenPage):
             place += 1
         return place
 
-    def _columns(self, place: int) -> int:
+    def _put_columns(self, place: int) -> int:
         """A table whose columns are told by rules."""
         rule = self.lines[place]
         starts = [match.start() for match in re.finditer(r"=+", rule)]
@@ -229,11 +229,11 @@ class _Page(RewrittenPage):
             line = _LINK.sub(r"[\g<said>](\g<url>)", line)
             line = _ROLE.sub(lambda found: found["said"].lstrip("~!"), line)
             pieces = re.split(r"(``[^`\n]{1,400}``)", line)
-            line = "".join(one if place % 2 else _NAMED.sub(self._linked, one) for place, one in enumerate(pieces))
+            line = "".join(one if place % 2 else _NAMED.sub(self._show_link, one) for place, one in enumerate(pieces))
             line = _LITERAL.sub(r"`\1`", line)
         return _MARK.sub(lambda found: f"{found[1]}{found[2]}:" if found[2] else f"{found[1]}1.", line)
 
-    def _linked(self, found: re.Match[str]) -> str:
+    def _show_link(self, found: re.Match[str]) -> str:
         name = found["quoted"] or found["word"]
         url = self._urls.get(name.lower())
         if url:
@@ -256,7 +256,7 @@ def _find_names(lines: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     return urls, substitutes
 
 
-def _indent(line: str) -> int:
+def _count_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 

@@ -42,14 +42,14 @@ class _Cue(NamedTuple):
 
 def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
-    found = _of_ass(text) if path.suffix.lower() in (".ass", ".ssa") else _of_srt(text)
-    cues = [*_without_repeats(found)]
+    found = _parse_ass(text) if path.suffix.lower() in (".ass", ".ssa") else _parse_srt(text)
+    cues = [*_drop_repeats(found)]
     if not cues:
         raise Unreadable("subtitles without a word")
     title = _TITLE.match(text)
     speakers = {cue.speaker for cue in cues if cue.speaker}
     out = LaidOut()
-    for paragraph in _paragraphs(cues):
+    for paragraph in _join_paragraphs(cues):
         for sentence in paragraph:
             out.add(sentence.words, max(1, int(sentence.start)), apart=False)
         out.add("", max(1, int(paragraph[-1].start)))
@@ -57,7 +57,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     return [replace(document, speaker=cues[0].speaker if len(speakers) == 1 and cues[0].speaker else UNKNOWN)]
 
 
-def _of_srt(text: str) -> Iterator[_Cue]:
+def _parse_srt(text: str) -> Iterator[_Cue]:
     """The cues of SubRip and WebVTT: a line with two times, and lines up to a blank one."""
     lines = text.split("\n")
     place = 0
@@ -72,10 +72,10 @@ def _of_srt(text: str) -> Iterator[_Cue]:
             place += 1
         if place < len(lines) and _SPAN.match(lines[place]) and parts and parts[-1].strip().isdigit():
             parts.pop()  # the number of the next one
-        yield from _cues(_seconds(span.groups()[:4]), _seconds(span.groups()[4:]), parts)
+        yield from _make_cues(_count_seconds(span.groups()[:4]), _count_seconds(span.groups()[4:]), parts)
 
 
-def _of_ass(text: str) -> Iterator[_Cue]:
+def _parse_ass(text: str) -> Iterator[_Cue]:
     """The lines of dialogue of SubStation Alpha, by their times: they may stand in any order."""
     found: list[_Cue] = []
     for line in text.split("\n"):
@@ -84,16 +84,16 @@ def _of_ass(text: str) -> Iterator[_Cue]:
         if start is not None and end is not None:
             parts = re.split(r"\\[Nn]", fields[9])
             name = fields[4].strip()
-            found += _cues(_seconds(start.groups()), _seconds(end.groups()), parts, name)
+            found += _make_cues(_count_seconds(start.groups()), _count_seconds(end.groups()), parts, name)
     yield from sorted(found, key=lambda cue: cue.start)
 
 
-def _seconds(parts: Sequence[str | None]) -> float:
+def _count_seconds(parts: Sequence[str | None]) -> float:
     hours, minutes, seconds, rest = (part or "0" for part in parts)
     return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + int(rest.ljust(3, "0")) / 1000
 
 
-def _cues(start: float, end: float, lines: Sequence[str], speaker: str = "") -> Iterator[_Cue]:
+def _make_cues(start: float, end: float, lines: Sequence[str], speaker: str = "") -> Iterator[_Cue]:
     """What the lines of a cue say, without sounds; two speakers, each behind a dash, are two."""
     is_dialogue = sum(line.lstrip().startswith(("-", "–")) for line in lines) > 1
     said: list[str] = []
@@ -114,7 +114,7 @@ def _cues(start: float, end: float, lines: Sequence[str], speaker: str = "") -> 
         yield _Cue(start, end, " ".join(said), speaker)
 
 
-def _without_repeats(cues: Iterator[_Cue]) -> Iterator[_Cue]:
+def _drop_repeats(cues: Iterator[_Cue]) -> Iterator[_Cue]:
     """The cues without what the one before said as well, as captions that roll do."""
     before = ""
     for cue in cues:
@@ -128,7 +128,7 @@ def _without_repeats(cues: Iterator[_Cue]) -> Iterator[_Cue]:
         before = cue.words
 
 
-def _paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
+def _join_paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
     """The sentences of each paragraph, each with the time at which it begins."""
     paragraph: list[_Cue] = []
     sentence: _Cue | None = None

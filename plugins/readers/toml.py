@@ -32,9 +32,9 @@ def read(path: Path, data: bytes) -> list[Document]:
 def _parse(text: str) -> Node:
     """The tree of valid TOML, statement by statement: the parser does not tell lines."""
     root = table = Node(1, fields=[])
-    for line, statement, places in _statements(text):
+    for line, statement, places in _split_statements(text):
         if statement.startswith("["):
-            names = [*_names(tomllib.loads(statement))]
+            names = [*_list_names(tomllib.loads(statement))]
             table = root
             for place, name in enumerate(names, 1):
                 is_new = statement.startswith("[[") and place == len(names)
@@ -44,7 +44,7 @@ def _parse(text: str) -> Node:
     return root
 
 
-def _statements(text: str) -> Iterator[tuple[int, str, list[int]]]:
+def _split_statements(text: str) -> Iterator[tuple[int, str, list[int]]]:
     """(line, words, lines of its values) of each: it goes on over lines within brackets and texts."""
     parts: list[str] = []
     places: list[int] = []
@@ -70,7 +70,7 @@ def _statements(text: str) -> Iterator[tuple[int, str, list[int]]]:
         yield begun, "".join(parts), places
 
 
-def _names(header: Mapping[str, Any]) -> Iterator[str]:
+def _list_names(header: Mapping[str, Any]) -> Iterator[str]:
     """The names in the header of a table, which was parsed alone."""
     held: Any = header
     while held:

@@ -52,14 +52,14 @@ def convert_tree(
     somebody says of the data in it, by lines."""
     root = roots[0] if len(roots) == 1 else Node(1, items=[*roots])
     records = root.items if root.items is not None and _are_alike(root.items) else []
-    rows = [_row(one) for one in records]
+    rows = [_make_row(one) for one in records]
     if records and not comments and None not in rows:
         cells, columns = _tabulate([(one.line, row or {}) for one, row in zip(records, rows, strict=True)])
         return convert_table(cells, columns, note)
     out = _Fields(comments or {})
     for one in [root] if records else roots:
         out.add((), one)
-    return out.close(_name(root, _TITLES) or path.stem, note)
+    return out.close(_find_name(root, _TITLES) or path.stem, note)
 
 
 class _Fields:
@@ -135,10 +135,10 @@ class _Fields:
     def _add_records(self, path: tuple[str, ...], node: Node) -> None:
         """A table, a row for each, or sections where one of them is long."""
         items, name = node.items or [], ".".join(path)
-        rows = [row for item in items if (row := _row(item)) is not None]
+        rows = [row for item in items if (row := _make_row(item)) is not None]
         if len(rows) < len(items):
             for number, item in enumerate(items, 1):
-                self._put(_name(item, _NAMES) or f"{name or 'record'} {number}", item.line, apart=True, level=2)
+                self._put(_find_name(item, _NAMES) or f"{name or 'record'} {number}", item.line, apart=True, level=2)
                 for key, value in item.fields or ():
                     self.add((key,), value)
                 self._put("", self._line, apart=True)
@@ -169,11 +169,11 @@ def _are_alike(nodes: Sequence[Node]) -> bool:
     return bool(shared)
 
 
-def _row(node: Node) -> dict[str, str] | None:
+def _make_row(node: Node) -> dict[str, str] | None:
     """The fields of a record by their paths; None if it says more than fits into a line."""
     row: dict[str, str] = {}
     left = MAX_ROW_CHARS
-    for path, value in _leaves(node):
+    for path, value in _walk_leaves(node):
         if value is None:
             return None
         left -= len(value) + len(path) + 4
@@ -184,7 +184,7 @@ def _row(node: Node) -> dict[str, str] | None:
     return row
 
 
-def _leaves(node: Node) -> Iterator[tuple[str, str | None]]:
+def _walk_leaves(node: Node) -> Iterator[tuple[str, str | None]]:
     """(path, value) of each value in a record; None for one of several lines, and for a list of records."""
     waiting = [("", node)]
     while waiting:
@@ -218,7 +218,7 @@ def _tabulate(rows: list[tuple[int, dict[str, str]]]) -> tuple[list[Row], list[s
     return cells, [*columns]
 
 
-def _name(node: Node, keys: Iterable[str]) -> str:
+def _find_name(node: Node, keys: Iterable[str]) -> str:
     """What a record calls itself by the first of these keys."""
     stated = {key.lower(): value.text for key, value in node.fields or () if value.is_plain}
     names = (" ".join(stated.get(key, "").split()) for key in keys)

@@ -32,13 +32,13 @@ _SCHEME = re.compile(r"(?:tel|mailto|xmpp|sip|skype|x-apple):", re.IGNORECASE)
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    documents = [found for card in _cards(text_of(data)) if (found := _convert(card)) is not None]
+    documents = [found for card in _split_cards(text_of(data)) if (found := _convert(card)) is not None]
     if not documents:
         raise Unreadable("no contact with a name in it")
     return documents
 
 
-def _cards(text: str) -> Iterator[list[Property]]:
+def _split_cards(text: str) -> Iterator[list[Property]]:
     """The properties of each contact."""
     card: list[Property] | None = None
     for number, content in unfold(_join_quoted(text)):
@@ -53,7 +53,7 @@ def _cards(text: str) -> Iterator[list[Property]]:
             yield card
             card = None
         elif card is not None:
-            card.append(_decoded(found))
+            card.append(_decode(found))
     if card:
         yield card
 
@@ -70,7 +70,7 @@ def _join_quoted(text: str) -> str:
     return "\n".join(lines)
 
 
-def _decoded(one: Property) -> Property:
+def _decode(one: Property) -> Property:
     if "QUOTED-PRINTABLE" not in {key.upper() for key in one.parameters} | {one.parameters.get("ENCODING", "").upper()}:
         return one
     return one._replace(value=quopri.decodestring(one.value.encode()).decode("utf-8", "replace"))
@@ -79,46 +79,48 @@ def _decoded(one: Property) -> Property:
 def _convert(card: Sequence[Property]) -> Document | None:
     """The document of a contact; None if it has no name."""
     first = {one.name: one for one in reversed(card)}
-    name = _name(first)
+    name = _find_name(first)
     if not name:
         return None
-    aliases = [alias for one in card if one.name == "NICKNAME" for alias in _parts(one.value, ",")]
+    aliases = [alias for one in card if one.name == "NICKNAME" for alias in _split_parts(one.value, ",")]
     labels = {one.group: one.value for one in card if one.name == "X-ABLABEL" and one.group}
     shown = []
     for one in card:
         if one.name in _FIELDS and (value := _show(one)):
-            shown.append((one.line, f"{_label(one, labels)}: {value}"))
+            shown.append((one.line, f"{_make_label(one, labels)}: {value}"))
         elif one.name == "NOTE":
             shown += [(one.line, line.strip()) for line in unescape(one.value).split("\n") if line.strip()]
     shown.sort(key=lambda line: line[0])
     called = f"{name} ({', '.join(aliases)})" if aliases else name
     shown.insert(0, (card[0].line, f"# {called}"))
     own_id = first["UID"].value.strip() if "UID" in first else name
-    tags = [tag.replace(" ", "-") for one in card if one.name == "CATEGORIES" for tag in _parts(one.value, ",")]
+    tags = [tag.replace(" ", "-") for one in card if one.name == "CATEGORIES" for tag in _split_parts(one.value, ",")]
     return Document(
         uri=own_id,
         text="\n".join(said for _, said in shown),
         title=name,
-        at=_moment(first.get("REV")),
+        at=_parse_moment(first.get("REV")),
         tags=tuple(dict.fromkeys(tags)),
         aliases=tuple(dict.fromkeys(alias for alias in aliases if alias != name)),
         lines=tuple(line for line, _ in shown),
     )
 
 
-def _name(first: dict[str, Property]) -> str:
+def _find_name(first: dict[str, Property]) -> str:
     for key in ("FN", "N", "ORG", "NICKNAME", "EMAIL"):
         if key in first and (value := first[key].value.strip(" ;")):
             if key == "N":
-                family, given, more, before, after = (*_parts(value, ";", keep=True), *[""] * 5)[:5]
+                family, given, more, before, after = (*_split_parts(value, ";", keep=True), *[""] * 5)[:5]
                 return " ".join(filter(None, (before, given, more, family, after)))
             return (
-                " ".join(", ".join(_parts(value, ";")).split()) if key == "ORG" else " ".join(unescape(value).split())
+                " ".join(", ".join(_split_parts(value, ";")).split())
+                if key == "ORG"
+                else " ".join(unescape(value).split())
             )
     return ""
 
 
-def _label(one: Property, labels: dict[str, str]) -> str:
+def _make_label(one: Property, labels: dict[str, str]) -> str:
     """What a field is called, with what the contact says of its kind: "Phone (mobile)"."""
     told = labels.get(one.group, "")
     apple = _APPLE_LABEL.fullmatch(told)
@@ -140,7 +142,7 @@ def _show(one: Property) -> str:
     if one.name in _DAYS:
         return _show_day(value)
     if one.name in ("ADR", "ORG"):
-        return ", ".join(_parts(value, ";"))
+        return ", ".join(_split_parts(value, ";"))
     if one.name == "RELATED" and value.lower().startswith("urn:"):
         return ""
     return " ".join(_SCHEME.sub("", unescape(value)).split())
@@ -156,13 +158,13 @@ def _show_day(value: str) -> str:
     return f"{found['year']}-{found['month']}-{found['day']}"
 
 
-def _parts(value: str, mark: str, keep: bool = False) -> list[str]:
+def _split_parts(value: str, mark: str, keep: bool = False) -> list[str]:
     """The parts of a value, those that say something; all of them with `keep`."""
     parts = (" ".join(unescape(part).split()) for part in re.split(rf"(?<!\\){mark}", value))
     return [part for part in parts if part or keep]
 
 
-def _moment(one: Property | None) -> datetime | None:
+def _parse_moment(one: Property | None) -> datetime | None:
     return parse_date(one.value.strip()) if one is not None else None
 
 

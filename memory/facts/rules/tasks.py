@@ -37,7 +37,7 @@ def task_facts(passage: Passage) -> Iterator[ExtractedRelation]:
             continue
         start, state = line.start, ""
         if (planned := PLANNED.match(text, line.start, line.end)) is not None and headline:
-            yield _relation(headline, planned["key"].lower(), planned["date"], planned.start("key"), line.end)
+            yield _make_relation(headline, planned["key"].lower(), planned["date"], planned.start("key"), line.end)
             continue
         headline = ""
         if line.heading:
@@ -54,13 +54,13 @@ def task_facts(passage: Passage) -> Iterator[ExtractedRelation]:
             continue
         task = _strip_marks(text[start : line.end])
         if 0 < len(task) <= MAX_TASK_CHARS:
-            yield _relation(task, "status", state, start, line.end)
+            yield _make_relation(task, "status", state, start, line.end)
             headline = task
-            for predicate, value in _plans(text, start, line.end):
-                yield _relation(task, predicate, value, start, line.end)
+            for predicate, value in _find_plans(text, start, line.end):
+                yield _make_relation(task, predicate, value, start, line.end)
 
 
-def _plans(text: str, start: int, end: int) -> Iterator[tuple[str, str]]:
+def _find_plans(text: str, start: int, end: int) -> Iterator[tuple[str, str]]:
     """What a task says of when it is to be done, and in fields."""
     if due := _DUE.search(text, start, end):
         yield "due", due["date"]
@@ -77,10 +77,10 @@ def inline_facts(passage: Passage, topic: str) -> Iterator[ExtractedRelation]:
     """The fields within the lines of a passage about `topic`. Those of an item of a list are the item's."""
     for line in passage.lines:
         if line.own and not line.box:
-            yield from _of_line(passage.text, line, topic)
+            yield from _read_line(passage.text, line, topic)
 
 
-def _of_line(text: str, line: Line, topic: str) -> Iterator[ExtractedRelation]:
+def _read_line(text: str, line: Line, topic: str) -> Iterator[ExtractedRelation]:
     if text.find(":: ", line.start, line.end) < 0:
         return
     item = _strip_marks(text[line.start : line.end]) if line.bullet else ""
@@ -89,14 +89,14 @@ def _of_line(text: str, line: Line, topic: str) -> Iterator[ExtractedRelation]:
         return
     for field in _INLINE.finditer(text, line.start, line.end):
         if value := phrases.clean(field["value"]):
-            yield _relation(subject, field["key"].strip(), value, *field.span())
+            yield _make_relation(subject, field["key"].strip(), value, *field.span())
 
 
 def _strip_marks(said: str) -> str:
     return phrases.clean(_TAGS.sub("", _MARK.sub("", _INLINE.sub("", _SIGN.sub("", said)))))
 
 
-def _relation(subject: str, predicate: str, value: str, start: int, end: int) -> ExtractedRelation:
+def _make_relation(subject: str, predicate: str, value: str, start: int, end: int) -> ExtractedRelation:
     return ExtractedRelation(
         subject=subject, predicate=predicate, object=value, start=start, end=end, cardinality="one"
     )
