@@ -5,6 +5,7 @@
 #   make test    the tests            make lint    ruff, mypy, import-linter
 #   make bench   recall benchmarks    make clean   remove what make made (never your own memory)
 #   make soak    the tests that provoke faults, in TIMES times as many rounds (10)
+#   make docs    the docs as a site that needs no network: site/index.html
 #   make bench-model   a real model, tiny and of no use: whether it spoils anything
 
 PYTHON ?= python3
@@ -23,7 +24,7 @@ pal   = PALIMPSEST_HOME="$(home)" $(bin)/pal
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help chat demo test soak lint bench bench-model clean
+.PHONY: help chat demo test soak lint bench bench-model docs clean
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -84,7 +85,12 @@ bench: $(VENV)/.installed-dev
 bench-model: $(VENV)/.installed-dev
 	@$(bin)/python -m benchmarks.real_model
 
+docs: $(VENV)/.installed
+	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@$(bin)/zensical build --clean
+	@echo "site/index.html"
+
 clean:
 	@[ ! -d .palimpsest ] || $(pal) daemon stop >/dev/null 2>&1 || true
-	rm -rf $(VENV) .palimpsest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .palimpsest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist site *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -79,6 +79,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "mcp": ("mcp", "Let an agent use the memory, over the Model Context Protocol."),
         "daemon": ("process", "The process in the background."),
         "completion": ("config", "Print the completion script of SHELL."),
+        "man": ("man", "Show the manual page, or print it where stdout is no terminal."),
     },
 }
 COMMANDS = {name: entry for commands in SECTIONS.values() for name, entry in commands.items()}

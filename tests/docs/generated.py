@@ -91,7 +91,7 @@ def _settings() -> str:
         for key, (_, default, sentence) in rows:
             value = _value(default)
             if len(value) > LONG:
-                value = f"{len(default)} patterns, see [config.toml](../config.toml)"
+                value = f"{len(default)} patterns, see `config.toml`"
             parts.append(f"| `{key.rpartition('.')[2]}` | {value} | {sentence} |")
     return "\n".join(parts) + "\n"
 

@@ -23,7 +23,9 @@ def test_every_dependency_is_pinned_to_a_version_it_allows() -> None:
     pinned = {canonicalize_name(line.partition("==")[0]): line.partition("==")[2] for line in PINS}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    lines = [line for name in ("dev", "local", "onnx", "keyring", "bench", "real-model") for line in extras[name]]
+    lines = [
+        line for name in ("dev", "local", "onnx", "keyring", "bench", "docs", "real-model") for line in extras[name]
+    ]
     wanted = [Requirement(line) for line in project["dependencies"] + lines]
     assert [str(need) for need in wanted if canonicalize_name(need.name) not in pinned] == []
     assert [str(need) for need in wanted if pinned[canonicalize_name(need.name)] not in need.specifier] == []
