@@ -25,14 +25,14 @@ _SIGNED = re.compile(r"[.!…]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Utterance:
     """What a person told, in their words, and what they asked besides; "" if nothing."""
 
     told: str
     asked: str
 
 
-def find_statement(text: str) -> Statement | None:
+def find_statement(text: str) -> Utterance | None:
     """The statement in what a person typed; None if there is none."""
     if len(text) > MAX_CHARS or "\n\n" in text.strip():
         return None
@@ -43,7 +43,7 @@ def find_statement(text: str) -> Statement | None:
         parts = _split(sentence)
         told += [part for is_told, part in parts if is_told]
         asked += [part for is_told, part in parts if not is_told]
-    return Statement(" ".join(told), " ".join(asked)) if told else None
+    return Utterance(" ".join(told), " ".join(asked)) if told else None
 
 
 def _split(sentence: str) -> list[tuple[bool, str]]:
