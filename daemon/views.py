@@ -28,7 +28,8 @@ def effort(name: str) -> Effort:
 
 
 def plugin(info: PluginInfo) -> wire.Plugin:
-    return wire.Plugin(info.name, info.package, dict(info.adds), info.problem)
+    adds = tuple(wire.Addition(kind, names) for kind, names in info.adds.items() if names)
+    return wire.Plugin(info.name, info.package, adds, info.problem)
 
 
 def passage(episode: Episode) -> wire.Passage:

@@ -39,6 +39,5 @@ def _rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
     yield plugin.name, plugin.package
     if plugin.problem:
         yield "", f"left out: {plugin.problem}"
-    for kind, names in plugin.adds.items():
-        if names:
-            yield "", f"{kind}: {', '.join(names)}"
+    for one in plugin.adds:
+        yield "", f"{one.kind}: {', '.join(one.names)}"

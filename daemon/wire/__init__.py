@@ -167,7 +167,7 @@ MODULES = {
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply "
     "FoldersReply Counted Estimate",
     "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
-    "plugins": "Plugin PluginsReply",
+    "plugins": "Addition Plugin PluginsReply",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",
     "objects": "FoundObject FoundObjects FoundFacts FoundNotes MentionedIn Neighbour ObjectReply NoteReply PlansReply"

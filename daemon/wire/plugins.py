@@ -6,13 +6,21 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Addition:
+    """What a plug-in adds of one kind ("readers"), by name."""
+
+    kind: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plug-in, the package that brought it with its version, and what it `adds`: kind ("readers") -> names. `problem`
-    says why it was left out."""
+    """A plug-in, the package that brought it with its version, and what it `adds`. `problem` says why it was left
+    out."""
 
     name: str
     package: str
-    adds: dict[str, tuple[str, ...]]
+    adds: tuple[Addition, ...] = ()
     problem: str = ""
 
 

@@ -65,11 +65,12 @@ def test_the_sample_is_listed_and_reads_whatever_the_others_do(site: Path, shell
     assert said.code == 0, said
     found = {one["name"]: one for one in said.json["plugins"]}
     assert found["cooklang"] == {
-        "name": "cooklang", "package": "palimpsest-cooklang 1.0", "adds": {"readers": ["cooklang"]}, "problem": "",
+        "name": "cooklang", "package": "palimpsest-cooklang 1.0", "problem": "",
+        "adds": [{"kind": "readers", "names": ["cooklang"]}],
     }  # fmt: skip
     assert {name: found[name]["problem"] for name in WORST} == REASONS
-    assert {"markdown", "text"} <= {*said.json["built_in"]["adds"]["readers"]}
-    assert "cooklang" not in said.json["built_in"]["adds"]["readers"]
+    own = {one["kind"]: one["names"] for one in said.json["built_in"]["adds"]}
+    assert {"markdown", "text"} <= {*own["readers"]} and "cooklang" not in own["readers"]
 
     assert said.err == ""
     listed = shell.pal("plugins").out.splitlines()

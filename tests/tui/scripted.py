@@ -293,7 +293,7 @@ class ScriptedClient:
         return wire.Check(self.problems, ("pages",))
 
     def plugins(self) -> wire.PluginsReply:
-        return wire.PluginsReply(wire.Plugin("built in", "palimpsest 1", {}))
+        return wire.PluginsReply(wire.Plugin("built in", "palimpsest 1"))
 
     def embedder(self) -> wire.EmbedderReply:
         return wire.EmbedderReply("static", "static")
