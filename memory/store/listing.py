@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class ListedThing:
     """A live object with all its `names`; `kind` is what it is, "" if nothing says it. So many `facts` are told of it,
     and so many `notes` mention it. `page`: the one of those that share a name with it, or itself, under which a person
     would look for it; 0 if nobody would look for it as a thing, or a single mention is all there is."""
@@ -37,7 +37,7 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ListedNote:
     """A live source. `at` is its date, `read` when it was read."""
 
     id: int
@@ -54,7 +54,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class ListedPassage:
     """A live episode of the source `note`, whose uri is `uri`."""
 
     id: int
@@ -70,7 +70,7 @@ class Passage:
     end_line: int | None
 
 
-def list_things(conn: Connection) -> Iterator[Thing]:
+def list_things(conn: Connection) -> Iterator[ListedThing]:
     """Every object that something live speaks of."""
     page_of = _shared_pages(conn)
     for one in _in_pieces(conn, f"SELECT id FROM node WHERE kind = 'O' AND {LIVE} ORDER BY id", _read_things):
@@ -99,7 +99,7 @@ def _shared_pages(conn: Connection) -> dict[int, int]:
     return found
 
 
-def _read_things(conn: Connection, ids: list[int]) -> list[Thing]:
+def _read_things(conn: Connection, ids: list[int]) -> list[ListedThing]:
     listed = (id_list(ids),)
     rows = conn.execute(
         "SELECT n.id, n.label, o.type FROM node n JOIN object o ON o.node_id = n.id"
@@ -123,16 +123,16 @@ def _read_things(conn: Connection, ids: list[int]) -> list[Thing]:
         is_thing = label and type not in HIDDEN and mentions and (facts or mentions >= MIN_NOTES)
         kind = "" if type in UNTOLD else type or ""
         known = tuple(dict.fromkeys(names.get(id, ())))
-        things.append(Thing(id, label or "", kind, known, facts, mentions, id if is_thing else 0))
+        things.append(ListedThing(id, label or "", kind, known, facts, mentions, id if is_thing else 0))
     return things
 
 
-def list_notes(conn: Connection) -> Iterator[Note]:
+def list_notes(conn: Connection) -> Iterator[ListedNote]:
     """Every live source."""
     return _in_pieces(conn, "SELECT id FROM source WHERE t_deleted IS NULL ORDER BY id", _read_notes)
 
 
-def _read_notes(conn: Connection, ids: list[int]) -> list[Note]:
+def _read_notes(conn: Connection, ids: list[int]) -> list[ListedNote]:
     listed = (id_list(ids),)
     tags = group_rows(
         conn.execute(
@@ -146,17 +146,19 @@ def _read_notes(conn: Connection, ids: list[int]) -> list[Note]:
         listed,
     )
     return [
-        Note(id, uri, title, kind, reader, policy, from_ms(at), from_ms(read), passages, tuple(tags.get(id, ())), chat)
+        ListedNote(
+            id, uri, title, kind, reader, policy, from_ms(at), from_ms(read), passages, tuple(tags.get(id, ())), chat
+        )
         for id, uri, title, kind, reader, policy, at, read, passages, chat in rows
     ]
 
 
-def list_passages(conn: Connection) -> Iterator[Passage]:
+def list_passages(conn: Connection) -> Iterator[ListedPassage]:
     """Every live episode."""
     return _in_pieces(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} ORDER BY id", _read_passages)
 
 
-def _read_passages(conn: Connection, ids: list[int]) -> list[Passage]:
+def _read_passages(conn: Connection, ids: list[int]) -> list[ListedPassage]:
     rows = conn.execute(
         "SELECT e.node_id, e.source_id, s.uri, e.seq, ifnull(n.label, ''), e.text, e.event_from, e.event_to, e.speaker,"
         " e.line_from, e.line_to FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id"
@@ -164,7 +166,7 @@ def _read_passages(conn: Connection, ids: list[int]) -> list[Passage]:
         (id_list(ids),),
     )
     return [
-        Passage(id, note, uri, seq, title, body, from_ms(at), from_ms(until), speaker, line, end)
+        ListedPassage(id, note, uri, seq, title, body, from_ms(at), from_ms(until), speaker, line, end)
         for id, note, uri, seq, title, body, at, until, speaker, line, end in rows
     ]
 

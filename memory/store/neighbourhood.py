@@ -21,7 +21,7 @@ class Joined(NamedTuple):
     passages: int = 0
 
 
-class Neighbourhood(NamedTuple):
+class ReachedObjects(NamedTuple):
     """The objects, those in the middle first as one, each with its step from there; what joins them; and how many more
     there are beside the last step's."""
 
@@ -30,7 +30,7 @@ class Neighbourhood(NamedTuple):
     left_out: int
 
 
-def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, depth: int, limit: int) -> Neighbourhood:
+def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, depth: int, limit: int) -> ReachedObjects:
     """So many steps out from objects that are one thing, with at most `limit` objects: nearer ones first, and of those
     that are as near what facts join, the newest first. What two of them are mentioned in together counts only where it
     leads to one of them."""
@@ -56,7 +56,7 @@ def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, dep
                 steps[id] = step
                 frontier.append(id)
             joined.append(one)
-    return Neighbourhood(steps, _once(joined), left_out)
+    return ReachedObjects(steps, _once(joined), left_out)
 
 
 def _once(joined: Sequence[Joined]) -> list[Joined]:
