@@ -227,18 +227,30 @@ def list_revisions(
 ) -> list[Row]:
     """Revisions in a state (None: any), the newest first; `about`: only those of relations of these objects, and of
     sentences that speak of them or stand in a note that is called so."""
-    return list_by_clauses(
-        conn,
-        "WHERE (?1 IS NULL OR state = ?1) AND (?2 IS NULL OR EXISTS (SELECT 1 FROM edge e"
-        " WHERE e.id IN (r.old_id, r.new_id) AND (e.src IN (SELECT value FROM json_each(?2))"
-        " OR e.dst IN (SELECT value FROM json_each(?2)))) OR EXISTS (SELECT 1 FROM thesis t JOIN edge m"
-        " ON m.src IN (t.node_id, t.episode_id) AND (m.kind = 'member' OR m.kind = 'mention' AND m.role = 'title')"
-        " WHERE t.node_id IN (r.old_id, r.new_id) AND m.dst IN (SELECT value FROM json_each(?2))))"
-        " ORDER BY t DESC, id DESC LIMIT ?3",
-        state,
-        None if about is None else id_list(about),
-        limit,
-    )
+    if about is None:
+        return list_by_clauses(conn, "WHERE ?1 IS NULL OR state = ?1 ORDER BY t DESC, id DESC LIMIT ?2", state, limit)
+    chosen = f"{_TOLD_OF} WHERE ?2 IS NULL OR r.state = ?2 ORDER BY r.t DESC, r.id DESC LIMIT ?3"
+    return list_by_clauses(conn, chosen, id_list(about), state, limit)
+
+
+# Facts that are told of these objects (?1), live ones and others, of which each has its own, partial, index.
+_RELATIONS = (
+    "SELECT e.id FROM json_each(?1) o JOIN edge e ON e.{end} = o.value AND e.kind = 'rel' AND e.t_expired {state}"
+)
+_THESES = (
+    "SELECT iif(e.kind = 'member', e.src, t.node_id) FROM json_each(?1) o JOIN edge e ON e.dst = o.value"
+    " AND e.t_expired {state} LEFT JOIN thesis t ON e.kind = 'mention' AND t.episode_id = e.src"
+    " WHERE e.kind = 'member' OR (e.kind = 'mention' AND e.role = 'title')"
+)
+_TOLD = " UNION ALL ".join(
+    query.format(end=end, state=state)
+    for state in ("IS NULL", "IS NOT NULL")
+    for query, end in ((_RELATIONS, "src"), (_RELATIONS, "dst"), (_THESES, ""))
+)
+# Looked up from the objects: to ask each of 4,000 revisions whether it is about them takes 7 ms, and this 0.03.
+_TOLD_OF = f"""
+JOIN (WITH told(id) AS MATERIALIZED ({_TOLD}) SELECT r.id FROM told JOIN revision r ON r.old_id = told.id
+ UNION SELECT r.id FROM told JOIN revision r ON r.new_id = told.id) about ON about.id = r.id"""
 
 
 def count_open(conn: Connection) -> int:
