@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from memory.nouns import Document, Turn
-from plugins.readers.messages import clip, text_of, time_of
+from plugins.readers.messages import as_mapping, clip, text_of, time_of
 
 REMEMBERED = "What ChatGPT remembers"
 REPLACED = "(An answer that was replaced by another one.)"
@@ -67,9 +67,9 @@ def read_memories(value: Mapping[str, Any]) -> Iterator[Turn]:
     """What ChatGPT noted down about the person in this conversation, or had noted before, each with its day. A machine
     wrote it: it can be found, and is nobody's word."""
     for node in value["mapping"].values():
-        message = _mapping(_mapping(node).get("message"))
-        content = _mapping(message.get("content"))
-        if message.get("recipient") == _NOTING and _mapping(message.get("author")).get("role") == "assistant":
+        message = as_mapping(as_mapping(node).get("message"))
+        content = as_mapping(message.get("content"))
+        if message.get("recipient") == _NOTING and as_mapping(message.get("author")).get("role") == "assistant":
             noted = content.get("text") or text_of(content.get("parts"))
             for line in noted.splitlines() if isinstance(noted, str) else ():
                 if line.strip():
@@ -133,7 +133,7 @@ def _turn(node: Node) -> Turn | None:
     message = node.get("message")
     if not isinstance(message, Mapping):
         return None
-    author, content, about = (_mapping(message.get(key)) for key in ("author", "content", "metadata"))
+    author, content, about = (as_mapping(message.get(key)) for key in ("author", "content", "metadata"))
     role = str(author.get("role"))
     is_said = role in ("user", "assistant") and content.get("content_type") in _SAID
     if not is_said or message.get("recipient") not in (None, "all"):
@@ -143,7 +143,3 @@ def _turn(node: Node) -> Turn | None:
     text = _MARKS.sub("", text_of(content.get("parts"))).strip()
     id = message.get("id")
     return Turn(role, clip(text), time_of(message.get("create_time")), str(id) if id else None) if text else None
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -63,6 +63,11 @@ def shorten(text: str, words: int = 12) -> str:
     return " ".join(found[:words]) + ("…" if len(found) > words else "")
 
 
+def as_mapping(value: Any) -> Mapping[str, Any]:
+    """A value that should be an object of JSON; an empty one if it is none."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def first_of(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     """The value of the first of these keys that it has."""
     return next((mapping[key] for key in keys if mapping.get(key) is not None), None)

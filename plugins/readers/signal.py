@@ -10,7 +10,7 @@ from typing import Any
 
 from memory.nouns import Document, Turn
 from plugins.readers import sign
-from plugins.readers.messages import clip, first_of, time_of
+from plugins.readers.messages import as_mapping, clip, first_of, time_of
 
 ME = "me"
 _FRAMES = {"recipient": "id", "chat": "recipientId", "chatItem": "chatId"}  # kinds of lines, and what each must have
@@ -29,15 +29,11 @@ def recognize(line: Line) -> Callable[[Path, Iterable[Line]], Iterator[Document]
     """What reads the lines of such a file, by the shape of one of them; None if it is no chat of Signal."""
     if isinstance(_envelope(line), Mapping):
         return _read_envelopes
-    if "backupTimeMs" in line or any(id in _mapping(line.get(frame)) for frame, id in _FRAMES.items()):
+    if "backupTimeMs" in line or any(id in as_mapping(line.get(frame)) for frame, id in _FRAMES.items()):
         return _read_frames
     if {"date", "sender", "body"} <= line.keys() and "reactions" in line:
         return _read_messages
     return None
-
-
-def _mapping(value: Any) -> Line:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _read_frames(path: Path, lines: Iterable[Line]) -> Iterator[Document]:
@@ -52,7 +48,7 @@ def _read_frames(path: Path, lines: Iterable[Line]) -> Iterator[Document]:
         elif isinstance(chat, Mapping):
             chats[str(chat.get("id"))] = str(chat.get("recipientId"))
         elif isinstance(item, Mapping):
-            text = _mapping(_mapping(item.get("standardMessage")).get("text")).get("body")
+            text = as_mapping(as_mapping(item.get("standardMessage")).get("text")).get("body")
             if isinstance(text, str) and text.strip():
                 name, uri = people.get(chats.get(str(item.get("chatId")), ""), (_UNKNOWN, str(item.get("chatId"))))
                 speaker = ME if "outgoing" in item else people.get(str(item.get("authorId")), (_UNKNOWN, ""))[0]
@@ -69,7 +65,7 @@ def _introduce(recipient: Line) -> tuple[str, str]:
     if isinstance(contact, Mapping):
         return _name_contact(contact), str(first_of(contact, ("aci", "e164", "pni")) or id)
     if isinstance(group, Mapping):
-        title = _mapping(group.get("snapshot")).get("title")
+        title = as_mapping(group.get("snapshot")).get("title")
         name = title.get("title") if isinstance(title, Mapping) else title
         key = group.get("masterKey")  # opens the group: it is nobody's business
         return str(name or "A group"), hashlib.sha256(key.encode()).hexdigest()[:16] if isinstance(key, str) else id
@@ -93,15 +89,15 @@ def _read_envelopes(path: Path, lines: Iterable[Line]) -> Iterator[Document]:
     """What signal-cli received, and what was sent from another device."""
     found: dict[str, _Chat] = {}
     for line in lines:
-        envelope = _mapping(_envelope(line))
-        sent = _mapping(_mapping(envelope.get("syncMessage")).get("sentMessage"))
-        message = sent or _mapping(envelope.get("dataMessage"))
+        envelope = as_mapping(_envelope(line))
+        sent = as_mapping(as_mapping(envelope.get("syncMessage")).get("sentMessage"))
+        message = sent or as_mapping(envelope.get("dataMessage"))
         text = message.get("message")
         if not isinstance(text, str) or not text.strip():
             continue
         source = str(first_of(envelope, ("sourceNumber", "source", "sourceUuid")) or _UNKNOWN)
         name = str(envelope.get("sourceName") or source)
-        group = _mapping(message.get("groupInfo"))
+        group = as_mapping(message.get("groupInfo"))
         if group:
             uri, called = str(group.get("groupId")), str(group.get("groupName") or "A group")
         elif sent:

@@ -12,7 +12,7 @@ from typing import Any
 
 from memory.nouns import Document, Turn
 from plugins.readers import sign
-from plugins.readers.messages import clip, first_of, shorten, time_of
+from plugins.readers.messages import as_mapping, clip, first_of, shorten, time_of
 
 PEOPLE = "users.json"
 CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
@@ -35,7 +35,7 @@ class Workspace:
     def introduce(self, people: Any) -> None:
         """Takes down who is in a list of people."""
         for person in _mappings(people):
-            profile = _mapping(person.get("profile"))
+            profile = as_mapping(person.get("profile"))
             names = (person.get("real_name"), profile.get("real_name"), profile.get("display_name"), person.get("name"))
             if name := next((name for name in names if isinstance(name, str) and name.strip()), None):
                 self.people[str(person.get("id"))] = name
@@ -89,10 +89,10 @@ def _thread(message: Mapping[str, Any]) -> str:
 
 
 def _speaker(message: Mapping[str, Any], workspace: Workspace) -> str:
-    user, profile = message.get("user"), _mapping(message.get("user_profile"))
+    user, profile = message.get("user"), as_mapping(message.get("user_profile"))
     known = workspace.people.get(str(user)) if user else None
     told = first_of(profile, ("real_name", "display_name", "name")) or message.get("username")
-    bot = _mapping(message.get("bot_profile")).get("name")
+    bot = as_mapping(message.get("bot_profile")).get("name")
     return next((str(name) for name in (known, told, bot, user) if name), _UNKNOWN)
 
 
@@ -112,10 +112,6 @@ def _show_marks(text: str, workspace: Workspace) -> str:
         return f"[{label}]({target})"
 
     return unescape(_LINK.sub(show, text))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _mappings(value: Any) -> Iterable[Mapping[str, Any]]:
