@@ -63,19 +63,20 @@ def begin(
     that was never read.
     """
     began = time.monotonic()
-    told = telling.hear(question, conversation) if telling is not None else None
-    if told is not None:
-        channel.put(told)
-    kept = told if told is not None and told.source else None
-    if kept is not None and not kept.besides:
+    within = checked_scope(memory, within)
+    heard = telling.hear(question) if telling is not None else None
+    told = heard.told if heard is not None and heard.is_wanted else None
+    if told is not None and telling is not None and not told.besides:
+        kept = telling.keep(told.text, conversation)
+        channel.put(kept)
         _note_question(memory, writer, conversation, question)
         return partial(_work, memory, writer, answer_told(memory, kept), channel, conversation, began)
     events = memory.ask(
-        question if kept is None else kept.besides,
-        told="" if kept is None else kept.text,
+        question if told is None else told.besides,
+        told="" if told is None else told.text,
         as_of=as_of,
         conversation=conversation,
-        within=checked_scope(memory, within),
+        within=within,
         llm=llm,
         driver=driver,
         cancelled=lambda: channel.abandoned,
@@ -84,6 +85,10 @@ def begin(
         strategy=strategy,
         agent=agent,
     )
+    if told is not None and telling is not None:  # before anything is looked up: it begins with the first event
+        channel.put(replace(telling.keep(told.text, conversation), besides=told.besides))
+    elif heard is not None:
+        channel.put(heard.told)
     _note_question(memory, writer, conversation, question)
     return partial(_work, memory, writer, events, channel, conversation, began, is_loading)
 

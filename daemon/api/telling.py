@@ -7,11 +7,10 @@ all is as it was before, as with any note that is forgotten.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from daemon import wire
 from daemon.config_file import write_setting
@@ -19,7 +18,7 @@ from daemon.jobs.writer import Writer
 from daemon.settings import SettingsError, load
 from daemon.terminal import statement, title_of
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import TOLD, Answer, AskEvent, Citation, Document, Fact, Token, Turn
+from memory.nouns import TOLD, Answer, AskEvent, Citation, Document, Episode, Fact, Token, Turn
 
 if TYPE_CHECKING:
     from memory import Memory
@@ -32,6 +31,13 @@ KEPT = "Kept, in your own words."
 TAKE_BACK = "To take it back: /undo in the chat, or pal undo."
 
 
+class Heard(NamedTuple):
+    """What was told, and whether the person has said that such is to be kept."""
+
+    told: wire.Told
+    is_wanted: bool
+
+
 class Telling:
     """`hear` decides by the setting as it stands in config.toml now."""
 
@@ -40,17 +46,15 @@ class Telling:
         self._writer = writer
         self._config = config
 
-    def hear(self, text: str, conversation: int | None) -> wire.Told | None:
-        """What is told in what a person typed; kept, if they have said that it is to be. None if nothing is told, or
-        nothing is to be kept. Raises what `keep` raises."""
+    def hear(self, text: str) -> Heard | None:
+        """What is told in what a person typed; None if nothing is, or nothing of it is to be kept."""
         from memory.text.statements import find_statement  # it makes many patterns, which a start need not wait for
 
         found = find_statement(text)
         wanted = self._wanted() if found is not None else "no"
         if found is None or wanted == "no":
             return None
-        told = wire.Told(found.told) if wanted == "ask" else self.keep(found.told, conversation)
-        return replace(told, besides=found.asked)
+        return Heard(wire.Told(found.told, besides=found.asked), wanted == "yes")
 
     def keep(self, text: str, conversation: int | None) -> wire.Told:
         """Keeps a statement, whatever the setting. InvalidInputError, NotFoundError for an unknown chat session."""
@@ -79,9 +83,8 @@ class Telling:
         if not kept:
             return None
         uri = kept[-1].uri  # they begin with their time
-        [id] = self._memory.browsing.read_source(uri).passages
-        [episode] = self._memory.sources.episodes([id])
-        return wire.Told(episode.text.removeprefix(f"{SPEAKER}: "), uri, id)
+        ids = self._memory.browsing.read_source(uri).passages
+        return wire.Told("\n".join(map(_read_words, self._memory.sources.episodes(ids))), uri, ids[0])
 
     def _wanted(self) -> str:
         try:
@@ -102,17 +105,23 @@ def _keep(memory: Memory, text: str, title: str) -> wire.Told:
     return wire.Told(text, uri, kept.episode_ids[0], changes=tuple(made))
 
 
+def _read_words(episode: Episode) -> str:
+    """As they are kept: without secrets."""
+    return episode.text.removeprefix(f"{SPEAKER}: ")
+
+
 def answer_told(memory: Memory, told: wire.Told) -> Iterator[AskEvent]:
     """The events of an answer where nothing is asked: what was kept, and what it replaced."""
     assert told.episode_id is not None
     [episode] = memory.sources.episodes([told.episode_id])
+    words = _read_words(episode)
     cited = [
         Citation(
-            1, episode.id, told.source, episode.title, told.text, at=episode.at, speaker=SPEAKER, passage=episode.text,
+            1, episode.id, told.source, episode.title, words, at=episode.at, speaker=SPEAKER, passage=episode.text,
             message=1,
         )
     ]  # fmt: skip
-    lines = [f"{KEPT}\n"] if told.changes else [f"{KEPT}\n", f"- {told.text} [1]\n"]
+    lines = [f"{KEPT}\n"] if told.changes else [f"{KEPT}\n", f"- {words} [1]\n"]
     for change in told.changes:
         cited.append(_cite(len(cited) + 1, change.old))
         lines.append(f"- From now on: {statement(change.new)} [1]\n")

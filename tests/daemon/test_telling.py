@@ -78,6 +78,23 @@ def test_questions_answers_and_other_clients_tell_nothing(keeping: Client) -> No
     assert keeping.sources("told:").sources == ()
 
 
+def test_a_question_that_cannot_be_asked_keeps_nothing(keeping: Client) -> None:
+    text = "I moved to Bergen, where is the town hall?"
+    for wrong in ({"within": wire.Scope(conversation="none of mine")}, {"strategy": "sideways"}):
+        with pytest.raises(DaemonError):
+            [*keeping.ask(text, own_words=True, **wrong)]  # type: ignore[arg-type]
+    assert keeping.sources("told:").sources == ()
+
+
+def test_a_secret_that_is_told_is_masked_wherever_it_is_kept(keeping: Client) -> None:
+    session = keeping.new_conversation("Door")
+    _, answered = ask(keeping, "remember that my password: Tr0ub4dor&3xyz", session.id)
+    messages = [message.text for message in keeping.conversation(session.id).messages]
+    assert len(messages) == 2 and "Kept" in answered.text
+    assert not any("Tr0ub4dor" in text for text in (answered.text, answered.citations[0].quote, *messages))
+    assert "Tr0ub4dor" not in keeping.take_back_told().text
+
+
 def test_what_is_kept_by_hand_needs_no_setting(client: Client) -> None:
     told = client.tell("The spare key is under the pot.")
     assert told.source and told.changes == ()
@@ -85,3 +102,6 @@ def test_what_is_kept_by_hand_needs_no_setting(client: Client) -> None:
     assert client.forget(source=told.source).sources == 1
     with pytest.raises(DaemonError, match="nothing to keep"):
         client.tell("  ")
+    long = " ".join(f"The {number}th plank of the hull is larch and was sawn in May." for number in range(60))
+    client.tell(long)
+    assert client.take_back_told().text.startswith("The 0th plank")

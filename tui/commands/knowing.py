@@ -45,7 +45,7 @@ class KnowingCommands(LimitingCommands, TellingCommands, UndoCommands):
         if not text:
             await self.conversation.say("There is nothing to remember. Write it: /remember TEXT", "warning")
             return
-        if not pasted:
+        if not pasted and "\n" not in text:
             session = self.conversation.session.conversation
             with self.tell_failures():
                 told = await self.link.call(lambda client: client.tell(text, session.id if session else None))
@@ -61,9 +61,11 @@ class KnowingCommands(LimitingCommands, TellingCommands, UndoCommands):
                 raise
             title = title_of(text)
             self.shared.note_done(lambda client: client.forget(source=uri), f"Not remembered any more: “{title}”")
-            self.limit(Limit("note", uri, title))
             said = f"Remembered as a note, {count(kept.added + kept.kept, 'passage')}. /undo takes it back."
-            await self.conversation.say(f"{said} Questions go to it alone until you remove it above the prompt.")
+            if pasted:
+                self.limit(Limit("note", uri, title))
+                said += " Questions go to it alone until you remove it above the prompt."
+            await self.conversation.say(said)
 
     @work
     async def action_forget(self, typed: str) -> None:
