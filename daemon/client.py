@@ -393,6 +393,11 @@ class Client:
         """The events of fetching a model; the last one is a Pulled. Closing the stream ends it."""
         return self._stream("POST", "/models/pull", wire.Pulled, name=name)
 
+    def try_model(self, name: str) -> wire.Tried:
+        """Asks a model for one word, or one of a family (`ollama`); one on this machine may have to be loaded first.
+        How they are reached config.toml says, as it is now."""
+        return self._call("POST", "/models/try", wire.Tried, SLOW, name=name)
+
     def use_models(self, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
         """Changes which models do what, until the daemon ends; config.toml says it for the next one. `names` in the
         order of preference; without any, no model does that."""

@@ -41,21 +41,6 @@ def status_report(status: wire.Status) -> str:
     return "\n".join([*lines, *skipped_lines(status.skipped, status.skipped_total)])
 
 
-def models_report(reply: wire.ModelsReply) -> str:
-    """Which models can be reached, how there could be more, and that none is needed."""
-    lines = [f"{one.name}: {'on this machine' if one.is_local else 'elsewhere'}" for one in reply.models]
-    if not lines:
-        lines = ["No model is found. None is needed: without one, answers are the lines of your notes themselves."]
-    else:
-        lines.append("pal models use answer NAME lets one write answers; pal models probe tells what it is good for.")
-    lines += [*reply.problems, *reply.hints]
-    lines.append(
-        "A key of Anthropic, or of a service like OpenAI's, goes into a file that only you can read. Name the file in"
-        " config.toml (anthropic.key_file, openai.key_file), then: pal daemon restart."
-    )
-    return "\n".join(lines)
-
-
 def profile_report(reply: wire.ProfileReply, key: str = "") -> str:
     """What is known of the owner, with its sources and what it was before; only of one thing where a `key` is given."""
     profile = reply.profile

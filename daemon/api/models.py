@@ -24,6 +24,10 @@ def routes(api: Api, services: Services) -> None:
     async def use(role: str, names: tuple[str, ...]) -> wire.ModelsReply:
         return await services.work(partial(models.use, role, names))
 
+    @api.post("/models/try")
+    async def try_model(name: str) -> wire.Tried:
+        return await services.work(partial(models.try_model, name))
+
     @api.post("/models/probe")
     async def probe(name: str) -> Response:
         channel = Channel()

@@ -14,6 +14,7 @@ from daemon.cli.errors import NothingFound
 from daemon.cli.options import json_option
 from daemon.cli.policy import ask
 from daemon.cli.session import Session, pass_session
+from daemon.connecting import SERVICES
 from daemon.terminal import display_safe, size
 
 if TYPE_CHECKING:
@@ -90,6 +91,35 @@ def pull(session: Session, name: str, as_json: bool) -> None:
 
 
 @models.command()
+@click.argument("service", type=click.Choice(list(SERVICES)))
+@click.argument("address", default="")
+@click.option("--key", is_flag=True, help="Ask for an API key, and keep it.")
+@json_option
+@pass_session
+def connect(session: Session, service: str, address: str, key: bool, as_json: bool) -> None:
+    """Say where models are, and ask one of them for a word.
+
+    SERVICE is ollama, openai (any server that speaks its protocol) or anthropic, ADDRESS where it is if
+    not where it usually is. A key is typed unseen; it is kept in the system's keyring, or in a file that
+    only you can read. If no model answers, nothing is kept.
+    """
+    from daemon import connecting
+
+    typed = click.prompt("API key", hide_input=True, err=True) if key else ""
+    try:
+        tried = connecting.connect(session.client, session.paths.config, service, address, typed)
+    except connecting.ConnectError as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        output.print_json(tried)
+    if tried.problem:
+        raise click.ClickException(tried.problem)
+    if not as_json:
+        output.print_text(connecting.describe_tried(tried))
+        output.say(f"To let it write answers: pal models use answer {tried.name}")
+
+
+@models.command()
 @click.argument("role", type=click.Choice(ROLES))
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @json_option
@@ -103,10 +133,9 @@ def use(session: Session, role: str, names: tuple[str, ...], as_json: bool) -> N
     if NONE in names and len(names) > 1:
         raise click.BadParameter("Say none alone.", param_hint="NAME")
     wanted = () if names == (NONE,) else tuple(dict.fromkeys(names))
-    from daemon.cli.config import write_setting
+    from daemon.connecting import use_models
 
-    reply = session.client.use_models(role, wanted)
-    write_setting(session.paths.config, f"models.{role}", ",".join(wanted))
+    reply = use_models(session.client, session.paths.config, role, wanted)
     if as_json:
         output.print_json(reply)
         return

@@ -34,20 +34,16 @@ def ask(session: Session, model: str) -> None:
 
     Only on a terminal; elsewhere it stays open, which means local.
     """
-    from daemon.settings import load
+    from daemon.connecting import asks_policy, keep_policy
 
-    if not (sys.stdin.isatty() and sys.stderr.isatty()) or load(session.paths.config).models.policy != "ask":
+    if not (sys.stdin.isatty() and sys.stderr.isatty()) or not asks_policy(session.paths.config):
         return
-    from daemon.cli.config import write_setting
-
     named = display_safe(model, line=True)
     output.say(f"{named} is not on this machine. Asked once, for your folders and those to come:")
     chosen, other = "local", "any"
     if click.confirm("May their text be given to it?", err=True):
         chosen, other = other, chosen
-        for folder in session.client.folders():
-            session.client.watch(Path(folder.path), chosen)
-    write_setting(session.paths.config, SETTING, chosen)
+    keep_policy(session.client, session.paths.config, chosen)
     output.say(f"Kept: {SETTING} = {chosen}. To change it: pal config set {SETTING} {other}; for one folder: --policy")
 
 

@@ -17,20 +17,21 @@ from concurrent.futures import CancelledError
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from typing import Any
 
 from daemon import wire
 from daemon.failures import ConflictError, failure
 from daemon.jobs.activity import Channel
 from daemon.jobs.grading import describe_grades, warn_of_age, warn_of_choice, why_outdated
 from daemon.jobs.writer import Writer
-from daemon.settings import Settings
+from daemon.settings import Settings, SettingsError
 from memory import Memory
 from memory.errors import InvalidInputError, ModelError, ModelUnavailableError, NotFoundError, OverBudgetError
 from memory.llm import ROLES, Grades, LlmRequest, Role, Usage
 from memory.services.jobs import Use
 from plugins.llms import Look, ModelInfo
 from plugins.llms.guard import Guarded
-from plugins.llms.probe import probe
+from plugins.llms.probe import ask_for_a_word, probe
 from plugins.llms.registry import Models as Registry
 from plugins.manager import Plugins
 
@@ -39,6 +40,7 @@ log = logging.getLogger(__name__)
 AUTO = "auto"
 QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
+TRIED_CHARS = 200  # of what a model that is tried says
 STEP_SECONDS = 0.2  # between two words on how far it is
 NOT_ASKED = "Nobody at {} was asked, for none of its models is named. To see what there is: pal models --elsewhere"
 FRESH_SECONDS = 30.0  # for which it is believed which models there are
@@ -49,14 +51,23 @@ There = dict[str, ModelInfo]  # by the whole name of the model
 class Models:
     """Hears of every call of a model (it is a `plugins.llms.guard.Meter`) and keeps account of it."""
 
-    def __init__(self, memory: Memory, plugins: Plugins, writer: Writer, settings: Settings) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        plugins: Plugins,
+        writer: Writer,
+        settings: Settings,
+        load_settings: Callable[[], Settings] | None = None,
+    ) -> None:
+        """`load_settings` reads config.toml, as it says now: of how models are reached that counts as soon as somebody
+        looks at them."""
         self._memory = memory
         self._writer = writer
         self._wanted: dict[Role, tuple[str, ...]] = {role: getattr(settings.models, role) for role in ROLES}
         self._daily_tokens = settings.models.daily_tokens
         self._families = plugins.families
-        sections = {prefix: getattr(settings, prefix, None) for prefix in plugins.families}
-        self._registry = Registry(plugins.families, sections, self)
+        self._load_settings = load_settings
+        self._registry = Registry(plugins.families, self._sections(settings), self)
         self._looked: dict[str, tuple[float, Look]] = {}
         self._looking = threading.Lock()
         self._probing = threading.Lock()
@@ -153,6 +164,7 @@ class Models:
     def reply(self, elsewhere: bool = False) -> wire.ModelsReply:
         """What there is; looks for it, which takes some seconds at most. A service elsewhere of which no role names a
         model is asked `elsewhere` alone: its key would leave this machine, and that somebody wants to know."""
+        self._configure()
         asked = [*self._families] if elsewhere else self._near_or_named()
         looks = self._look(asked, anew=True)
         there, grades, tokens = self._there(asked), self._memory.models.grades(), self._tokens()
@@ -183,6 +195,7 @@ class Models:
         role = next((role for role in ROLES if role == wanted), None)
         if role is None:
             raise InvalidInputError(f"Models are not used for {wanted!r}. Say one of: {', '.join(ROLES)}.")
+        self._configure()
         for name in names:
             if name != AUTO:
                 self._known(name)
@@ -194,8 +207,29 @@ class Models:
         warnings = (warn for name in chosen for warn in warn_of_choice(role, name, grades.get(name), there[name]))
         return replace(reply, warnings=tuple(warnings))
 
+    def try_model(self, name: str) -> wire.Tried:
+        """Asks a model for one word: whether it answers, and how soon. Of a family (`ollama`) the model is asked that
+        answers soonest: one that is loaded, else the smallest. NotFoundError."""
+        self._configure()
+        names: tuple[str, ...] = ()
+        if name in self._families:
+            look = self._look([name], anew=True)[name]
+            if not look.models:
+                return wire.Tried(name, problem=look.problem or f"There is no model of {name}.")
+            names = tuple(f"{name}:{one.model}" for one in look.models)
+            name = f"{name}:{min(look.models, key=lambda one: (not one.loaded, one.size)).model}"
+        model = self._known(name)
+        began = time.monotonic()
+        try:
+            reply = model.complete(ask_for_a_word())
+        except ModelError as error:
+            return wire.Tried(model.name, problem=str(error), is_local=model.is_local, models=names)
+        ms = round(1000 * (time.monotonic() - began), 1)
+        return wire.Tried(model.name, reply.text.strip()[:TRIED_CHARS], ms, "", model.is_local, names)
+
     def begin_probe(self, name: str, channel: Channel) -> None:
         """Grades a model in a thread of its own; the channel gets the events. NotFoundError, ConflictError."""
+        self._configure()
         model = self._known(name)
         if not self._probing.acquire(blocking=False):
             raise ConflictError("Another model is being graded. Wait until that is done.")
@@ -290,6 +324,26 @@ class Models:
 
     def _uses(self) -> list[Use]:
         return self._memory.models.uses(_today())
+
+    # How they are reached ---------------------------------------------------------------------------------
+
+    def _sections(self, settings: Settings) -> dict[str, Any]:
+        return {prefix: getattr(settings, prefix, None) for prefix in self._families}
+
+    def _configure(self) -> None:
+        """Takes what config.toml says now of how models are reached, if it can be read."""
+        if self._load_settings is None:
+            return
+        try:
+            sections = self._sections(self._load_settings())
+        except SettingsError as error:
+            log.warning("config.toml cannot be read, what it said before counts: %s", type(error).__name__)
+            return
+        if changed := self._registry.configure(sections):
+            log.info("models are reached otherwise: %s", ", ".join(sorted(changed)))
+            with self._looking:
+                self._looked = {prefix: look for prefix, look in self._looked.items() if prefix not in changed}
+            self.changed()
 
     # What is wanted, and what there is --------------------------------------------------------------------
 

@@ -204,7 +204,7 @@ class Daemon:
         self.embedding = Embedding(
             self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish
         )
-        self.models = Models(self.memory, plugins, self.writer, self.settings)
+        self.models = Models(self.memory, plugins, self.writer, self.settings, partial(load, self.paths.config))
         self.enrichment = Enrichment(self.memory, self.models, self.writer, self.settings.enrichment)
         self.models.changed = self.enrichment.reconsider
         self.learning = Learning(self.memory, self.models, self.writer, self.settings.learning, self.activity.publish)

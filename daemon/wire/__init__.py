@@ -67,6 +67,7 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     POST   /embedder                                  -> EmbedderReply, as soon as its model is loaded
     GET    /models                                    -> ModelsReply
     POST   /models/use, /models/probe                 -> ModelsReply, probe stream
+    POST   /models/try                                -> Tried, what a model said that was asked for one word
     POST   /models/pull                               -> fetching's stream
     POST   /enrichment, /enrichment/retry             -> Enrichment, Retried
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
@@ -166,7 +167,7 @@ MODULES = {
     "home": "Home SuggestionsReply ChangedSource DiffReply",
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply "
     "FoldersReply Counted Estimate",
-    "models": "ModelRow ModelRole ModelsReply Graded Pulled EmbedderReply Embedding",
+    "models": "ModelRow ModelRole ModelsReply Tried Graded Pulled EmbedderReply Embedding",
     "plugins": "Addition Plugin PluginsReply",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",

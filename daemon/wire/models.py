@@ -49,6 +49,19 @@ class ModelsReply:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of asking a model for one word: what it `said`, after how long; or the `problem`. `models` are the
+    names of all that its server has, where none was named."""
+
+    name: str
+    said: str = ""
+    ms: float = 0.0
+    problem: str = ""
+    is_local: bool = True
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Graded(Event):
     """The end of a probe. The first five grades are shares in [0, 1], None was not graded; `context` is in tokens;
     `question_s` are the seconds that a question will take, 0 if that is not known. `good_for` are roles, `by_role` a

@@ -44,6 +44,7 @@ LONGEST_ELSEWHERE = 8_000  # where tokens cost money and the vendor's word can b
 PATIENCE_MS = 60_000.0  # for one long prompt; a longer one would take longer still
 TASKS_IN_VAIN = 2  # at the beginning of a kind, after which it is given up
 QUESTION_READ, QUESTION_WRITTEN = 2_200, 40  # tokens of an ordinary question
+WORD = "Say: ready"
 Cancelled = Callable[[], bool]
 
 
@@ -93,6 +94,11 @@ def probe(model: Guarded, cancelled: Cancelled | None = None) -> Iterator[Step |
             raise
         run.problem = str(error)
     yield run.result()
+
+
+def ask_for_a_word() -> LlmRequest:
+    """The smallest request there is: whether a model answers at all. Nothing of the memory is in it."""
+    return LlmRequest(messages=(Message("user", WORD),), max_tokens=50, local_only=False, purpose="probe")
 
 
 class _Asked:
@@ -167,7 +173,7 @@ class _Run:
         number = 2
         total = number + sum(len(kind.tasks) for kind in KINDS) + len(sizes)
         yield 0, total, "loading it"
-        _ask(self._asked, "Say: ready", max_tokens=50)  # so that loading does not count as the time of a task
+        self._asked.complete(ask_for_a_word())  # so that loading does not count as the time of a task
         yield 1, total, "speed"
         self._tokens_per_s, self._first_s = _speed(self._asked)
         for kind in KINDS:

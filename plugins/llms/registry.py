@@ -38,6 +38,18 @@ class Models:
                 self._opened[name] = Guarded(name, backend, self._meter)
             return self._opened[name]
 
+    def configure(self, settings: Mapping[str, Any]) -> set[str]:
+        """Other sections of config.toml count from now on, by prefix; which of them have changed. Models that were
+        opened with others are closed."""
+        with self._lock:
+            changed = {prefix for prefix, section in settings.items() if self._settings.get(prefix) != section}
+            self._settings |= settings
+            stale = [name for name in self._opened if name.partition(":")[0] in changed]
+            closed = [self._opened.pop(name) for name in stale]
+        for model in closed:
+            model.close()
+        return changed
+
     def look(self, prefixes: Iterable[str] | None = None) -> dict[str, Look]:
         """What families find now, by prefix; all of them, or these. They look at the same time, for seconds at most."""
         wanted = [*(self._families if prefixes is None else prefixes)]

@@ -166,3 +166,17 @@ def test_what_cannot_be_chosen_is_not_kept(shell: Shell, ollama: FakeOllama) -> 
     assert said.code == 4
     assert f"Did you mean {QWEN}?" in said.err
     assert not (shell.home / "config.toml").exists()
+
+
+def test_a_service_is_connected_and_tried(shell: Shell, ollama: FakeOllama) -> None:
+    with FakeOllama(OllamaModel("far:1b")) as other:
+        said = shell.pal("models", "connect", "ollama", other.host)
+        assert said.code == 0 and said.out.startswith("ollama:far:1b answered after ")
+        assert "pal models use answer ollama:far:1b" in said.err
+        assert shell.pal("config", "get", "ollama.host").out.strip() == other.host
+        assert "ollama:far:1b" in shell.pal("models").out, "without a restart"
+    said = shell.pal("models", "connect", "ollama", other.host)
+    assert said.code == 1 and "ollama serve" in said.err
+    assert shell.pal("models", "connect", "openai", "not an address", "--json").code == 1
+    said = shell.pal("models", "connect", "anthropic", "--key", input="two words\n")
+    assert said.code == 1 and "no API key" in said.err and "two" not in said.err

@@ -69,8 +69,9 @@ class ScriptedClient:
     counted: wire.Counted = field(default_factory=lambda: wire.Counted(3, 900, True))
     estimated: wire.Estimate = field(default_factory=lambda: wire.Estimate(0, 0, 0, 0, 0, 0))
     probes: list[Script] = field(default_factory=list)
+    tries: list[wire.Tried] = field(default_factory=list)
     done: list[tuple[object, ...]] = field(default_factory=list)  # what else was told to be done
-    paths: Paths = field(default_factory=lambda: Paths.in_folder(Path("/home/tilda/.palimpsest")))
+    paths: Paths = field(default_factory=lambda: Paths.in_folder(Path("/dev/null/palimpsest")))
     passages: int = 1
     known: dict[str, tuple[wire.Fact, ...]] = field(default_factory=dict)
     strands: dict[str, tuple[wire.Strand, ...]] = field(default_factory=dict)
@@ -156,6 +157,9 @@ class ScriptedClient:
         used = next((name for name in names if name in [row.name for row in self.reachable.models]), "")
         self.reachable = replace(self.reachable, roles=(wire.ModelRole(role, names, used),))
         return self.reachable
+
+    def try_model(self, name: str) -> wire.Tried:
+        return self.tries.pop(0)
 
     def search_conversations(self, words: str, limit: int = 50) -> tuple[wire.ConversationMatch, ...]:
         found = []

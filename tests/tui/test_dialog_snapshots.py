@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from textual.widgets import Input
 
+from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import chatting
 from tests.tui.looks import Looks
 from tests.tui.test_memory_commands import asked
 from tests.tui.test_models import REACHABLE
+from tui.screens.connect import ConnectScreen
 from tui.screens.help import HelpScreen
+from tui.screens.keep import KeepScreen
 from tui.screens.models import ModelsScreen
+from tui.screens.path import PathScreen, Tree
 from tui.screens.sessions import SessionsScreen
 
 
@@ -31,6 +37,40 @@ async def test_models(looks: Looks) -> None:
         await chat.send("/model")
         await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
         await looks.everywhere(chat, "models")
+
+
+async def test_connecting(looks: Looks) -> None:
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        await chat.send("/connect")
+        await chat.until(lambda: isinstance(chat.app.screen, ConnectScreen))
+        await looks.now(chat, "services")
+        await chat.pilot.press("down", "down", "enter")
+        for field in chat.app.screen.query(Input):
+            field.cursor_blink = False
+        await chat.until(lambda: "API key" in chat.text())
+        await looks.everywhere(chat, "connect")
+
+
+async def test_choosing_a_folder(looks: Looks, tmp_path: Path) -> None:
+    for name in ("letters", "notes"):
+        (tmp_path / "home" / name).mkdir(parents=True)
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        chat.app.push_screen(PathScreen(chat.app.shared.link, start=tmp_path / "home"))
+        await chat.until(lambda: "letters/" in chat.text())
+        field = chat.app.screen.query_one(Input)
+        field.cursor_blink = False
+        chat.app.screen.query_one(Tree).focus()  # what is typed leads to no other folder then
+        field.value = "~/notes"
+        chat.app.screen.query_one(Tree).root.set_label("~")
+        await looks.everywhere(chat, "path")
+        await chat.app.pop_screen()
+        much = wire.Counted(1904, 52_000_000, complete=True)
+        chat.client.estimated = wire.Estimate(
+            1890, 14, 200, 52_000_000, 410_000, 2100, 1900, 1_900_000, 95.0, "ollama:qwen3:4b"
+        )  # fmt: skip
+        chat.app.push_screen(KeepScreen(chat.app.shared.link, Path("/home/tilda/notes"), much))
+        await chat.until(lambda: "in the background" in chat.words())
+        await looks.everywhere(chat, "keep")
 
 
 async def test_help(looks: Looks) -> None:

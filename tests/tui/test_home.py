@@ -280,14 +280,10 @@ async def test_the_examples_are_read() -> None:
         assert read.is_dir() and list(read.rglob("fog-signal.*")), "they come with the program"
 
 
-@pytest.mark.parametrize("found", [False, True])
-async def test_it_says_which_models_there_are(found: bool) -> None:
-    model = wire.ModelRow("qwen3:8b", is_local=True)
-    reachable = wire.ModelsReply((model,) if found else (), (), hints=("To get one: ollama pull qwen3:8b",))
-    async with chatting(world.client(state=world.EMPTY, reachable=reachable)) as chat:
+async def test_it_offers_to_connect_a_model() -> None:
+    async with chatting(world.client(state=world.EMPTY)) as chat:
         await begin(chat, "Connect a model")
-        await chat.until(lambda: ("on this machine, costs nothing" if found else "None is needed") in chat.words())
-        assert "ollama pull" in chat.words()
+        await chat.until(lambda: "None is needed" in chat.words() and "Ollama On this machine" in chat.words())
 
 
 @pytest.mark.parametrize(("key", "kept"), [("y", "watch"), ("n", "once"), ("escape", "")])
@@ -314,3 +310,14 @@ async def test_watching_a_folder_does_not_ask(tmp_path: Path) -> None:
         await chat.until(lambda: "Watching" in chat.text())
         assert str(tmp_path) in [folder.path for folder in client.state.folders]
         assert "86 files would be read" not in chat.words() and client.added == []
+
+
+async def test_a_large_folder_says_what_a_model_would_take_before_it_is_read(tmp_path: Path) -> None:
+    known = wire.Estimate(1890, 14, 200, 52_000_000, 410_000, 2100, 1900, 1_900_000, 95.0, "ollama:qwen3:4b")
+    many = wire.Counted(1904, 52_000_000, complete=True)
+    async with chatting(world.client(counted=many, estimated=known)) as chat:
+        await chat.send(f"/add {tmp_path}")
+        await chat.until(lambda: isinstance(chat.app.screen, KeepScreen))
+        await chat.until(lambda: "1,890 files would be read: 52.0 MB" in chat.words())
+        assert "would read it for about 95 minutes and 1,900,000 tokens" in chat.words()
+        await chat.pilot.press("escape")

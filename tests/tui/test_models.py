@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from textual.widgets import Input
+
 from daemon import wire
+from daemon.paths import Paths
+from daemon.settings import load
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import NOW, Script, ScriptedClient
 from tui.screens.chat import ChatScreen
+from tui.screens.confirm import ConfirmScreen
+from tui.screens.connect import ConnectScreen
 from tui.screens.models import ModelsScreen
 from tui.widgets.note import Note
 
@@ -25,8 +33,8 @@ def client(**fields: object) -> ScriptedClient:
     return world.client(reachable=REACHABLE, **fields)
 
 
-async def test_the_choice_of_a_model_says_what_it_means() -> None:
-    told = client()
+async def test_the_choice_of_a_model_says_what_it_means(tmp_path: Path) -> None:
+    told = connected(tmp_path)
     async with chatting(told, NARROW) as chat:
         await chat.send("/model")
         await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
@@ -38,15 +46,17 @@ async def test_the_choice_of_a_model_says_what_it_means() -> None:
             in words
         )
         await chat.pilot.press("down", "enter")
+        await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
+        await chat.pilot.press("n")
         await chat.until(lambda: chat.screen.query(Note))
         said = chat.screen.query_one(Note).text
         assert said.startswith("anthropic:[b]claude writes answers from now on: elsewhere, paid by the token;")
-        assert "To keep it: pal models use answer anthropic:[b]claude" in said
+        assert load(tmp_path / "config.toml").models.policy == "local"
         assert told.reachable.roles[0].names == ("anthropic:[b]claude",)
 
 
-async def test_no_model_and_one_by_its_name() -> None:
-    told = client()
+async def test_no_model_and_one_by_its_name(tmp_path: Path) -> None:
+    told = connected(tmp_path)
     async with chatting(told) as chat:
         await chat.send("/model none")
         await chat.until(lambda: "No model writes answers from now on" in chat.words())
@@ -74,3 +84,55 @@ async def test_what_models_took_stands_under_the_answer_and_on_the_frame() -> No
         assert "qwen3:4b · 4 calls · 2,800 tokens" in chat.text()
         await chat.pilot.press("ctrl+n")
         await chat.until(lambda: "2,800 tokens" not in chat.text())
+
+
+def connected(tmp_path: Path, **fields: object) -> ScriptedClient:
+    """A memory whose config.toml may be written."""
+    return client(paths=Paths.in_folder(tmp_path), **fields)
+
+
+async def test_a_service_is_connected_with_a_test_call_and_asked_once_what_may_go_there(tmp_path: Path) -> None:
+    tried = wire.Tried("anthropic:[b]claude", "Ready [/b].", 1234.0, "", False, ("anthropic:[b]claude", "anthropic:x"))
+    told = connected(tmp_path, tries=[wire.Tried("anthropic", problem="It does not accept [/] the key."), tried])
+    async with chatting(told, NARROW) as chat:
+        await chat.send("/connect")
+        await chat.until(lambda: isinstance(chat.app.screen, ConnectScreen))
+        assert "None is needed" in chat.words() and "Ollama On this machine" in chat.words()
+        await chat.pilot.press("down", "down", "enter")
+        key = chat.app.screen.query_one("#key", Input)
+        await chat.until(lambda: key.has_focus)
+        await chat.pilot.press(*"sk-x", "enter")
+        await chat.until(lambda: "It does not accept [/] the key. Nothing is kept." in chat.words())
+        assert "sk-x" not in chat.text() and not (tmp_path / "anthropic.key").exists()
+        await chat.pilot.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
+        assert "anthropic:x elsewhere" in chat.words()
+        settings = load(tmp_path / "config.toml")
+        assert settings.anthropic.key_file and "sk-x" not in (tmp_path / "config.toml").read_text("utf-8")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
+        assert "May text of your folders be given to anthropic:[b]claude?" in chat.words()
+        await chat.pilot.press("y")
+        await chat.until(lambda: "writes answers from now on" in chat.words())
+        assert "answered after 1.2 s: “Ready [/b].” Its server has 1 other model." in chat.words()
+        settings = load(tmp_path / "config.toml")
+        assert settings.models.answer == ("anthropic:[b]claude",) and settings.models.policy == "any"
+        assert [folder.policy for folder in told.state.folders] == ["any"]
+        await chat.send("/model anthropic:[b]claude")
+        await chat.until(lambda: len(chat.screen.query(Note)) == 3)
+        assert isinstance(chat.app.screen, ChatScreen), "it is not asked again"
+
+
+async def test_who_thinks_better_of_a_service_gets_the_list_again(tmp_path: Path) -> None:
+    async with chatting(connected(tmp_path)) as chat:
+        await chat.send("/model")
+        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
+        await chat.pilot.press("end", "enter")
+        await chat.until(lambda: isinstance(chat.app.screen, ConnectScreen))
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "Address" in chat.words() and "127.0.0.1:11434" in chat.text())
+        assert "API key" not in chat.words()
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "Anthropic" in chat.words())
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.app.focused is chat.screen.prompt)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
 from daemon import wire
+from daemon.paths import Paths
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
 from tui.screens.ask import AskScreen
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.folders import FoldersScreen
-from tui.work.folders import describe_estimate
+from tui.screens.keep import describe_estimate
 from tui.work.reading import describe_seconds
 from tui.work.rows import WorkList
 
@@ -177,9 +179,10 @@ async def test_reading_by_models_is_paused_and_goes_on() -> None:
         await chat.until(lambda: "paused" not in chat.said("#summary"))
 
 
-async def test_models_are_shown_with_their_grades_and_graded() -> None:
+async def test_models_are_shown_with_their_grades_and_graded(tmp_path: Path) -> None:
     progress, graded = wire.Progress(3, 9, "reads"), replace(world.GRADED, advice="Use it.")
-    async with chatting(world.working(probes=[Script(progress, graded)])) as chat:
+    kept = world.working(probes=[Script(progress, graded)], paths=Paths.in_folder(tmp_path))
+    async with chatting(kept) as chat:
         await work(chat, 2)
         assert "qwen3:4b reads notes · nobody writes answers" in chat.said("#summary")
         assert "reads     92%" in chat.said("#detail") and "It answers well." in chat.said("#detail")

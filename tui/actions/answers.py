@@ -44,6 +44,13 @@ ANSWERS: tuple[Action, ...] = (
         argument="[NAME]",
         palette=True,
     ),
+    Action(
+        "Connect",
+        "Connect Ollama, a server or Anthropic, with a test call.",
+        "connect",
+        slash="connect",
+        palette=True,
+    ),
     Action("Copy", "Copy the answer with its sources, as Markdown.", "screen.copy_answer", "transcript", "y"),
     Action(
         "Copy plain",

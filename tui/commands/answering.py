@@ -1,31 +1,65 @@
-"""Who writes the answers: which model, or none."""
+"""Who writes the answers: which model, or none; and models that are connected for it."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from textual import work
 
 from daemon import wire
+from daemon.connecting import ConnectError, describe_tried, use_models
 from tui.commands.part import Part
-from tui.screens.models import NONE, ModelsScreen, describe_model
+from tui.screens.models import CONNECT, NONE, ModelsScreen, ask_policy, describe_model
 
 ROLE = "answer"
 
 
 class AnsweringCommands(Part):
-    """/model"""
+    """/model, /connect"""
 
     @work
     async def action_choose_model(self, name: str = "") -> None:
         with self.tell_failures():
             if not name:
-                known = await self.link.call(lambda client: client.models())
-                chosen = await self.app.push_screen_wait(ModelsScreen(known))
-                if chosen is None:
-                    return
-                name = chosen
-            names = () if name == NONE else (name,)
-            reply = await self.link.call(lambda client: client.use_models(ROLE, names))
-            await self.conversation.say("\n".join(_report(reply, name)))
+                await self._choose(await self.link.call(lambda client: client.models()))
+            else:
+                await self._use(name)
+
+    @work
+    async def action_connect(self) -> None:
+        await self._connect()
+
+    async def _choose(self, known: wire.ModelsReply, offered: str = "") -> None:
+        chosen = await self.app.push_screen_wait(ModelsScreen(known, offered))
+        if chosen == CONNECT:
+            await self._connect()
+        elif chosen is not None:
+            await self._use(chosen)
+        self.prompt.focus()
+
+    async def _connect(self) -> None:
+        from tui.screens.connect import ConnectScreen  # which few need
+
+        tried = await self.app.push_screen_wait(ConnectScreen(self.link))
+        self.prompt.focus()
+        if tried is None:
+            return
+        await self.conversation.say(describe_tried(tried))
+        with self.tell_failures():
+            known = await self.link.call(lambda client: client.models())
+            there = {row.name for row in known.models}
+            others = (wire.ModelRow(name, tried.is_local) for name in tried.models if name not in there)
+            await self._choose(replace(known, models=(*known.models, *others)), tried.name)
+
+    async def _use(self, name: str) -> None:
+        names = () if name == NONE else (name,)
+        try:
+            reply = await self.link.call(lambda client: use_models(client, client.paths.config, ROLE, names))
+            await ask_policy(self.app, self.link, reply, name)
+        except ConnectError as error:
+            await self.conversation.say(str(error), "error")
+            return
+        await self.conversation.say("\n".join(_report(reply, name)))
 
 
 def _report(reply: wire.ModelsReply, name: str) -> list[str]:
@@ -38,4 +72,4 @@ def _report(reply: wire.ModelsReply, name: str) -> list[str]:
         lines = [f"{name} is chosen, but it cannot be reached now."]
     else:
         lines = [f"{used} writes answers from now on: {'; '.join(describe_model(row))}."]
-    return [*lines, f"So it is until the daemon ends. To keep it: pal models use {ROLE} {name}", *reply.warnings]
+    return [*lines, *reply.warnings]

@@ -15,7 +15,6 @@ from tui.commands.reading import ReadingCommands
 from tui.commands.sessions import SessionCommands
 from tui.editor import CannotOpenError, open_in_editor
 from tui.inquiry import Inquiry
-from tui.reports import models_report
 from tui.shared import Shared
 from tui.widgets.home import Home, HomeList, Known
 from tui.widgets.prompt import Prompt
@@ -108,7 +107,7 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
             case "examples", _:
                 self._read_examples()
             case "model", _:
-                self._show_models()
+                self.action_connect()
 
     @work
     async def _choose_path(self, files: bool) -> None:
@@ -127,15 +126,6 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
             return
         await self.read_once(folder)
         self.prompt.focus()
-
-    @work
-    async def _show_models(self) -> None:
-        with self.tell_failures():
-            reply = await self.link.call(lambda client: client.models())
-            await self.conversation.say(models_report(reply))
-            self.prompt.focus()
-            if reply.models:
-                self.action_choose_model()
 
     def _open_planned(self, planned: wire.PlannedEntry) -> None:
         try:

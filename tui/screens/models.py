@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -13,31 +13,43 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from daemon import wire
+from daemon.connecting import asks_policy, keep_policy
 from daemon.terminal import display_safe
+from tui.link import Link
+from tui.screens.confirm import ConfirmScreen
 from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
 from tui.wording import size
 
 NONE: Final = "none"
+CONNECT: Final = "connect"
+ASKED_ONCE = "It runs elsewhere. Asked once, for your folders and those to come; on the page Folders, p changes one."
+CONNECT_ROW = "Connect another: Ollama, a server, Anthropic"
 WITHOUT = "the lines of your notes, at once; nothing is sent anywhere, nothing is paid"
 
 
 class ModelsScreen(Dialog[str | None]):
-    """Choose which model writes answers; the result is its name, or NONE for no model. None if it is closed."""
+    """Choose which model writes answers; the result is its name, NONE for no model, or CONNECT to reach others. None if
+    it is closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Close")]
     AUTO_FOCUS = "OptionList"
 
-    def __init__(self, known: wire.ModelsReply) -> None:
+    def __init__(self, known: wire.ModelsReply, offered: str = "") -> None:
+        """The `offered` one is highlighted, else the one that is used."""
         super().__init__()
         self._known = known
+        self._offered = offered
         self._used = next((role.used for role in known.roles if role.role == "answer"), "")
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Plain("Who writes answers", classes="dialog-title")
             yield OptionList(
-                *(Option(self._entry(row)) for row in (None, *self._known.models)), compact=True, markup=False
+                *(Option(self._entry(row)) for row in (None, *self._known.models)),
+                Option(Content.assemble("  ", (CONNECT_ROW, "$accent"))),
+                compact=True,
+                markup=False,
             )
             for sentence in (*self._known.problems, *self._known.hints):
                 yield Plain(sentence, classes="dialog-hint")
@@ -45,7 +57,8 @@ class ModelsScreen(Dialog[str | None]):
 
     def on_mount(self) -> None:
         names = ["", *(row.name for row in self._known.models)]
-        self.query_one(OptionList).highlighted = names.index(self._used) if self._used in names else 0
+        wanted = self._offered or self._used
+        self.query_one(OptionList).highlighted = names.index(wanted) if wanted in names else 0
 
     def _entry(self, row: wire.ModelRow | None) -> Content:
         name = row.name if row else ""
@@ -56,7 +69,19 @@ class ModelsScreen(Dialog[str | None]):
 
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._known.models[event.option_index - 1].name if event.option_index else NONE)
+        names = [NONE, *(row.name for row in self._known.models), CONNECT]
+        self.dismiss(names[event.option_index])
+
+
+async def ask_policy(app: App[object], link: Link, reply: wire.ModelsReply, name: str) -> None:
+    """Asks whether text may go to the model of that name, if it is the first elsewhere that is named; from a worker.
+    ConnectError; DaemonError, DaemonDownError."""
+    is_elsewhere = any(row.name == name and not row.is_local for row in reply.models)
+    if is_elsewhere and await link.call(lambda client: asks_policy(client.paths.config)):
+        question = f"May text of your folders be given to {display_safe(name, line=True)}?"
+        may = await app.push_screen_wait(ConfirmScreen(question, ASKED_ONCE, "Yes, it may"))
+        policy = "any" if may else "local"
+        await link.call(lambda client: keep_policy(client, client.paths.config, policy))
 
 
 def describe_model(row: wire.ModelRow) -> tuple[str, ...]:

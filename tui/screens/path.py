@@ -27,7 +27,7 @@ from tui.screens.keep import describe_count
 from tui.widgets.plain import Plain
 from tui.wording import short_path
 
-HINT = "Enter takes the path · Tab completes it · ↓ into the tree, ← out of a folder · Esc"
+HINT = "Enter takes it · Tab completes it · ↓ into the tree, ← out of a folder · Esc"
 PAUSE_SECONDS = 0.3  # before it is counted what a path holds: a person may be typing on
 READ = (
     "Chats are read as text with a line for each message, as WhatsApp and others export them, and as JSON:\n"

@@ -14,10 +14,10 @@ from daemon import wire
 from tui.actions import Where, bindings_of
 from tui.screens.ask import AskScreen
 from tui.screens.confirm import ConfirmScreen
-from tui.wording import count, day, short_path, size
+from tui.screens.keep import describe_estimate, is_much
+from tui.wording import count, day, short_path
 from tui.work.rows import WorkList, paragraphs, two_lines
 
-MANY = 500  # files: before more than that are read, it is said what they are and what a model would take
 STATES = {
     "watching": "watched",
     "scanning": "being looked through",
@@ -99,7 +99,7 @@ class FolderList(WorkList):
             self.shared.link.refresh_status()
 
     async def _is_meant(self, path: Path, counted: wire.Counted) -> bool:
-        if counted.complete and counted.files <= MANY:
+        if not is_much(counted):
             return True
         self.say(f"{short_path(str(path))}: looking at what is there")
         known = await self.call(lambda client: client.estimate([path]))
@@ -182,19 +182,3 @@ class FolderList(WorkList):
         if await self.call(lambda client: client.decide_gone(Path(folder.path), keep=keep)) is not None:
             self.say(f"{many}: what they said is {'kept' if keep else 'dropped'}.")
             self.shared.link.refresh_status()
-
-
-def describe_estimate(known: wire.Estimate) -> str:
-    """What is in a folder, and what a model would take to read it."""
-    skipped = f"; {known.skipped:,} cannot be read" if known.skipped else ""
-    text = f"{size(known.bytes)}, about {known.words:,} words in {count(known.episodes, 'passage')}{skipped}."
-    if not known.model:
-        return f"{text}\nAll of it can be asked for. No language model would read it."
-    where = "on this machine" if known.is_local else "elsewhere"
-    if known.minutes is None:
-        took = "for a time that nobody has measured"
-    else:
-        took = f"for about {max(1, round(known.minutes)):,} minutes" if known.minutes < 120 else (
-            f"for about {known.minutes / 60:,.0f} hours"
-        )  # fmt: skip
-    return f"{text}\n{known.model}, {where}, would read it {took} and {known.tokens:,} tokens, in the background."

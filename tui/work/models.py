@@ -10,9 +10,11 @@ from textual.content import Content
 
 from daemon import wire
 from daemon.client import Client
+from daemon.connecting import use_models
 from tui.actions import Where, bindings_of
 from tui.screens.ask import AskScreen
 from tui.screens.confirm import ConfirmScreen
+from tui.screens.models import ask_policy
 from tui.wording import size
 from tui.work.rows import WorkList, paragraphs, two_lines
 
@@ -113,7 +115,11 @@ class ModelList(WorkList):
         typed = await self.app.push_screen_wait(AskScreen(title, "extract, answer or agent", "answer"))
         if not typed:
             return
-        if (reply := await self.call(lambda client: client.use_models(typed, (model.name,)))) is not None:
+        name = model.name
+        reply = await self.call(lambda client: use_models(client, client.paths.config, typed, (name,)))
+        if reply is not None:
             self._reply = reply
             self.show_rows()
-            self.say(f"Done, until the daemon ends. For good: pal models use {typed} {model.name}")
+            with self.tell_failures():
+                await ask_policy(self.app, self.shared.link, reply, name)
+            self.say(f"Done. To take it back: pal models use {typed} auto")

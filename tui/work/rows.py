@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -14,6 +15,7 @@ from textual.widgets.option_list import Option
 
 from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.connecting import ConnectError
 from daemon.terminal import display_safe
 from tui.actions import bindings_of
 from tui.messages import Activity
@@ -95,11 +97,17 @@ class WorkList(OptionList, inherit_bindings=False):
 
     async def call(self, method: Callable[[Client], T]) -> T | None:
         """The result of a call; None if it failed, which is told."""
-        try:
+        with self.tell_failures():
             return await self.shared.link.call(method)
-        except (DaemonError, DaemonDownError) as error:
+        return None
+
+    @contextmanager
+    def tell_failures(self) -> Iterator[None]:
+        """Tells a person what could not be done."""
+        try:
+            yield
+        except (ConnectError, DaemonError, DaemonDownError) as error:
             self.notify(display_safe(str(error)), severity="error", markup=False)
-            return None
 
     def say(self, text: str) -> None:
         self.post_message(self.Said(text))

@@ -1,0 +1,183 @@
+"""A service of language models is connected: address and key are written down, and one of its models is asked.
+
+The command line and the chat do it alike. A key stands in no file that others can read, and in config.toml only where
+it is: in the system's keyring, if that is installed and can keep one, else in a file beside config.toml.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from daemon import wire
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.terminal import count, display_safe
+
+KEYRING: Final = "keyring:"  # before the name of a key, where the name of a file could stand
+KEYRING_SERVICE: Final = "palimpsest"  # as it is called there
+KEY_SETTING: Final = "key_file"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A kind of service: what people call it, the setting of its address, where it is if that is empty, and whether it
+    may want a key."""
+
+    title: str
+    setting: str
+    usual: str
+    takes_key: bool = False
+
+
+SERVICES: Final = {  # by the prefix of its models, which is its section of config.toml, too
+    "ollama": Service("Ollama", "host", "127.0.0.1:11434"),
+    "openai": Service("A server that speaks OpenAI's protocol", "url", "", takes_key=True),
+    "anthropic": Service("Anthropic", "url", "https://api.anthropic.com", takes_key=True),
+}
+
+
+class ConnectError(ValueError):
+    """What was given is no key, or config.toml or the key cannot be written; the message is for the person."""
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """What is wrong with config.toml, or with the disk, as a ConnectError."""
+    from daemon.settings import SettingsError
+
+    try:
+        yield
+    except SettingsError as error:
+        raise ConnectError(str(error)) from error
+    except OSError as error:
+        raise ConnectError(f"It cannot be written down: {error.strerror or error}.") from error
+
+
+@_said()
+def read_address(config: Path, service: str) -> str:
+    """Where config.toml says that the service is; "" for where it usually is. ConnectError."""
+    from daemon.settings import entries, load
+
+    return str(entries(load(config))[f"{service}.{SERVICES[service].setting}"][0])
+
+
+@_said()
+def connect(client: Client, config: Path, service: str, address: str = "", key: str = "") -> wire.Tried:
+    """Writes down where a service is, with its key if one is given, and asks one of its models for a word. If none
+    answers, all is as it was before. ConnectError; DaemonError, DaemonDownError."""
+    from daemon.config_file import read_or_make, write_setting
+
+    before, former_key = read_or_make(config), _read_key(config, service) if key else ""
+    kept = False
+    try:
+        if key:
+            write_setting(config, f"{service}.{KEY_SETTING}", keep_key(config, service, key))
+        write_setting(config, f"{service}.{SERVICES[service].setting}", address)
+        tried = client.try_model(service)
+        kept = not tried.problem
+        return tried
+    finally:
+        if not kept:
+            config.write_text(before, "utf-8")
+            if key:
+                _put_back_key(config, service, former_key)
+            with suppress(DaemonError, DaemonDownError):
+                client.models()  # whoever looks at them reads config.toml
+
+
+def describe_tried(tried: wire.Tried) -> str:
+    """What came back, in a sentence."""
+    said = display_safe(" ".join(tried.said.split()), line=True)
+    others = len(tried.models) - 1
+    more = f" Its server has {count(others, 'other model')}." if others > 0 else ""
+    end = "" if said.endswith((".", "!", "?")) else "."
+    return f"{tried.name} answered after {tried.ms / 1000:.1f} s: “{said}”{end}{more}"
+
+
+def keep_key(config: Path, service: str, key: str) -> str:
+    """Keeps a key where only this person can read it; what the setting says of that place. ConnectError, OSError."""
+    key = key.strip()
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise ConnectError("That is no API key: it is one word, without spaces.")
+    if _keep_in_keyring(service, key):
+        return f"{KEYRING}{service}"
+    place = _key_file(config, service)
+    trial = place.with_name(f".{place.name}.new")
+    trial.unlink(missing_ok=True)
+    with os.fdopen(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(f"{key}\n")
+    trial.replace(place)
+    return str(place)
+
+
+@_said()
+def use_models(client: Client, config: Path, role: str, names: tuple[str, ...]) -> wire.ModelsReply:
+    """Says which models do what, from now on and after the next start. ConnectError; DaemonError, DaemonDownError."""
+    from daemon.config_file import write_setting
+
+    reply = client.use_models(role, names)
+    write_setting(config, f"models.{role}", ",".join(names))
+    return reply
+
+
+@_said()
+def keep_policy(client: Client, config: Path, policy: str) -> None:
+    """Whether text may go to models elsewhere, `local` or `any`: of the folders that are watched, and of those to come.
+    ConnectError; DaemonError, DaemonDownError."""
+    from daemon.config_file import write_setting
+
+    for folder in client.folders():
+        if policy == "any" and folder.policy != policy:
+            client.watch(Path(folder.path), policy=policy)
+    write_setting(config, "models.policy", policy)
+
+
+@_said()
+def asks_policy(config: Path) -> bool:
+    """Whether nobody has said yet if text may go to models elsewhere. ConnectError."""
+    from daemon.settings import load
+
+    return load(config).models.policy == "ask"
+
+
+def _keep_in_keyring(service: str, key: str) -> bool:
+    try:
+        import keyring  # of the extra `keyring`
+    except ImportError:
+        return False
+    try:
+        keyring.set_password(KEYRING_SERVICE, service, key)
+        return bool(keyring.get_password(KEYRING_SERVICE, service) == key)
+    except Exception:  # each system's keyring has its own errors, and some have no keyring that works
+        return False
+
+
+def _read_key(config: Path, service: str) -> str:
+    """The key that would be written over; "" if there is none."""
+    with suppress(Exception):
+        import keyring
+
+        if kept := keyring.get_password(KEYRING_SERVICE, service):
+            return str(kept)
+    with suppress(OSError):
+        return _key_file(config, service).read_text("utf-8").strip()
+    return ""
+
+
+def _put_back_key(config: Path, service: str, key: str) -> None:
+    if key:
+        keep_key(config, service, key)
+        return
+    _key_file(config, service).unlink(missing_ok=True)
+    with suppress(Exception):
+        import keyring
+
+        keyring.delete_password(KEYRING_SERVICE, service)
+
+
+def _key_file(config: Path, service: str) -> Path:
+    return config.with_name(f"{service}.key")
