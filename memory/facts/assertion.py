@@ -99,11 +99,17 @@ class FactAsserter:
     def replace_edited(self, edited: Mapping[int, int], edits: Sequence[tuple[int, int]]) -> None:
         """Where a source's newer version (source id -> its beginning, ms UTC) says something else in place of what the
         one before said, that ends there: whatever the predicate, for the words themselves were replaced. `edits`:
-        sentences (theses) of which the one was made out of the other."""
+        sentences (theses) of which the one was made out of the other; not those that a relation tells, as the line
+        `phone: 1234` of a frontmatter, which has no place in the text."""
+        labels: set[str] = set()
         for source, since in edited.items():
             for old, new in past.edited_pairs(self.conn, source, since):
                 self._superseder.replace_edited(old, new)
-        for old, new in past.edited_sentences(self.conn, edits):
+                if old.id in self._superseder.edited:
+                    labels.add(new.predicate.casefold())
+        said = graph.thesis_texts(self.conn, [new for _, new in edits]) if labels else {}
+        told = {new for new, text in said.items() if text.casefold().partition(": ")[0] in labels}
+        for old, new in past.edited_sentences(self.conn, [pair for pair in edits if pair[1] not in told]):
             self._superseder.replace_edited(old, new)
 
     def withdraw_episodes(self, gone: Sequence[int]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from textual.widgets import Input
 
 from daemon import wire
+from daemon.paths import Paths
 from tests.tui import world
 from tests.tui.conftest import chatting
 from tests.tui.looks import Looks
@@ -39,8 +40,8 @@ async def test_models(looks: Looks) -> None:
         await looks.everywhere(chat, "models")
 
 
-async def test_connecting(looks: Looks) -> None:
-    async with chatting(world.client(state=world.EMPTY)) as chat:
+async def test_connecting(looks: Looks, tmp_path: Path) -> None:
+    async with chatting(world.client(state=world.EMPTY, paths=Paths.in_folder(tmp_path))) as chat:
         await chat.send("/connect")
         await chat.until(lambda: isinstance(chat.app.screen, ConnectScreen))
         await looks.now(chat, "services")

@@ -187,7 +187,10 @@ class Transcript(VerticalScroll, can_focus=True):
         if self._follows:
             # An anchored widget is laid out at its end, so that what is new is drawn once. Textual would draw what is
             # shorter than the screen at its bottom for a moment.
-            self.anchor(self.virtual_size.height > self.container_size.height)
+            is_longer = self.virtual_size.height > self.container_size.height
+            self.anchor(is_longer)
+            if not is_longer:  # in a terminal that has grown it was laid out at the bottom
+                self.scroll_y = self.scroll_target_y = 0
             self.scroll_end(animate=False)
         self.call_after_refresh(self._measure)
 

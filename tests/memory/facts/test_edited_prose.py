@@ -240,3 +240,14 @@ def test_every_moment_has_what_the_file_said(
                 others = [one for one in VALUES[key] if one != then[key] and one in answer]
                 assert all(any(one in quote for quote in brought_back) for one in others)
         assert memory.check().problems == ()
+
+
+def test_a_line_of_the_frontmatter_that_is_edited_waits_once(memory: Memory, tmp_path: Path) -> None:
+    person = tmp_path / "Ozzie Penhale.md"
+    text = "---\nbirthday: {}\n---\n# Ozzie Penhale\n\nOzzie Penhale is a boat-builder. He works behind the net loft.\n"
+    write(memory, person, text.format("1951-06-02"))
+    write(memory, person, text.format("1951-08-02"))
+    (one,) = memory.revisions("open")
+    assert one.new.text == "Ozzie Penhale, birthday: 1951-08-02" and one.old.text.endswith("1951-06-02")
+    write(memory, person, text.format("1951-08-02").replace("net loft", "old forge"))
+    assert len(memory.revisions("open")) == 2, "prose is a revision of its own"
