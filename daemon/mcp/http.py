@@ -104,7 +104,7 @@ class Gate:
             await problem(scope, receive, send)
             return
         assert name is not None
-        await (await self._sessions.of(name)).handle_request(scope, receive, send)
+        await (await self._sessions.find(name)).handle_request(scope, receive, send)
 
     def _look(self, headers: Headers, path: str) -> Response | None:
         """A page in a browser can reach a port in another page's name: it sends its origin, or another host."""
@@ -140,7 +140,7 @@ class Sessions:
             finally:
                 tasks.cancel_scope.cancel()
 
-    async def of(self, name: str) -> StreamableHTTPSessionManager:
+    async def find(self, name: str) -> StreamableHTTPSessionManager:
         """The sessions of one agent."""
         async with self._making:
             if name not in self._managers:

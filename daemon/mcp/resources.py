@@ -110,7 +110,7 @@ class Prompts:
         )
         return [UserMessage(order), _embed(OBJECT.format(name=quote(about, "")), found["text"], "text/plain")]
 
-    def changed(self, since: str = "last week") -> list[Message]:
+    def tell_changes(self, since: str = "last week") -> list[Message]:
         """What changed since a day or a time, such as 2026-03-01, yesterday or last month."""
         changes = self._tools.changes_since(parse_since(since))
         order = (
@@ -145,7 +145,7 @@ class Completions:
         of = ref.name if isinstance(ref, PromptReference) else ref.uri
         if (of, argument.name) in (("brief", "about"), (OBJECT, "name")):
             return Completion(values=self._names(argument.value)[:MAX_NAMES])
-        if (of, argument.name) == ("changed", "since"):
+        if (of, argument.name) == ("tell_changes", "since"):
             return Completion(values=[one for one in SINCE if one.startswith(argument.value.casefold())])
         return Completion(values=[])
 

@@ -86,7 +86,7 @@ class AgentServer(MCPServer[Any]):
         for title, write in (
             ("Recall what is known", prompts.recall),
             ("Brief me", prompts.brief),
-            ("What changed", prompts.changed),
+            ("What changed", prompts.tell_changes),
             ("Remember this session", prompts.remember_session),
         ):
             writes = write.__name__ in WRITING_PROMPTS

@@ -109,7 +109,7 @@ def test_a_whole_home_is_counted_and_asked_about_first(notes: Shell, monkeypatch
 
     monkeypatch.setenv("HOME", str(notes.folder / "notes"))
     (notes.folder / "notes" / "big.md").write_text("The weir is open. " * 100, "utf-8")
-    (notes.folder / "notes" / "picture.png").write_bytes(b"\x89PNG")
+    (notes.folder / "notes" / "film.mp4").write_bytes(b"\x00\x00\x00\x20ftyp")
     for words in (["add", "notes"], ["watch", "add", "notes"], ["add", "--json", "."]):
         refused = notes.pal(*words)
         assert refused.code == 2 and "Add --yes to read all of it without being asked." in refused.err

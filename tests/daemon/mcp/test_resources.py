@@ -64,7 +64,7 @@ async def test_names_are_completed_as_far_as_they_may_be_known(daemon: RunningDa
     async with served(daemon) as client:
         assert await complete(client, OBJECT, "name", "Bru") == ["Bruno"]
         assert "Ana" in await complete(client, BRIEF, "about", "An")
-        changed = PromptReference(type="ref/prompt", name="changed")
+        changed = PromptReference(type="ref/prompt", name="tell_changes")
         assert await complete(client, changed, "since", "last") == ["last week", "last month"]
         assert await complete(client, changed, "since", "2026") == []
         assert await complete(client, BRIEF, "about", "") == []
@@ -78,15 +78,15 @@ async def test_names_are_completed_as_far_as_they_may_be_known(daemon: RunningDa
 async def test_prompts_bring_what_the_memory_holds_as_data(daemon: RunningDaemon) -> None:
     async with served(daemon) as client:
         prompts = {one.name: one for one in (await client.list_prompts()).prompts}
-        assert set(prompts) == {"recall", "brief", "changed", "remember_session"}
+        assert set(prompts) == {"recall", "brief", "tell_changes", "remember_session"}
         order, data = (await client.get_prompt("brief", {"about": "Ana"})).messages
         assert "Brief me about Ana" in order.content.text and "data" in order.content.text  # type: ignore[union-attr]
         assert "777" in data.content.resource.text  # type: ignore[union-attr]
-        order, data = (await client.get_prompt("changed", {"since": "this year"})).messages
+        order, data = (await client.get_prompt("tell_changes", {"since": "this year"})).messages
         assert "since this year" in order.content.text  # type: ignore[union-attr]
         assert "777" in data.content.resource.text  # type: ignore[union-attr]
         with pytest.raises(Exception, match="no time"):
-            await client.get_prompt("changed", {"since": "the day of the goose"})
+            await client.get_prompt("tell_changes", {"since": "the day of the goose"})
         [asked] = (await client.get_prompt("remember_session")).messages
         assert "remember" in asked.content.text  # type: ignore[union-attr]
 
