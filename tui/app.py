@@ -34,8 +34,6 @@ from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, 
 from tui.palette import ActionsProvider
 from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
-from tui.screens.help import HelpScreen
-from tui.screens.jump import JumpScreen
 from tui.screens.page import Page
 from tui.shared import Shared
 from tui.theme import DARK, THEMES
@@ -140,6 +138,7 @@ class PalimpsestApp(App[None]):
     def _restore(self, preferences: Preferences) -> None:
         if preferences.theme in self.available_themes:
             self.set_reactive(PalimpsestApp.theme, preferences.theme)
+            self.stylesheet.set_variables(self.get_css_variables())
         if not preferences.motion:
             self.animation_level = "none"
         if preferences.effort in EFFORTS:
@@ -249,10 +248,14 @@ class PalimpsestApp(App[None]):
         await self.switch_mode(name)
 
     def action_show_help(self) -> None:
+        from tui.screens.help import HelpScreen
+
         self.push_screen(HelpScreen(self.screen.places if isinstance(self.screen, Page) else ()))
 
     @work
     async def action_jump(self) -> None:
+        from tui.screens.jump import JumpScreen
+
         page = self.screen
         targets = [widget for widget in page.focus_chain if widget.region.area and isinstance(widget, Widget)]
         chosen = await self.push_screen_wait(JumpScreen(targets))

@@ -9,7 +9,6 @@ from daemon.client import DaemonDownError
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
-from tui.widgets.citation_list import CitationList
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
 
@@ -44,7 +43,7 @@ async def test_an_answer_has_its_sources_and_their_days_below() -> None:
         ]
         await chat.pilot.click(Sources, offset=(4, 1))
         await chat.until(lambda: chat.screen.has_class("-evidence-open"))
-        assert chat.screen.query_one(CitationList).citation == world.EARLIER
+        assert chat.screen.evidence.citation_list.citation == world.EARLIER
         await chat.pilot.press("escape")
         await chat.until(lambda: not chat.screen.has_class("-evidence-open"))
 

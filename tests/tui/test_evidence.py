@@ -74,26 +74,26 @@ async def test_an_earlier_answer_shows_its_evidence_again() -> None:
     async with chatting(client) as chat:
         first = await chat.ask(world.QUESTION)
         await chat.ask("Is it Tuesday?")
-        chat.screen.query_one(CitationList).highlight(1)
-        assert chat.screen.query_one(CitationList).option_count == 1
+        chat.screen.evidence.citation_list.highlight(1)
+        assert chat.screen.evidence.citation_list.option_count == 1
         await chat.pilot.press("alt+up")
-        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 3)
+        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 3)
         assert first.has_class("-marked")
         await chat.pilot.press("alt+down")
-        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 1)
+        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 1)
         await chat.pilot.click(first)
-        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 3)
+        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 3)
 
 
 async def test_the_highlight_stays_while_citations_come_in() -> None:
     script = Script(world.PRISM, world.EARLIER, wire.Token("x"), ends=False)
     async with chatting(world.client(answers=[script])) as chat:
         await chat.send(world.QUESTION)
-        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 2)
+        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 2)
         await chat.pilot.press("tab", "down")
         script.give(world.CHAT)
-        await chat.until(lambda: chat.screen.query_one(CitationList).option_count == 3)
-        assert chat.screen.query_one(CitationList).highlighted == 1
+        await chat.until(lambda: chat.screen.evidence.citation_list.option_count == 3)
+        assert chat.screen.evidence.citation_list.highlighted == 1
 
 
 async def test_y_copies_the_citation_and_ctrl_o_the_answer() -> None:

@@ -18,7 +18,6 @@ from tui.screens.sessions import SessionsScreen
 from tui.session import WINDOW, Session
 from tui.widgets.answer import Answer
 from tui.widgets.chips import Chips
-from tui.widgets.citation_list import CitationList
 from tui.widgets.note import Note
 from tui.widgets.plain import Plain
 from tui.widgets.preview import Preview
@@ -58,7 +57,7 @@ async def test_a_resumed_session_goes_on_where_it_was() -> None:
         await chat.pilot.press("down", "enter")
         await back(chat)
         await settled(chat)
-        assert chat.screen.query_one(CitationList).option_count == 1
+        assert chat.screen.evidence.citation_list.option_count == 1
         await chat.pilot.press("up")
         assert chat.screen.prompt.text == "Question 1?"
         chat.screen.prompt.clear()

@@ -10,7 +10,6 @@ from daemon import wire
 from tui.commands.part import Part
 from tui.exports import EXPORT_HINT, ExportError, export, suggest_path
 from tui.screens.ask import MAX_NAME, MAX_PATH, AskScreen
-from tui.screens.sessions import NEW, SessionsScreen
 from tui.shared import Shared
 from tui.wording import short_path
 
@@ -28,6 +27,8 @@ class SessionCommands(Part):
 
     @work
     async def action_show_sessions(self, words: str = "") -> None:
+        from tui.screens.sessions import NEW, SessionsScreen  # not before it is wanted
+
         with self.tell_failures():
             sessions = await self.link.sessions()
             chosen = await self.app.push_screen_wait(SessionsScreen(self.link, sessions, self.shared.now(), words))

@@ -18,7 +18,6 @@ from tui.commands.upkeep import UpkeepCommands
 from tui.messages import Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.shared import Shared
 from tui.widgets.chips import Chips
-from tui.widgets.citation_list import CitationList
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
 from tui.widgets.home import Home
@@ -188,7 +187,7 @@ class ChatScreen(
         if self.has_class("-narrow"):
             self.add_class("-evidence-open")
         if self.evidence.citation is not None:
-            self.query_one(CitationList).focus()
+            self.evidence.citation_list.focus()
 
     def action_focus_prompt(self) -> None:
         self.remove_class("-evidence-open")

@@ -18,9 +18,12 @@ from daemon.terminal import display_safe
 from tui.actions import Where
 from tui.messages import Activity, Disconnected, StatusChanged
 from tui.pages import TABS
+from tui.screens.dialog import use_styles
 from tui.shared import Shared
 from tui.widgets.hints import Hints
 from tui.widgets.rail import Rail
+
+WIDE = 100  # columns from which on there is room for something beside
 
 
 class Page(Screen[None]):
@@ -31,10 +34,13 @@ class Page(Screen[None]):
     BINDINGS = [  # noqa: RUF012
         Binding(str(place), f"app.open_page('{tab.name}')", tab.title, show=False) for place, tab in enumerate(TABS, 1)
     ]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(classes="page")
+        # Textual looks how wide it is when all is mounted and styled, which would be styled anew.
+        self.add_class("-wide" if self.app.size.width >= WIDE else "-narrow")
+        use_styles(self)
         self.shared = shared
         self.link = shared.link
 

@@ -61,7 +61,6 @@ class Answer(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self.trace
-        yield self.trace.walk
 
     async def on_mount(self) -> None:
         kept, self._kept = self._kept, None
@@ -195,7 +194,7 @@ class Answer(Vertical):
         for kind, text in _passages(display_safe(preview.text), preview.citations):
             if kind != "folded":
                 prose = await self._mount_prose("preview")
-                await prose.update(text)
+                await prose.complete(text)
                 self._preview.append(prose)
         self.trace.begin("loading a model" if preview.is_loading else "asking a model")
 
@@ -210,7 +209,7 @@ class Answer(Vertical):
         if self._prose is None:
             self.trace.begin(ANSWERING)
             self._prose = await self._mount_prose()
-        await self._prose.append(text)
+        await self._prose.extend(text)
 
     async def _finish(self, answered: wire.Answered) -> None:
         await self._drop_preview()

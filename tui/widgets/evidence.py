@@ -14,7 +14,6 @@ from tui.widgets.passage import Passage, Passages
 from tui.widgets.plain import Plain
 
 EMPTY = "The lines an answer rests on are shown here."
-STACKED_FROM = 160  # columns of the terminal: all passages stand below each other
 
 
 class Evidence(Vertical):
@@ -23,18 +22,17 @@ class Evidence(Vertical):
     def __init__(self) -> None:
         super().__init__(id="evidence", classes="pane -empty")
         self.border_title = "Evidence"
+        self._passages = Passages()
+        self.citation_list = CitationList(self._passages)
         self._shown: tuple[tuple[wire.Citation, ...], tuple[str, ...], str] | None = None
 
     def compose(self) -> ComposeResult:
-        yield Plain(EMPTY, id="evidence-empty")
-        passages = Passages()
-        yield CitationList(passages)
-        yield passages
+        yield Plain(EMPTY, id="evidence-empty")  # the others come with the first citation
 
     @property
     def citation(self) -> wire.Citation | None:
         """The highlighted citation."""
-        return self.query_one(CitationList).citation
+        return self.citation_list.citation
 
     def clear(self) -> None:
         """Before the first answer."""
@@ -48,23 +46,25 @@ class Evidence(Vertical):
         self._shown = citations, folders, empty
         self.query_one("#evidence-empty", Plain).update(empty)
         self.set_class(not citations, "-empty")
-        self.query_one(CitationList).show(citations, folders)
+        if citations and self.citation_list.parent is None:
+            self.mount(self.citation_list, self._passages)
+        self.citation_list.show(citations, folders)
 
     def highlight(self, n: int) -> None:
         """Highlights the citation that is shown as `[n]`."""
-        self.query_one(CitationList).highlight(n)
+        self.citation_list.highlight(n)
 
     def explain(self, cited: wire.Citation, why: str) -> None:
         """Says with a citation's passage why it was found, if it is still shown."""
         if (passage := self._find(cited)) is not None:
             passage.explain(why)
-            self.query_one(Passages).reveal()
+            self._passages.reveal()
 
     def remark(self, cited: wire.Citation, text: str) -> None:
         """Says something above a citation's passage, if it is still shown."""
         if (passage := self._find(cited)) is not None:
             passage.remark(text)
-            self.query_one(Passages).reveal()
+            self._passages.reveal()
 
     def surround(self, cited: wire.Citation, around: wire.Surroundings, *, frontmatter: bool) -> None:
         """Shows what stands before and after a citation's passage, or only what the `frontmatter` says."""
@@ -76,10 +76,7 @@ class Evidence(Vertical):
                 passage.toggle_frontmatter()
             else:
                 passage.remark(NO_FRONTMATTER)
-            self.query_one(Passages).reveal()
-
-    def on_resize(self) -> None:
-        self.query_one(Passages).stack(self.app.size.width >= STACKED_FROM)
+            self._passages.reveal()
 
     @on(Passage.Chosen)
     def _passage_chosen(self, message: Passage.Chosen) -> None:
@@ -87,4 +84,4 @@ class Evidence(Vertical):
         self.highlight(message.n)
 
     def _find(self, cited: wire.Citation) -> Passage | None:
-        return self.query_one(Passages).find(cited)
+        return self._passages.find(cited)

@@ -122,7 +122,6 @@ class Home(Container):
 
     def compose(self) -> ComposeResult:
         yield self._line
-        yield from self._lists.values()
 
     @property
     def lists(self) -> list[HomeList]:
@@ -135,6 +134,8 @@ class Home(Container):
         if status is None:
             return
         self._line.update(_headline(status))
+        if not self.query(HomeList):  # the chat is there before they are
+            self.mount(*self._lists.values())
         begins = not status.sources and not status.folders and not status.queue
         self._list(self.BEGIN, "How to begin", rows.begin_rows() if begins else [])
         home = known.home or wire.Home()

@@ -17,6 +17,7 @@ from tui.widgets.plain import Plain, link_text
 from tui.wording import count, cut_left, source_label
 
 PARTS = ("heading", "remark", "why", "properties", "previous", "before", "quoted", "after", "next")
+STACKED_FROM = 160  # columns of the terminal: all passages stand below each other
 BEGINS, ENDS = "↑ It begins here.", "↓ It ends here."
 
 
@@ -185,8 +186,8 @@ class Passages(VerticalScroll, can_focus=False):
         """The passage of a citation, if it is shown."""
         return next((passage for passage in self._shown if passage.cited == cited), None)
 
-    def stack(self, stacked: bool) -> None:
-        """Shows all passages, or one at a time."""
+    def on_resize(self) -> None:
+        stacked = self.app.size.width >= STACKED_FROM
         if stacked != self._stacked:
             self._stacked = stacked
             self.set_class(stacked, "-stacked")

@@ -24,9 +24,16 @@ class Prose(Markdown):
     def __init__(self, markdown: str | None = None) -> None:
         super().__init__(markdown, parser_factory=_parser, open_links=False)
 
+    async def extend(self, text: str) -> None:
+        """Shows more text."""
+        if self.is_attached:  # else the chat is being left
+            await self.append(text)
+
     async def complete(self, text: str) -> None:
-        """Shows the whole text. What was appended of it piece by piece stays, unless there is code in it: a fence that
-        comes in pieces breaks."""
+        """Shows the whole text. What came of it piece by piece stays, unless there is code in it: a fence that comes in
+        pieces breaks."""
+        if not self.is_attached:
+            return
         written = self.source
         if not written or _FENCE.search(text) or not (text.startswith(written) or text.rstrip() == written.rstrip()):
             await self.update(text)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual import events
+from textual.containers import Vertical
 from textual.message import Message
 from textual.reactive import reactive
 
 from daemon import wire
-from tui.walk import tell_stages
 from tui.widgets.plain import Plain
-from tui.widgets.walk import WalkView
 from tui.wording import count
+
+if TYPE_CHECKING:
+    from tui.widgets.walk import WalkView
 
 ASKING = ("compose", "guided", "sketch")  # the stages that tell the tokens a model took
 USUAL = "R2"  # the tier that nobody needs to be told of
@@ -23,7 +26,7 @@ ANSWERING = "answering"
 
 class TraceLine(Plain):
     """`12 passages · 41 ms · 3 files`, and what is being done while the question runs. Where a language model was
-    asked, how far the question went and how many calls that took. What it unfolds to is `walk`."""
+    asked, how far the question went and how many calls that took. What it unfolds to is `walk`, below it."""
 
     @dataclass
     class Wanted(Message):
@@ -35,7 +38,7 @@ class TraceLine(Plain):
 
     def __init__(self) -> None:
         super().__init__()
-        self.walk = WalkView()
+        self._walk: WalkView | None = None
         self.trace_id: int | None = None  # of an answer of an earlier run
         self._stages: list[wire.Step] = []
         self._visits: dict[tuple[str, int], wire.Visit] = {}
@@ -54,6 +57,18 @@ class TraceLine(Plain):
         """How many calls of models it took, and how many tokens as far as they are told."""
         return sum(map(_calls, self._stages)), sum(map(_tokens, self._stages))
 
+    @property
+    def walk(self) -> WalkView:
+        """What it unfolds to, which is made when it is wanted: few look at it, and it is five widgets."""
+        if self._walk is None:
+            from tui.widgets.walk import WalkView
+
+            self._walk = WalkView(self._visits.values())
+            if not self._doing:
+                self._walk.settle(self._cited)
+            self.query_ancestor(Vertical).mount(self._walk, after=self)
+        return self._walk
+
     def begin(self, doing: str = "searching") -> None:
         """The question was sent, and this is what is done about it now."""
         if not self._doing:
@@ -70,7 +85,8 @@ class TraceLine(Plain):
                 self._stages.append(event)
             elif isinstance(event, wire.Visit):
                 self._visits[event.kind, event.node_id] = event
-                self.walk.add(event)
+                if self._walk is not None:
+                    self._walk.add(event)
         self._show()
 
     def recall(self, trace: wire.Trace) -> None:
@@ -79,7 +95,6 @@ class TraceLine(Plain):
         self._stages = list(trace.steps)
         for visit in trace.visits:
             self._visits[visit.kind, visit.node_id] = visit
-            self.walk.add(visit)
         self.settle(trace.citations, trace.asked.ms)
         self.unfolded = True
 
@@ -89,7 +104,8 @@ class TraceLine(Plain):
             self.unfolded = False
         self._doing = ""
         self._cited = citations
-        self.walk.settle(citations)
+        if self._walk is not None:
+            self._walk.settle(citations)
         self._ms = ms or sum(stage.ms for stage in self._stages)
         self._show()
 
@@ -106,11 +122,12 @@ class TraceLine(Plain):
             self.unfolded = self.has_details and not self.unfolded
 
     def watch_unfolded(self) -> None:
-        self.walk.unfold(self.unfolded)
+        if self.unfolded or self._walk is not None:
+            self.walk.unfold(self.unfolded)
         self._show()
 
     def _unfold_if_slow(self) -> None:
-        if self._doing and self._doing != ANSWERING and not self.walk.is_empty:
+        if self._doing and self._doing != ANSWERING and self._visits:
             self.unfolded = True
 
     def on_click(self, event: events.Click) -> None:
@@ -141,6 +158,8 @@ class TraceLine(Plain):
         return " · ".join([*parts, *filter(None, [self._verdict])])
 
     def _told(self) -> list[str]:
+        from tui.walk import tell_stages  # 5 ms, which an empty chat should not pay
+
         return tell_stages(self._stages, self._visits.values())
 
     def _asked(self) -> list[str]:

@@ -10,7 +10,9 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.geometry import Size
+from textual.layout import DockArrangeResult
 from textual.message import Message
+from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
 from tui.actions import Where, bindings_of
@@ -123,7 +125,6 @@ class Transcript(VerticalScroll, can_focus=True):
     async def clear(self) -> None:
         """Removes everything."""
         self._from_end = None
-        self.anchor(False)
         self.set_earlier(0)
         self._later = Plain(classes="later").hide()
         await self.query_children().exclude(".earlier").remove()
@@ -151,6 +152,17 @@ class Transcript(VerticalScroll, can_focus=True):
         first_kept = self.children.index(messages[surplus])
         await self.remove_children([widget for widget in self.children[:first_kept] if widget is not self._earlier])
         return surplus
+
+    def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
+        """Lays it out, at its end while that is followed: scrolled afterwards, all would be laid out and drawn twice.
+        Textual's own `anchor` does the same, and draws at the bottom what is shorter than the screen."""
+        arranged = super().arrange(size, optimal)
+        if self._follows and self._from_end is None:
+            end = max(0, arranged.total_region.bottom - size.height)
+            self.set_reactive(Transcript.scroll_y, end)
+            self.set_reactive(Transcript.scroll_target_y, end)
+            self.vertical_scrollbar.set_reactive(ScrollBar.position, end)
+        return arranged
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -184,14 +196,6 @@ class Transcript(VerticalScroll, can_focus=True):
         self._measure()
 
     def _keep_up(self) -> None:
-        if self._follows:
-            # An anchored widget is laid out at its end, so that what is new is drawn once. Textual would draw what is
-            # shorter than the screen at its bottom for a moment.
-            is_longer = self.virtual_size.height > self.container_size.height
-            self.anchor(is_longer)
-            if not is_longer:  # in a terminal that has grown it was laid out at the bottom
-                self.scroll_y = self.scroll_target_y = 0
-            self.scroll_end(animate=False)
         self.call_after_refresh(self._measure)
 
     def _measure(self) -> None:

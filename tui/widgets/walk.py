@@ -28,10 +28,13 @@ class WalkView(Vertical, can_focus=True):
     PLACE: ClassVar[Where] = "walk"
     BINDINGS = bindings_of(PLACE)
 
-    def __init__(self) -> None:
+    def __init__(self, visits: Iterable[wire.Visit] = ()) -> None:
         super().__init__()
         self.display = False
-        self._visits: dict[int, wire.Visit] = {}
+        self._told = Plain(classes="stages")
+        self._graph = GraphView()
+        self._caption = Plain(classes="caption")
+        self._visits = {visit.node_id: visit for visit in visits}
         self._cited: Sequence[wire.Citation] = ()
         self._walk = Walk()
         self._shown = 0
@@ -40,16 +43,8 @@ class WalkView(Vertical, can_focus=True):
         self._playing = False
 
     def compose(self) -> ComposeResult:
-        yield Plain(classes="stages")
-        graph = GraphView()
-        graph.can_focus = False
-        yield graph
-        yield Plain(classes="caption")
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to draw."""
-        return not self._visits
+        self._graph.can_focus = False
+        yield from (self._told, self._graph, self._caption)
 
     def add(self, visit: wire.Visit) -> None:
         """Something was visited; drawn with the next frame."""
@@ -59,7 +54,7 @@ class WalkView(Vertical, can_focus=True):
 
     def tell(self, stages: Iterable[str]) -> None:
         """What was done, in words; the last one stands out while it is going on."""
-        self.query_one(".stages", Plain).update(" · ".join(stages))
+        self._told.update(" · ".join(stages))
 
     def settle(self, cited: Sequence[wire.Citation]) -> None:
         """The question is over."""
@@ -126,6 +121,6 @@ class WalkView(Vertical, can_focus=True):
             return
         walk, shown = self._walk, self._shown
         at = walk.visits[shown - 1].node_id if shown and shown < len(walk) else None
-        self.query_one(GraphView).show(walk.graph(shown, self._finished and shown >= len(walk)), at, keep=False)
+        self._graph.show(walk.graph(shown, self._finished and shown >= len(walk)), at, keep=False)
         caption = f"{shown} of {len(walk)} · {walk.caption(shown)}" if len(walk) else NOT_KEPT
-        self.query_one(".caption", Plain).update(display_safe(caption, line=True) if self._finished else "")
+        self._caption.update(display_safe(caption, line=True) if self._finished else "")
