@@ -143,11 +143,6 @@ def child_processes(pid: int) -> list[int]:
     return [int(child) for file in lists for child in file.read_text().split()]
 
 
-def used_ticks(pid: int) -> int:
-    """The clock ticks that a process has taken, in all its threads."""
-    return _ticks(Path(f"/proc/{pid}/stat"))
-
-
 def _ticks(stat: Path) -> int:
     """User and system clock ticks: fields 14 and 15, counted behind the name in brackets."""
     fields = stat.read_text().rpartition(")")[2].split()

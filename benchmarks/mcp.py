@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from benchmarks import command, metrics
-from benchmarks.daemon import child_processes, used_ticks
+from benchmarks.daemon import child_processes
 from benchmarks.scale import WARM_UP, build_apart, load_sets
 from benchmarks.watching import QUIET
 from daemon.client import Client
@@ -72,10 +72,11 @@ async def measure(client: Client, paths: Paths, questions: Sequence[str]) -> dic
     server = StdioServerParameters(
         command=sys.executable, args=["-c", PAL, "mcp", "--client", AGENT], env=os.environ | paths.environment()
     )
+    headers = {"Authorization": f"Bearer {token}"}
     async with AsyncExitStack() as stack:
         url = stack.enter_context(serve_http(paths))
         over_stdio = await stack.enter_async_context(AgentClient(stdio_client(server)))
-        http = await stack.enter_async_context(httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}))
+        http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=60))
         over_http = await stack.enter_async_context(AgentClient(streamable_http_client(url, http_client=http)))
 
         async def recall(question: str) -> None:
@@ -93,22 +94,25 @@ async def measure(client: Client, paths: Paths, questions: Sequence[str]) -> dic
         for question in questions[:WARM_UP]:
             for ask in ways.values():
                 await ask(question)
-        times: dict[str, list[float]] = {name: [] for name in (*ways, *others)}
+        pids = {client.hello().pid, *child_processes(os.getpid())}  # who started the daemon has it among its children
+        times: dict[str, list[tuple[float, float]]] = {name: [] for name in (*ways, *others)}
         for number, question in enumerate(questions):
             names = list(ways)
             for name in (*names[number % 3 :], *names[: number % 3]):
-                times[name].append(await _time(ways[name], question))
+                times[name].append(await _time(ways[name], question, pids))
         for name, ask in others.items():
-            times[name] = [await _time(ask, question) for question in questions[:OTHERS]]
-        pids = [client.hello().pid, *child_processes(os.getpid())]
-        processor = {name: await _cpu_ms(ask, questions[:OTHERS], pids) for name, ask in (ways | others).items()}
+            times[name] = [await _time(ask, question, pids) for question in questions[:OTHERS]]
     result: dict[str, Any] = {"episodes": client.status().episodes, "questions": len(questions)}
     for name, taken in times.items():
-        result[name] = {"p50_ms": metrics.percentile(taken, 50), "p95_ms": metrics.percentile(taken, 95)}
-        result[name]["cpu_ms"] = processor[name]
+        walls, used = zip(*taken, strict=True)
+        result[name] = {
+            f"{kind}{share}_ms": metrics.percentile(of, share)
+            for kind, of in (("p", walls), ("cpu_p", used))
+            for share in (50, 95)
+        }
     for name in ("stdio", "http"):
-        more = [one - api for one, api in zip(times[name], times["api"], strict=True)]
-        result[name] |= {"more_p50_ms": metrics.percentile(more, 50)}
+        more = [one - api for (_, one), (_, api) in zip(times[name], times["api"], strict=True)]
+        result[name]["more_cpu_p50_ms"] = metrics.percentile(more, 50)
     return result
 
 
@@ -118,21 +122,17 @@ async def _call(client: AgentClient, tool: str, **arguments: Any) -> None:
         raise command.DataError(f"{tool} was refused: {answered.content}")
 
 
-async def _time(ask: Asked, question: str) -> float:
-    started = time.perf_counter()
+async def _time(ask: Asked, question: str, pids: Collection[int]) -> tuple[float, float]:
+    """Milliseconds of a call: on the clock, and of the processor in all processes that take part."""
+    started, used = time.perf_counter(), used_ms(pids)
     await ask(question)
-    return 1000 * (time.perf_counter() - started)
+    return 1000 * (time.perf_counter() - started), used_ms(pids) - used
 
 
-async def _cpu_ms(ask: Asked, questions: Sequence[str], pids: Sequence[int]) -> float | None:
-    """The mean processor time of a call in the daemon and in what serves agents; None without /proc."""
-    if not Path("/proc/self/stat").exists():
-        return None
-    before = sum(map(used_ticks, pids))
-    for question in questions:
-        await ask(question)
-    ticks = sum(map(used_ticks, pids)) - before
-    return round(1000 * ticks / os.sysconf("SC_CLK_TCK") / len(questions), 1)
+def used_ms(pids: Collection[int]) -> float:
+    """The processor time that these processes have taken, in the threads that they have now; 0 without /proc."""
+    tasks = (task for pid in pids for task in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e6
 
 
 def show(result: dict[str, Any]) -> None:
@@ -148,8 +148,9 @@ def show(result: dict[str, Any]) -> None:
             "way": "way",
             "p50 ms": "p50_ms",
             "p95 ms": "p95_ms",
-            "CPU ms": "cpu_ms",
-            "more than the API, p50 ms": "more_p50_ms",
+            "CPU p50 ms": "cpu_p50_ms",
+            "CPU p95 ms": "cpu_p95_ms",
+            "more than the API, CPU p50 ms": "more_cpu_p50_ms",
         },
     )
 

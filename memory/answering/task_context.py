@@ -27,7 +27,7 @@ from memory.store.connect import Connection
 from memory.text.quotes import one_line
 
 PASSAGES = 30  # whose sentences are looked at
-MAX_FACTS, FACT_SHARE = 6, 0.25  # of them at most, and of the room
+MAX_FACTS, FACT_SHARE = 6, 0.15  # of them at most, and of the room
 MAX_TITLE_CHARS, MAX_LINE_CHARS = 60, 600
 LEAST_COSINE = 0.2  # of a task and a sentence that has none of its words, nor its passage
 MAX_MISFITS = 40  # sentences for which there is no room, after which no shorter one is looked for
@@ -46,13 +46,12 @@ def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embed
     state, orders = AnswerState(conn, found, embedder), _Orders()
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
     sentences = [one for one in ranked if not _is_heading(one) and not orders.hold(one)]
-    near = {one.thesis_id for one in sentences if _bears_on_task(one)}
-    sentences.sort(key=lambda one: one.thesis_id not in near)  # the others where there is room for them
+    is_known = any(map(_bears_on_task, sentences))
     evidence, _, _ = gather_evidence(conn, found, (), embedder, chains=None)
     page = _Page(budget, _common_root(hit.episode for hit in found.recall.hits))
     told = [piece for piece in evidence if piece.kind == "fact" and not orders.hold(piece)]
     page.add_facts(sorted(told, key=lambda piece: piece.episode.source.by_agent))
-    page.add_sentences(sentences if near else [])
+    page.add_sentences(sentences if is_known else [])
     lines, sources = tuple(page.lines()), tuple(page.sources.values())
     text = page.text(lines) if lines else NOTHING
     return TaskContext(found.question.text, text, about_tokens(text), budget, lines, sources)
@@ -190,8 +189,11 @@ def _bears_on_task(sentence: AnswerCandidate) -> bool:
 
 
 def _is_heading(sentence: AnswerCandidate) -> bool:
+    """Whether it is the line of a heading and nothing else, such as an event with its time."""
     text = sentence.episode.text
-    return text.startswith("#", text.rfind("\n", 0, sentence.start + 1) + 1)
+    start = text.rfind("\n", 0, sentence.start + 1) + 1
+    line = text[start : text.find("\n", start) if "\n" in text[start:] else None]
+    return line.startswith("#") and one_line(sentence.shown).strip("# ") == one_line(line).strip("# ")
 
 
 class _Orders:

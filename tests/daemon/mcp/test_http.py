@@ -49,7 +49,7 @@ class Served:
         return {"Authorization": f"Bearer {self.tokens[name]}"}
 
     def post(self, name: str = "wide", body: object = INITIALIZE, **headers: str) -> httpx.Response:
-        return httpx.post(self.url, json=body, headers=ACCEPT | self.headers(name) | headers)
+        return httpx.post(self.url, json=body, headers=ACCEPT | self.headers(name) | headers, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def served(daemon: RunningDaemon, home: Path) -> Iterator[Served]:
 @asynccontextmanager
 async def connected(served: Served, name: str) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers=served.headers(name)) as http,
+        httpx2.AsyncClient(headers=served.headers(name), timeout=60) as http,
         Client(streamable_http_client(served.url, http_client=http)) as client,
     ):
         yield client
