@@ -279,6 +279,7 @@ class _MissingReranker:
 
     def __init__(self, name: str, error: Exception) -> None:
         self.name = name
+        self.problem = str(error.args[0] if error.args else type(error).__name__)
         self._error = error
 
     def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:

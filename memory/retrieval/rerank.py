@@ -35,7 +35,7 @@ class Reranking:
     def __init__(self, reranker: Reranker) -> None:
         self._reranker = reranker
         self._rests_until = 0.0
-        self.problem = ""
+        self.problem: str = getattr(reranker, "problem", "")  # of one that is known not to work
 
     def score(self, question: str, texts: Sequence[str]) -> list[float] | None:
         """How well each text answers; None if it cannot say, within MAX_SECONDS."""

@@ -64,7 +64,9 @@ def test_what_cannot_be_used_is_told_when_it_is_asked(tmp_path: Path) -> None:
         assert reranker is not None
         with pytest.raises(PalimpsestError) as caught:
             reranker.score("harbour", TEXTS)
-        return str(caught.value.args[0])
+        said = str(caught.value.args[0])
+        assert getattr(reranker, "problem", said) == said, "it is known before it is asked"
+        return said
 
     assert load().reranker("none") is None
     assert "There is no reranker called 'nope'. Known: cross-encoder:..." in why_not("nope")
