@@ -134,6 +134,7 @@ def test_all_is_reached_by_keys_alone(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("3")
+    expect(page.get_by_label("Look for")).to_be_focused()
     page.keyboard.type("mara")
     expect(page.locator(".results")).to_contain_text("Mara Quill")
     page.wait_for_url("**/#/memory/mara")
