@@ -41,16 +41,13 @@ T = TypeVar("T")
 
 def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> Embedder:
     """What to open the memory at `path` with: the embedder whose vectors it has, if that is installed, so that
-    questions have vectors from the beginning; else the one called `name`, or while its server cannot be asked what it
-    is, the one of this program. NotFoundError, NotAvailableError."""
+    questions have vectors from the beginning; else the one called `name`, or if a server would have to be asked what
+    that is, which may take minutes, the one of this program until then. NotFoundError, NotAvailableError."""
     identity = Memory.embedder_of(path, read_only)
     if identity and (there := plugins.embedder_of(identity)):
         return there
     wanted = plugins.embedder(name)
-    try:
-        return wanted if wanted.name and wanted.dimension else plugins.embedder(OWN)
-    except ModelError:
-        return plugins.embedder(OWN)
+    return plugins.embedder(OWN) if getattr(wanted, "is_served", False) else wanted
 
 
 def prepare(embedder: Embedder) -> None:

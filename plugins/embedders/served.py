@@ -55,6 +55,7 @@ class ServedEmbedder(ModelEmbedder):
 
     family: ClassVar[str]
     path: ClassVar[str]
+    is_served = True  # what it is, its server says
 
     def __init__(self, named: str, backend: OllamaModel | OpenAIModel, at: tuple[str, bool], limits: Limits) -> None:
         """`backend` knows the model, at its server's URL, which may be on this machine."""
