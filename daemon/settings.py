@@ -6,16 +6,25 @@ Standard library only, and no numpy behind it: a client process reads its settin
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import Field, dataclass, field, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, cast
 
-from memory.errors import PalimpsestError
-from memory.settings import MOST, MemorySettings, describe_range, setting
+from daemon.sections import (
+    TABLE_NAME,
+    build_section,
+    describe_setting,
+    first_line,
+    is_table,
+    list_sections,
+    locate_error,
+    show_example,
+    to_toml,
+)
+from daemon.sections import SettingsError as SettingsError
+from memory.settings import MemorySettings, setting
 from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
 from plugins.rankers.settings import RankerSettings
 from plugins.traversers.settings import TraverserSettings
@@ -44,11 +53,7 @@ KEY_FILES = (
 )  # fmt: skip
 
 
-CLIENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # of an agent's program
-
-
-class SettingsError(PalimpsestError):
-    """config.toml cannot be read; the message names the line and says what to do."""
+CLIENT_NAME = TABLE_NAME  # of an agent's program
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,10 +308,10 @@ class Settings:
 def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:
     """All settings, in the order of config.toml: "section.name" -> its value, its default and its sentence."""
     return {
-        f"{section}.{item.name}": (getattr(values, item.name), item.default, _sentence(item))
-        for section, values in _sections(settings)
+        f"{section}.{item.name}": (getattr(values, item.name), item.default, describe_setting(item))
+        for section, values in list_sections(settings)
         for item in fields(values)
-        if not _is_table(item)
+        if not is_table(item)
     }
 
 
@@ -316,13 +321,13 @@ def render(settings: Settings) -> str:
         "# Palimpsest's settings. Every one is here, with its default; change what you like and restart with",
         "# `pal daemon stop`: the next command starts it again.",
     ]
-    for section, values in _sections(settings):
-        text += ["", "", f"[{section}]  # {_first_line(values)}"]
+    for section, values in list_sections(settings):
+        text += ["", "", f"[{section}]  # {first_line(values)}"]
         for item in fields(values):
-            if _is_table(item):
-                text += ["", *_example(values, section, item)]
+            if is_table(item):
+                text += ["", *show_example(values, section, item)]
             else:
-                text += ["", f"# {_sentence(item)}", f"{item.name} = {_toml(getattr(values, item.name))}"]
+                text += ["", f"# {describe_setting(item)}", f"{item.name} = {to_toml(getattr(values, item.name))}"]
     return "\n".join(text) + "\n"
 
 
@@ -351,7 +356,7 @@ def parse(text: str, path: Path) -> Settings:
     import tomllib
 
     try:
-        return cast(Settings, _build(Settings, tomllib.loads(text), "", partial(_error, path, text)))
+        return cast(Settings, build_section(Settings, tomllib.loads(text), "", partial(locate_error, path, text)))
     except ValueError as error:  # also a number of some thousand digits
         raise SettingsError(f"{path} is not TOML: {error}. Correct it, or move it away to use the defaults.") from error
 
@@ -362,133 +367,3 @@ def new_folder_policy(path: Path) -> Literal["local", "any"]:
         return "any" if load(path).models.policy == "any" else "local"
     except SettingsError:
         return "local"
-
-
-def _error(path: Path, text: str, section: str, name: str, what: str) -> SettingsError:
-    """Says where in config.toml something stands."""
-    here, number = "", None
-    for n, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line):
-            here = header[1]
-            if here == f"{section}.{name}".lstrip("."):
-                number = number or n
-        elif here == section and re.match(rf"""\s*["']?{re.escape(name)}["']?\s*[=.]""", line):
-            number = n
-    place = f"{path}, line {number}" if number else str(path)
-    return SettingsError(f"{place}: {f'{section}.{name}'.lstrip('.')} {what}")
-
-
-def _build(kind: Any, data: dict[str, Any], section: str, error: Callable[[str, str, str], SettingsError]) -> Any:
-    types = get_type_hints(kind)
-    for name in data:
-        if name not in types:
-            raise error(section, name, f"is not a setting.{_nearest(name, types)} Correct or remove it.")
-    values = {name: _value(types[name], value, section, name, error) for name, value in data.items()}
-    for item in fields(kind):
-        value = values.get(item.name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            least, most = item.metadata["least"], item.metadata["most"]
-            if not least <= value <= most:
-                raise error(section, item.name, f"must be a number {describe_range(least, most)}, not {value}.")
-    return kind(**values)
-
-
-def _value(kind: Any, value: Any, section: str, name: str, error: Callable[[str, str, str], SettingsError]) -> Any:
-    if is_dataclass(kind):
-        if not isinstance(value, dict):
-            raise error(section, name, f"is a section: write [{f'{section}.{name}'.lstrip('.')}] above its settings.")
-        return _build(kind, value, f"{section}.{name}".lstrip("."), error)
-    if get_origin(kind) is Mapping:
-        return _table(kind, value, f"{section}.{name}".lstrip("."), error)
-    if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
-        return value
-    if kind in (int, float) and isinstance(value, kind | int) and not isinstance(value, bool):
-        return kind(value) if abs(value) <= MOST else value
-    if get_origin(kind) in (Union, UnionType):  # a number, or a word that stands for one
-        number, words = get_args(kind)
-        if isinstance(value, str) and value not in get_args(words):
-            raise error(section, name, f"must be a number or {', '.join(get_args(words))}, not {value!r}.")
-        return value if isinstance(value, str) else _value(number, value, section, name, error)
-    if get_origin(kind) is Literal:
-        if value not in get_args(kind):
-            raise error(section, name, f"must be one of {', '.join(get_args(kind))}, not {value!r}.")
-        return value
-    if kind == tuple[str, ...] and isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(value)
-    wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes"}
-    raise error(section, name, f"must be {wanted.get(kind, 'a list of texts in quotes')}, not {value!r}.")
-
-
-def _table(kind: Any, value: Any, section: str, error: Callable[[str, str, str], SettingsError]) -> dict[str, Any]:
-    """Sections by names of the user's."""
-    outer, _, last = section.rpartition(".")
-    if not isinstance(value, dict):
-        raise error(outer, last, f"is a table of sections: write [{section}.NAME] above the settings of each.")
-    for name, values in value.items():
-        if not CLIENT_NAME.fullmatch(name):
-            raise error(section, name, "is no name of a program: small letters, digits, dashes, 40 at most.")
-        if not isinstance(values, dict):
-            raise error(section, name, f"is a section: write [{section}.{name}] above its settings.")
-    return {name: _build(get_args(kind)[1], values, f"{section}.{name}", error) for name, values in value.items()}
-
-
-def _nearest(name: str, names: dict[str, Any]) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(name, names, 1)
-    return f" Did you mean {close[0]}?" if close else ""
-
-
-def _sections(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every dataclass below `values` that holds settings, with its path."""
-    for item in fields(values):
-        inner = getattr(values, item.name)
-        if is_dataclass(inner):
-            name = f"{path}.{item.name}".lstrip(".")
-            if not any(is_dataclass(getattr(inner, leaf.name)) for leaf in fields(inner)):
-                yield name, inner
-                tables = [(leaf.name, getattr(inner, leaf.name)) for leaf in fields(inner) if _is_table(leaf)]
-                yield from ((f"{name}.{table}.{key}", one) for table, of in tables for key, one in sorted(of.items()))
-            else:
-                yield from _sections(inner, name)
-
-
-def _is_table(item: Field[Any]) -> bool:
-    """Whether it holds sections by names of the user's."""
-    return item.default_factory is dict
-
-
-def _example(values: Any, section: str, item: Field[Any]) -> Iterator[str]:
-    """How such a section is written, as a comment."""
-    kind = get_args(get_type_hints(type(values))[item.name])[1]
-    yield f"# {item.metadata['help']}"
-    yield f"# [{section}.{item.name}.NAME]"
-    for one in fields(kind):
-        yield f"# {one.name} = {_toml(one.default)}  # {_sentence(one)}"
-
-
-def _sentence(item: Field[Any]) -> str:
-    """What config.toml and the tables say of a setting: its sentence, and the range of a number if it has one."""
-    least, most = item.metadata["least"], item.metadata["most"]
-    limits = "" if (least, most) == (0, MOST) else f" {describe_range(least, most).capitalize()}."
-    return f"{item.metadata['help']}{limits}"
-
-
-def _first_line(values: Any) -> str:
-    return (type(values).__doc__ or "").strip().splitlines()[0]
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return '"' + "".join(_escaped(char) for char in value) + '"'
-    if isinstance(value, tuple):
-        return "[" + "".join(f"\n  {_toml(item)}," for item in value) + ("\n]" if value else "]")
-    return repr(value)
-
-
-def _escaped(char: str) -> str:
-    if char in '"\\':
-        return "\\" + char
-    return char if char.isprintable() else f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from daemon.sections import list_sections
 from daemon.settings import (
     DaemonSettings,
     McpClientSettings,
     Settings,
     SettingsError,
     WatchSettings,
-    _sections,
     entries,
     load,
     render,
@@ -145,7 +145,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
 
 def test_every_number_has_a_range_that_holds_its_default() -> None:
     numbers = 0
-    for section, values in _sections(Settings()):
+    for section, values in list_sections(Settings()):
         for item in fields(values):
             if isinstance(item.default, int | float) and not isinstance(item.default, bool):
                 numbers += 1
