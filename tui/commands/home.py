@@ -27,6 +27,7 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self._known = Known()
+        self._offered = False  # how to begin, with the keys in it
         self._shown: tuple[int, ...] = ()  # how the memory stood when Home was filled
 
     def show_home(self) -> None:
@@ -68,6 +69,9 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
     def _draw_home(self) -> None:
         for home in self.query(Home):
             home.show(self._known, self.folders, self.shared.now())
+            if home.begins and not self._offered and self.prompt.has_focus and not self.prompt.text:
+                self._offered = True
+                home.focus_list(last=False)  # what is typed goes to the prompt all the same
 
     def enter_home(self, last: bool = True) -> bool:
         """Goes from the prompt into Home's lists; whether there are any."""
@@ -116,7 +120,7 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
         path = await self.app.push_screen_wait(PathScreen(self.link, files=files))
         self.prompt.focus()
         if path is not None:
-            await self.take_in(path)
+            await self.take_in(path, at_home=True)
 
     @work
     async def _read_examples(self) -> None:
@@ -124,7 +128,7 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
         if folder is None:
             await self.conversation.say("The examples are not installed with this copy of Palimpsest.", "warning")
             return
-        await self.read_once(folder)
+        await self.read_once(folder, at_home=True)
         self.prompt.focus()
 
     def _open_planned(self, planned: wire.PlannedEntry) -> None:

@@ -31,23 +31,25 @@ class ReadingCommands(UndoCommands):
     async def action_add_path(self, typed: str) -> None:
         await self.take_in(typed_path(typed))
 
-    async def take_in(self, path: Path) -> None:
-        """Reads a file; of a folder it asks first whether to keep up with it. The one door for both."""
+    async def take_in(self, path: Path, at_home: bool = False) -> None:
+        """Reads a file; of a folder it asks first whether to keep up with it. The one door for both. With `at_home` Home
+        stays: the line at the top says how far it is, and what could be asked comes by and by."""
         is_new = str(path) not in self.folders
         if not (is_new and await asyncio.to_thread(path.is_dir)):
-            await self.read_once(path)
+            await self.read_once(path, at_home)
             return
         with self.tell_failures():
             counted = await self.link.call(lambda client: client.count(path))
             match await self.app.push_screen_wait(KeepScreen(self.link, path, counted)):
                 case "watch":
-                    await self._watch(path)
+                    await self._watch(path, at_home)
                 case "once":
-                    await self.read_once(path)
+                    await self.read_once(path, at_home)
 
-    async def read_once(self, path: Path) -> None:
+    async def read_once(self, path: Path, at_home: bool = False) -> None:
         shown = short_path(str(path))
-        note = await self.conversation.say(f"{shown}: looking for what can be read")
+        said = f"{shown}: looking for what can be read"
+        note = Note(said) if at_home else await self.conversation.say(said)
         self._adding[self.link.add(path)] = shown, note, []
 
     def _added(self, message: StreamEvent) -> None:
@@ -66,7 +68,7 @@ class ReadingCommands(UndoCommands):
         _, note, _ = self._adding.pop(ticket)
         if note.is_attached:
             note.say(text, level)
-        else:  # it stood in a session that was left
+        else:  # it stood in a session that was left, or nowhere
             self.notify(display_safe(text), severity="error" if level == "error" else "information", markup=False)
         self.link.refresh_status()
 
@@ -75,12 +77,15 @@ class ReadingCommands(UndoCommands):
         with self.tell_failures():
             await self._watch(typed_path(typed))
 
-    async def _watch(self, path: Path) -> None:
+    async def _watch(self, path: Path, at_home: bool = False) -> None:
         folder = await self.link.call(lambda client: client.watch(path))
         text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
         said = f"{short_path(folder.path)} is not watched any more. What was read of it stays."
         self.shared.note_done(lambda client: client.unwatch(path), said)
-        await self.conversation.say(text)
+        if at_home:
+            self.notify(display_safe(text), markup=False)
+        else:
+            await self.conversation.say(text)
         self.link.refresh_status()
 
     @work

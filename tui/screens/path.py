@@ -52,13 +52,11 @@ class Tree(DirectoryTree):
         self._files = files
         super().__init__(path)
         self.guide_depth = 2
-        self.root.set_label(_name(path))
 
     def show(self, path: Path) -> None:
         """Begins at another folder."""
         if Path(self.path) != path:
             self.path = path
-            self.root.set_label(_name(path))
 
     def action_go_out(self) -> None:
         node = self.cursor_node
@@ -77,7 +75,9 @@ class Tree(DirectoryTree):
         return [path for path in paths if not path.name.startswith(".") and (self._files or _is_folder(path))]
 
     def render_label(self, node: TreeNode[DirEntry], base_style: Style, style: Style) -> Text:
-        label = Text(display_safe(str(node.label), line=True), style)
+        is_root = node.parent is None
+        name = short_path(str(Path(self.path).absolute())) if is_root else str(node.label)
+        label = Text(display_safe(name, line=True), style)
         return label.append("/") if node.allow_expand else label
 
 
@@ -168,10 +168,6 @@ class PathScreen(Dialog[Path | None]):
             line.update(describe_count(await self._link.call(lambda client: client.count(path))))
         except (DaemonError, DaemonDownError) as error:
             line.update(str(error))
-
-
-def _name(path: Path) -> str:
-    return short_path(str(path.absolute()))
 
 
 def _is_folder(path: Path) -> bool:

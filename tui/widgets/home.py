@@ -124,6 +124,11 @@ class Home(Container):
         yield self._line
 
     @property
+    def begins(self) -> bool:
+        """Whether it offers ways to begin: the memory is empty."""
+        return self._lists[self.BEGIN].display
+
+    @property
     def lists(self) -> list[HomeList]:
         """Those that are there, in order."""
         return [one for one in self._lists.values() if one.display]
@@ -176,7 +181,7 @@ def _headline(status: wire.Status) -> Content:
     if status.sources:
         watched = ", ".join(short_path(folder.path) for folder in status.folders)
         holds = f"It holds {count(status.sources, 'note')} and {count(status.episodes, 'passage')}"
-        more = f"{holds}{', and watches ' + display_safe(watched, line=True) if watched else ''}."
+        more = f"{holds}{', and watches ' + display_safe(watched, line=True) if watched else ''}. ↑ goes to the lists."
         return Content.assemble(("Ask your memory.", "bold"), (f" {more}", rows.MUTED))
     if status.folders or status.queue:
         return Content.assemble(
