@@ -70,11 +70,14 @@ class Token(Event):
     text: str
 
 
+STAMPED = "file of "  # before the day of what has none but that
+
+
 @dataclass(frozen=True, slots=True)
 class Citation(Event):
     """The proof under a line of an answer. `n` is the number shown, from 1; `quote` the exact words; `value` the words
     of that line that are the value asked for, "" where none is clear. Of a chat, `at` and `speaker` are those of the
-    `message` that was cited, by its number in the chat."""
+    `message` that was cited, by its number in the chat. `stamped`: `at` is no more than the time stamp of its file."""
 
     n: int
     episode_id: int
@@ -90,6 +93,7 @@ class Citation(Event):
     folded: bool = False  # of a line that is shown when it is asked for
     value: str = ""
     message: int | None = None
+    stamped: bool = False
 
     @property
     def label(self) -> str:
@@ -104,7 +108,7 @@ class Citation(Event):
         if self.at is None:
             return f"message {self.message}" if self.message else ""
         if self.message is None:
-            return self.at.date().isoformat()
+            return f"{STAMPED if self.stamped else ''}{self.at.date().isoformat()}"
         if self.at.time() == time.min:  # a chat that tells days alone
             return f"{self.at.date().isoformat()}, message {self.message}"
         return f"{self.at:%Y-%m-%d %H:%M}"

@@ -107,6 +107,8 @@ class Document:
     mtime_ns: int | None = None
 
 
+STAMP_SECONDS = 1  # between a file's date and its time stamp, if the one was made of the other
+
 # What is kept ---------------------------------------------------------------------------------
 
 
@@ -149,6 +151,14 @@ class Episode:
     refs: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()  # of each line of `text`, where they do not run on from `line`
     turns: tuple[TurnStart, ...] = ()  # of a chat, in order
+
+    @property
+    def is_stamped(self) -> bool:
+        """Whether the only time known of it is the time stamp of its file, which a copy may have made anew."""
+        stamp_ns = self.source.mtime_ns
+        return (
+            self.at is not None and stamp_ns is not None and abs(self.at.timestamp() - stamp_ns / 1e9) < STAMP_SECONDS
+        )
 
     def line_at(self, offset: int) -> int | None:
         """The source's line in which the character `offset` of `text` stands; None if it has no lines."""

@@ -71,20 +71,19 @@ def cited_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
 
 def cited_day(cited: wire.Citation) -> str:
     """When what is cited was written: `3 May 2026`, of a message `3 May 2026 18:05`."""
-    behind = cited.moment.removeprefix(cited.at.date().isoformat()) if cited.at else cited.moment
-    return f"{day(cited.at)}{behind}"
+    return cited.moment.replace(cited.at.date().isoformat(), day(cited.at), 1) if cited.at else cited.moment
 
 
 def citation_text(cited: wire.Citation) -> str:
     """A citation as it is copied: its words, where they stand, and when."""
-    where = cited.label if cited.line is None else f"{cited.label}, {day(cited.at)}".rstrip(", ")
+    where = cited.label if cited.line is None else f"{cited.label}, {cited_day(cited)}".rstrip(", ")
     return display_safe(f"“{cited.quote}” ({where})")
 
 
 def source_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
     """Where a citation is from, and when that was: `museum/fog.md:14, 9 Mar 2026`."""
     label = cited_label(cited, folders)
-    return label if cited.line is None else ", ".join(filter(None, (label, day(cited.at))))
+    return label if cited.line is None else ", ".join(filter(None, (label, cited_day(cited))))
 
 
 def answer_markdown(text: str, citations: Sequence[wire.Citation]) -> str:

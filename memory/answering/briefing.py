@@ -238,5 +238,6 @@ def _is_repeated(candidate: AnswerCandidate, shown: Sequence[AnswerCandidate]) -
 
 def _add_date(candidate: AnswerCandidate) -> AnswerCandidate:
     """The sentence with the day on which it was written."""
-    day = show_day(candidate.newness, candidate.episode) if candidate.episode.at else ""
+    episode = candidate.episode
+    day = show_day(candidate.newness, episode) if episode.at and not episode.is_stamped else ""
     return candidate if not day or day in candidate.shown else replace(candidate, shown=f"{candidate.shown} ({day})")

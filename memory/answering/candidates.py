@@ -200,6 +200,7 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
         passage=episode.text,
         earlier=earlier,
         message=turn.number if turn else None,
+        stamped=not (turn and turn.at) and episode.is_stamped,
     )
 
 

@@ -191,7 +191,7 @@ def _about(episode: Episode) -> str:
     parts = [f'from {kind} called "{one_line(episode.title, MAX_NAME_CHARS)}"']
     if episode.at is None:
         parts.append("written on an unknown day")
-    elif _is_of_file(episode):
+    elif episode.is_stamped:
         parts.append(f"whose file was last changed on {episode.at:%A}, {episode.at.date().isoformat()}")
     else:
         parts.append(f"written on {episode.at:%A}, {episode.at.date().isoformat()}")
@@ -200,12 +200,6 @@ def _about(episode: Episode) -> str:
     if episode.speaker:
         parts.append(f"by {one_line(episode.speaker, MAX_NAME_CHARS)}")
     return ", ".join(parts)
-
-
-def _is_of_file(episode: Episode) -> bool:
-    """Whether the only time known of an episode is that of its file, which a copy may have lost."""
-    ns = episode.source.mtime_ns
-    return ns is not None and episode.at is not None and abs(episode.at.timestamp() - ns / 1e9) < 1
 
 
 def parse_extractions(

@@ -39,7 +39,6 @@ MAX_ANCHOR_CANDIDATES = 500  # episodes that full text proposes
 LONGEST_ANCHOR = timedelta(days=366)  # a line that names a longer time dates no event
 _DURING = ("when", "while")
 LONGEST_MOMENT = timedelta(days=31)  # a longer time of a beginning is from when until when
-MAX_STAMP_MS = 1000  # between a file's date and its time stamp, if the one was made of the other
 _SAYS = re.compile(r"([^\W\d_][\w .'’-]{0,40}):\s+")
 _CAPITALISED = r"([^\W\d_]*[^\W\d_a-zß-ÿ][\w'’-]*)"
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|2[01])\d\d(?!\d)")
@@ -267,9 +266,7 @@ def _is_own(speaker: str | None, names: Sequence[str]) -> bool:
 
 def _dated(line: str, episode: Episode, now: datetime) -> Span | None:
     """When the line says that it was, else when it was written; nothing that is yet to come."""
-    source, at = episode.source, episode.at
-    if at is not None and source.mtime_ns is not None and abs(to_ms(at) - source.mtime_ns // 10**6) < MAX_STAMP_MS:
-        at = None
+    at = None if episode.is_stamped else episode.at
     named = resolve_time(line, at or now) if at or _YEAR.search(line) else None
     if named is not None and named.kind != "now":
         since, until = named.since, named.until

@@ -32,8 +32,8 @@ class ReadingCommands(UndoCommands):
         await self.take_in(typed_path(typed))
 
     async def take_in(self, path: Path, at_home: bool = False) -> None:
-        """Reads a file; of a folder it asks first whether to keep up with it. The one door for both. With `at_home` Home
-        stays: the line at the top says how far it is, and what could be asked comes by and by."""
+        """Reads a file; of a folder it asks first whether to keep up with it. The one door for both. With `at_home`
+        Home stays: the line at the top says how far it is, and what could be asked comes by and by."""
         is_new = str(path) not in self.folders
         if not (is_new and await asyncio.to_thread(path.is_dir)):
             await self.read_once(path, at_home)
