@@ -31,7 +31,7 @@ REVIEW: tuple[Action, ...] = (
         "review",
         "O",
     ),
-    Action("Take back", "Take your last decision back; it waits again.", "take_back", "review", "u"),
+    Action("Take back", "Take your last decision back; it waits again.", "take_back", "review", "u", footer="undo"),
     Action("Filter", "Show what waits, what was decided, or all.", "show_next_filter", "review", "f", footer="filter"),
     Action("Mark", "Mark it or not: one key then decides all that are marked.", "mark", "review", "space"),
     Action("Mark all", "Mark all that are listed, or none.", "mark_all", "review", "m"),

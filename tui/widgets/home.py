@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual import events, on
@@ -21,7 +22,7 @@ from tui import home as rows
 from tui.actions import Where, bindings_of
 from tui.home import Row
 from tui.widgets.plain import Plain
-from tui.wording import count, short_path
+from tui.wording import count
 
 
 @dataclass
@@ -179,7 +180,7 @@ class Home(Container):
 
 def _headline(status: wire.Status) -> Content:
     if status.sources:
-        watched = ", ".join(short_path(folder.path) for folder in status.folders)
+        watched = ", ".join(PurePath(folder.path).name or folder.path for folder in status.folders)
         holds = f"It holds {count(status.sources, 'note')} and {count(status.episodes, 'passage')}"
         more = f"{holds}{', and watches ' + display_safe(watched, line=True) if watched else ''}. ↑ goes to the lists."
         return Content.assemble(("Ask your memory.", "bold"), (f" {more}", rows.MUTED))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from textual import events
 from textual.content import Content
 
 from tui.widgets.plain import Plain
@@ -33,9 +32,9 @@ class Note(Plain):
         self._said = Content(super().text)
         self._hang()
 
-    def on_resize(self, event: events.Resize) -> None:
-        if event.size.width != self._columns:
-            self._columns = event.size.width
+    def on_resize(self) -> None:
+        if self.content_size.width != self._columns:
+            self._columns = self.content_size.width
             self._hang()
 
     def _hang(self) -> None:
