@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
@@ -42,7 +43,7 @@ from tui.wording import count
 
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
-QUIET_SECONDS = 5.0  # without a key or an answer, before what takes a moment is done
+QUIET_SECONDS = 3.0  # without a key, before what takes a moment is done
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 
@@ -211,7 +212,8 @@ class PalimpsestApp(App[None]):
         self.shared.activity.publish(message)
 
     @on(Prompt.Changed)
-    def _typed(self) -> None:
+    def _typed(self, message: Prompt.Changed) -> None:
+        self.shared.typed_at = time.monotonic() if message.text_area.text else None
         if self._quiet is not None:
             self._quiet.reset()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +14,8 @@ from daemon.client import Client
 from tui.link import Link
 from tui.messages import Activity, Disconnected, StatusChanged
 from tui.preferences import Preferences
+
+TYPING_SECONDS = 0.5  # after a key, in which the next one is to be expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class Shared:
     down: str = ""  # why the daemon does not answer; empty while it does, or before it was asked
     done: list[Done] = field(default_factory=list)  # on any page, the last one last
     review_at: wire.Revision | None = None  # what the page Review is to show when it is opened next
+    typed_at: float | None = None  # when a person typed last, on the monotonic clock; None: nothing is half typed
     news: dict[int, wire.Revision] = field(default_factory=dict)  # by id: facts that changed and nobody has looked at
 
     def note_done(self, undo: Callable[[Client], object], said: str, show: Callable[[], object] = lambda: None) -> Done:
@@ -60,6 +64,11 @@ class Shared:
             self.news[revision.id] = revision
         else:
             self.news.pop(revision.id, None)
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether a person is in the middle of a question."""
+        return self.typed_at is not None and time.monotonic() - self.typed_at < TYPING_SECONDS
 
     @property
     def folders(self) -> tuple[str, ...]:

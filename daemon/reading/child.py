@@ -38,7 +38,8 @@ SMALL = MIB  # bytes of a file that takes no memory worth looking at
 USED_MEMORY = 160 * MIB  # after which, too: what a large file took is given back
 MAX_FILE_EPISODES = 30_000  # of a file that holds several documents
 MAX_STREAM_EPISODES = 500_000  # of one that is read in parts
-LATE = 2.0  # times the limit of processor time: how long it may take altogether, also if the daemon has gone
+LATE = 4.0  # times the limit of processor time: how long it may take altogether, also if the daemon has gone
+NICENESS = 5  # who waits for an answer or types goes first; what is left of a core, it has
 OUT_OF_MEMORY = 77  # exit code, where the system sets no limit itself
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

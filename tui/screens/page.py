@@ -41,6 +41,7 @@ class Page(Screen[None]):
         # Textual looks how wide it is when all is mounted and styled, which would be styled anew.
         self.add_class("-wide" if self.app.size.width >= WIDE else "-narrow")
         use_styles(self)
+        self._is_new = True
         self.shared = shared
         self.link = shared.link
 
@@ -62,6 +63,11 @@ class Page(Screen[None]):
             self.call_next(self.status_changed, StatusChanged(self.shared.status, connected=True))
         elif self.shared.down:
             self.call_next(self.show_down, Disconnected(self.shared.down))
+
+    def _on_screen_resume(self, event: events.ScreenResume) -> None:
+        # Before Textual's own, which styles all widgets once more: those of a new page have just been styled.
+        event.refresh_styles = not self._is_new
+        self._is_new = False
 
     @property
     def places(self) -> tuple[Where, ...]:

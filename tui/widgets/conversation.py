@@ -32,8 +32,8 @@ from tui.widgets.transcript import Transcript
 from tui.wording import count
 
 NEW_SESSION = "New session"
-DRAW_SECONDS = 0.1  # between two drawings of an answer that comes: a person who types goes first
-UNSEEN_SECONDS = 1.0  # the same while its end is not in view
+DRAW_SECONDS = 0.1  # between two drawings of an answer that comes
+SELDOM_SECONDS = 1.0  # the same while its end is not in view, or a person types: that goes first
 
 
 class Conversation(Vertical):
@@ -156,7 +156,8 @@ class Conversation(Vertical):
             if isinstance(message.event, (wire.Answered, wire.Failed)):
                 self.call_next(self._draw)
             elif self._drawing is None:
-                self._drawing = self.set_timer(DRAW_SECONDS if self.transcript.follows else UNSEEN_SECONDS, self._draw)
+                is_seldom = self._shared.is_typing or not self.transcript.follows
+                self._drawing = self.set_timer(SELDOM_SECONDS if is_seldom else DRAW_SECONDS, self._draw)
 
     async def _draw(self) -> None:
         """Draws all that has come at once: each drawing takes the terminal from a person who types."""
