@@ -265,11 +265,21 @@ def _plain(document: Document, tags: tuple[str, ...]) -> Document:
     return replace(document, properties=plain, tags=(*document.tags, *tags))
 
 
+def _give_way() -> None:
+    """Others go first. Linux weighs a session's processes among themselves, and this one has a session of its own:
+    there the whole session is weighed, where the kernel groups so."""
+    os.nice(NICENESS)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(NICENESS))
+
+
 def _confine() -> None:
     """From now on nothing is written, started or connected to; no core is left behind."""
     import resource
 
     sys.dont_write_bytecode = True
+    _give_way()
     if sys.platform == "linux":
         with suppress(OSError):  # where the machine runs out of memory, this process goes first
             Path("/proc/self/oom_score_adj").write_text("1000")

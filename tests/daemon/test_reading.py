@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from daemon.reading import process
+from daemon.reading.child import NICENESS
 from daemon.reading.contents import FileDrafts, OpenFile, ReaderDiedError
 from daemon.reading.process import Readers
 from daemon.testing import run_daemon
@@ -43,6 +44,7 @@ def read(path, data):
         case "write": open(path, "w").write("gone")
         case "remove": os.remove(path)
         case "print": print("{}" * 100, flush=True); os.write(0, b"\\x00\\x00\\x00\\x02{}")
+        case "nice": return [Document(uri="", text=f"It is {os.nice(0)} nice.")]
         case "key": return [Document(uri="", text=f"The key is {os.environ.get('ANTHROPIC_API_KEY')}")]
     return [Document(uri="", text=data.decode())]
 
@@ -125,6 +127,12 @@ def test_what_a_reader_does_stays_where_it_is(
         read(shared_readers, odd)
     assert odd.read_text() == f"{what} it"
     assert read(shared_readers, good) == ["The tea is in the blue box."]
+
+
+def test_who_types_or_waits_for_an_answer_goes_first(shared_readers: Readers, tmp_path: Path) -> None:
+    odd = tmp_path / "a.odd"
+    odd.write_text("nice it")
+    assert read(shared_readers, odd) == [f"It is {os.nice(0) + NICENESS} nice."]
 
 
 def test_a_reader_starts_the_program_that_it_names(
