@@ -145,7 +145,7 @@ def find_fact_candidates(
     shown.sort(key=lambda pair: (-pair[1].score, pair[0].relation.id))
     if shown and asks_history:
         best, candidate = shown[0]
-        return [(best, _history(state, best, candidate, candidates))]
+        return [(best, show_history(state, best, candidate, candidates))]
     rows = relations.by_id(state.conn, sorted({id for fact, _ in shown for id in fact.past}))
     names = read_names(state.conn, rows)
     values = {one.id: names[one.object] for one in rows}
@@ -247,7 +247,7 @@ def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> 
     return named and short and contains_value(shown, value) and not any(contains_value(shown, old) for old in replaced)
 
 
-def _history(
+def show_history(
     state: AnswerState, best: FactCandidate, candidate: AnswerCandidate, known: Sequence[AnswerCandidate]
 ) -> AnswerCandidate:
     """What held, in order, as one line: the fact that holds, what it took the place of, and what else was told of its

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from memory.answering.candidates import AnswerCandidate, is_current
+from memory.answering.changes import list_changes
 from memory.answering.entries import KINDS, Entry, Kind, read_entries
 from memory.answering.features import AnswerState
 from memory.answering.owner import OwnerQuestion
@@ -114,6 +115,8 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
             return _next(state, topic)
         case "when":
             return _next_appointment(state, topic)
+        case "changed":
+            return list_changes(state)
         case "named":
             found = _whole_list(state, topic, LEAST_OF_NAME) if topic else []
         case _:

@@ -33,13 +33,13 @@ MAX_READ_CHARS = 4_000  # more is a document
 class QuestionType:
     """`subjects`: as they stand in the question, what a briefing is about, or the two sides of a comparison; none for
     other kinds. `in_order`: it asks what was when, one after the other, or how often something was. `of`: it may ask of
-    tasks in a state, of what is on some days, or of what comes next, whatever its kind; or, "named",
+    tasks in a state, of what is on some days, of what comes next, or of what changed, whatever its kind; or, "named",
     of a list by its name: "Ingredients of the soup?"."""
 
     kind: Kind = "fact"
     subjects: tuple[str, ...] = ()
     in_order: bool = False
-    of: Literal["", "open", "done", "dated", "next", "when", "named"] = ""
+    of: Literal["", "open", "done", "dated", "next", "when", "changed", "named"] = ""
 
     @property
     def asks_list(self) -> bool:
@@ -48,7 +48,9 @@ class QuestionType:
 
 
 FACT = QuestionType()
-_LISTED: tuple[Literal["open", "done", "next", "dated", "when"], ...] = ("open", "done", "next", "dated", "when")
+_LISTED: tuple[Literal["open", "done", "next", "dated", "when", "changed"], ...] = (
+    "open", "done", "next", "dated", "when", "changed",
+)  # fmt: skip
 
 
 def asks_course(question: str) -> bool:
@@ -60,6 +62,12 @@ def asks_course(question: str) -> bool:
 def course_words(language: str) -> frozenset[str]:
     """The stems of the words by which a question asks how something changed."""
     return frozenset(stem(word, language) for word in word_set("question_types", "course_words", language=language))
+
+
+@cache
+def changed_words(language: str) -> frozenset[str]:
+    """The stems of the words by which a question asks what changed."""
+    return frozenset(stem(word, language) for word in word_set("question_types", "changed_words", language=language))
 
 
 def question_type(question: str, language: str = ENGLISH, known: Collection[str] = ()) -> QuestionType:
@@ -100,6 +108,8 @@ def _question_type(question: str, language: str, known: Collection[str]) -> Ques
 
 def format_hint(type: QuestionType) -> str:
     """How an answer of that type is to be written, as a sentence for a model; "" where that needs no word."""
+    if type.of == "changed":
+        return _CHANGED
     return _IN_ORDER if type.kind == "list" and type.in_order else _HINTS[type.kind]
 
 
@@ -119,6 +129,7 @@ _HINTS: dict[Kind, str] = {
     "about": "Write a briefing of a few lines: what or who it is, what belongs to it and since when, what has changed,"
     " and what is newest.",
 }
+_CHANGED = "Say of each thing that changed what it was, what it is now and since when, each on a line of its own."
 _IN_ORDER = "Say what was when, the oldest first, each on a line of its own with its date."
 
 
@@ -182,7 +193,7 @@ def _patterns(language: str) -> dict[str, re.Pattern[str]]:
         key: re.compile(table.get(key, "(?!)").replace("\n", "").replace("{side}", side), re.IGNORECASE)
         for table in own
         for key in keys
-        if key != "course_words"
+        if not key.endswith("_words")
     }
 
 
