@@ -64,6 +64,7 @@ async def test_choosing_a_folder(looks: Looks, tmp_path: Path, monkeypatch: pyte
         field.cursor_blink = False
         chat.app.screen.query_one(Tree).focus()  # what is typed leads to no other folder then
         field.value = "~/home/notes"
+        await chat.until(lambda: "would be read" in chat.words())
         await looks.everywhere(chat, "path")
         await chat.app.pop_screen()
         much = wire.Counted(1904, 52_000_000, complete=True)

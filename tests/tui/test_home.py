@@ -266,7 +266,7 @@ async def test_chats_are_imported_from_a_file(tmp_path: Path) -> None:
         await chat.until(lambda: "as WhatsApp and others" in chat.words())
         chat.app.screen.query_one(Input).value = str(export)
         await chat.pilot.press("enter")
-        await chat.until(lambda: "1 note read, 1 passage." in chat.words().replace(" │ │", ""))
+        await chat.until(lambda: any("1 note read, 1 passage." in one.message for one in chat.app._notifications))
         assert chat.client.added == [export] and chat.client.state.folders == ()
 
 
