@@ -82,9 +82,9 @@ class Client:
         """Keeps what a person told, in their own words, said now in that chat session."""
         return self._call("POST", "/told", wire.Told, SLOW, text=text, conversation=conversation)
 
-    def take_back_told(self) -> wire.Told:
-        """Forgets what was kept last of what a person told."""
-        return self._call("POST", "/told/undo", wire.Told, SLOW)
+    def take_back_told(self, source: str = "") -> wire.Told:
+        """Forgets what was kept last of what a person told, if it is this `source`, or whatever it is."""
+        return self._call("POST", "/told/undo", wire.Told, SLOW, source=source)
 
     def set_telling(self, remember: str) -> None:
         """From now on: whether what a person tells in the chat is kept: yes | no | ask."""

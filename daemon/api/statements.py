@@ -23,8 +23,8 @@ def routes(api: Api, services: Services) -> None:
         await services.work(partial(telling.set, remember))
 
     @api.post("/told/undo")
-    async def take_back() -> wire.Told:
-        last = await services.work(telling.find_last)
+    async def take_back(source: str = "") -> wire.Told:
+        last = await services.work(partial(telling.find_last, source))
         unit = partial(documents.forget, memory, services.backups, last.source, None, None, None)
         services.erasing.watch(await services.write(unit))
         return last

@@ -72,10 +72,12 @@ class Telling:
         except SettingsError as error:
             raise InvalidInputError(str(error)) from error
 
-    def find_last(self) -> wire.Told:
-        """What was kept last. NotFoundError if nothing is."""
+    def find_last(self, source: str = "") -> wire.Told:
+        """What was kept last. NotFoundError if nothing is, or if that is not this `source`."""
         if (last := self._last()) is None:
             raise NotFoundError("Nothing is kept of what you told.")
+        if source not in ("", last.source):
+            raise NotFoundError("That is not what you told last: it was taken back, or you told more since.")
         return last
 
     def _last(self) -> wire.Told | None:

@@ -26,7 +26,7 @@ from starlette.types import Receive, Scope, Send
 from daemon.mcp.agent import Agent
 from daemon.mcp.server import AgentServer
 from daemon.mcp.tokens import Tokens
-from daemon.process.connections import limit_connections
+from daemon.process.connections import limit_connections, open_tcp
 
 PATH = "/mcp"
 HOST = "127.0.0.1"  # never another one
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 def listen(port: int) -> socket.socket:
     """The socket that agents come to; port 0 is any that is free. OSError where it is taken."""
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock = open_tcp()
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((HOST, port))

@@ -122,6 +122,12 @@ class Connection(H11Protocol):
         return True
 
 
+def open_tcp(family: int = socket.AF_INET) -> socket.socket:
+    """A socket to listen on. asyncio sends what is written at once only where it is told that it is TCP; else the end
+    of a reply waits, for some 40 ms, until the client has acknowledged the begin of it."""
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+
+
 def limit_connections(most: int, request_s: float) -> type[Connection]:
     """The connections of one server."""
     return type("LimitedConnection", (Connection,), {"most": most, "request_s": request_s, "refused": set()})

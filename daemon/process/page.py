@@ -16,6 +16,7 @@ from daemon import wire
 from daemon.api.gate import Gate
 from daemon.failures import ConflictError
 from daemon.paths import Paths, private_folder
+from daemon.process.connections import open_tcp
 from daemon.process.server import Server
 from daemon.settings import Settings
 from daemon.web.sessions import LINK_SECONDS, WebSessions
@@ -134,7 +135,7 @@ class Page:
 def _bind(port: int) -> list[socket.socket]:
     """A port of this machine's, over IPv4 and, where that is there and free, IPv6: nobody else shall answer for
     `localhost`. ConflictError if it is taken."""
-    first = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    first = open_tcp()
     if os.name != "nt":  # a page that was just closed has its port back; where it would share it, it must not
         first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -146,7 +147,7 @@ def _bind(port: int) -> list[socket.socket]:
         raise
     second = None
     try:
-        second = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+        second = open_tcp(socket.AF_INET6)
         second.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         second.bind(("::1", first.getsockname()[1]))
     except OSError:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from daemon.api.gate import LISTENERS
 from daemon.paths import Paths, private_folder
-from daemon.process.connections import limit_connections
+from daemon.process.connections import limit_connections, open_tcp
 from daemon.settings import DaemonSettings
 
 CLOSE_SECONDS = 3  # for replies that are still being sent when all work has ended
@@ -100,7 +100,7 @@ def forget_address(paths: Paths) -> None:
 
 
 def _listen_tcp(paths: Paths) -> tuple[socket.socket, str]:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = open_tcp()
     listener.bind(("127.0.0.1", 0))
     token = secrets.token_urlsafe(32)
     private_folder(paths.runtime)

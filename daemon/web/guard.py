@@ -44,14 +44,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-# What the page may ask. Nothing here reads a path that the page names, forgets, shows secrets, changes settings or
-# ends the daemon: whoever got into the page could not, either.
+# What the page may ask. Nothing here reads a path that the page names, forgets anything but what was told last, shows
+# secrets, changes settings or ends the daemon: whoever got into the page could not, either.
 ALLOWED = {
     "GET": re.compile(
         r"/(hello|status|home|suggestions|plans|names|graph|object|note|facts|history|revisions(/\d+)?"
         r"|search/(objects|facts|notes)|episodes/\d+(/around)?|traces/\d+(/why|/whynot)?|conversations(/\d+)?)"
     ),
-    "POST": re.compile(r"/(ask|conversations|traces/\d+/feedback|revisions/\d+)"),
+    "POST": re.compile(r"/(ask|told(/undo)?|conversations|traces/\d+/feedback|revisions/\d+)"),
 }
 
 WRONG_HOST = wire.Failed("forbidden", "This page is at home at 127.0.0.1 only.", "Open it anew: pal web")

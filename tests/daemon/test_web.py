@@ -219,7 +219,7 @@ def test_the_page_reaches_no_more_than_it_needs(page: Browser, running: RunningD
     routes = {(method.upper(), path.replace("{id}", "1")) for path, methods in described.items() for method in methods}
     allowed = {(method, path) for method, path in routes if method in ALLOWED and ALLOWED[method].fullmatch(path)}
     assert {path for method, path in allowed if method != "GET"} == {
-        "/ask", "/conversations", "/traces/1/feedback", "/revisions/1",
+        "/ask", "/told", "/told/undo", "/conversations", "/traces/1/feedback", "/revisions/1",
     }  # fmt: skip
     never = {"/stop", "/forget", "/secrets", "/secrets/places", "/add", "/backup", "/page", "/page/close", "/folders"}
     assert not never & {path for _, path in allowed} and never <= {path for _, path in routes}

@@ -79,6 +79,27 @@ def test_a_question_is_answered_with_the_passage_it_rests_on(visitor: Visitor, p
     expect(page).to_have_url(re.compile(r"#/ask/\d+$"))
 
 
+def test_what_is_told_is_kept_where_that_is_wanted_and_taken_back(visitor: Visitor, page: Page) -> None:
+    page.keyboard.press("2")
+    ask(page, "I moved to Bergen.")
+    expect(page.locator(".turn .told")).to_contain_text("Not kept: “I moved to Bergen.”")
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.locator(".turn .told")).to_contain_text("Kept in your own words: “I moved to Bergen.”")
+    visitor.client.set_telling("yes")
+    ask(page, "I moved to Bodø. Where does the ferry leave from?")
+    told = page.locator(".turn").last
+    expect(told.locator(".line").first).to_contain_text("Pier")
+    expect(told.locator(".told")).to_contain_text("Kept in your own words: “I moved to Bodø.”")
+    page.get_by_role("button", name="Take it back").first.click()
+    expect(page.locator(".turn").first.get_by_role("alert")).to_contain_text("not what you told last")
+    for place in ("last", "first"):
+        turn = getattr(page.locator(".turn"), place)
+        turn.get_by_role("button", name="Take it back").click()
+        expect(turn.locator(".told")).to_contain_text("Not kept any more")
+    assert [one.uri for one in visitor.client.sources().sources if one.uri.startswith("told:")] == []
+    visitor.client.set_telling("no")
+
+
 def test_what_is_not_there_is_said(page: Page) -> None:
     page.keyboard.press("2")
     page.locator("textarea").evaluate(  # all in one burst, as a program types

@@ -2,7 +2,7 @@
 
 import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
-import { count, dotted, inline, splitLines } from "./text.js";
+import { count, dotted, inline, splitLines, statement } from "./text.js";
 import {
   DayField,
   Empty,
@@ -66,7 +66,7 @@ export async function ask(question) {
       session.id = (await post("/conversations", { title: titleOf(question) })).id;
       keepAddress("ask", session.id);
     }
-    const body = { question, conversation: session.id, ...(turn.asOf ? { as_of: turn.asOf } : {}) };
+    const body = { question, conversation: session.id, own_words: true, ...(turn.asOf ? { as_of: turn.asOf } : {}) };
     for await (const event of stream("/ask", body, abort.signal)) {
       take(turn, event);
       changed();
@@ -95,6 +95,9 @@ function take(turn, event) {
       if (name === "rank" && detail.episodes) turn.stages.rank = `kept ${detail.episodes}`;
       break;
     }
+    case "Told":
+      turn.told = event;
+      break;
     case "Preview":
       turn.preview = { ...event, lines: splitLines(event.text, event.citations) };
       break;
@@ -231,11 +234,43 @@ function Turn({ turn, chosen, choose }) {
       [${one.n}] has changed. Before: “${one.old}”${" "}
       ${one.new ? `Now: “${one.new}”` : "Its source does not say so any more."}
     </p>`)}
+    ${turn.told && turn.state === "done" && html`<${Told} turn=${turn} />`}
     ${turn.state === "stopped" && html`<p class="muted">Stopped.</p>`}
     ${turn.state === "broken" && html`<p class="muted">It broke off before the end.</p>`}
     ${turn.state === "failed" && html`<div class="problem" role="alert"><p>${turn.problem.message} ${turn.problem.remedy}</p></div>`}
     ${turn.state === "done" && html`<${Meta} turn=${turn} />`}
   </article>`;
+}
+
+/** What was told beside what was asked: kept, not kept, or taken back; `source` is the note that holds it. */
+function Told({ turn }) {
+  const { text, source, besides, changes = [] } = turn.told;
+  const send = async (path, body, became) => {
+    try {
+      const told = await post(path, body);
+      turn.told = { ...turn.told, ...became(told), problem: null };
+    } catch (problem) {
+      turn.told = { ...turn.told, problem };
+    }
+    changed();
+  };
+  const keep = () =>
+    send("/told", { text, conversation: session.id }, (told) => ({ ...told, besides: besides || turn.question }));
+  const takeBack = () => send("/told/undo", { source }, () => ({ source: "", changes: [], gone: true }));
+  const said = turn.told.gone ? "Not kept any more: " : source ? "Kept in your own words: " : "Not kept: ";
+  return html`<div class="told">
+    ${(besides || !source) && html`<p>${said}“${text}”</p>`}
+    ${besides && changes.map((one) => html`<p>
+      From now on: ${statement(one.new)}; before: ${statement(one.old)}
+    </p>`)}
+    ${turn.told.problem && html`<p class="problem" role="alert">${turn.told.problem.message}</p>`}
+    ${
+      source
+        ? html`<button class="quiet" onClick=${takeBack}>Take it back</button>`
+        : html`<button class="quiet" onClick=${keep}>Keep it</button>`
+    }
+    ${!source && !turn.told.gone && html`<span class="muted">To keep what you tell from now on: pal config set chat.remember yes</span>`}
+  </div>`;
 }
 
 function Line({ line, chosen, choose }) {

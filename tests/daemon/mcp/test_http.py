@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -23,7 +24,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from daemon.cli.config import write_setting
-from daemon.mcp.http import MAX_CONNECTIONS
+from daemon.mcp.http import MAX_CONNECTIONS, listen
 from daemon.mcp.tokens import Tokens
 from daemon.testing import RunningDaemon
 from tests.daemon.mcp.conftest import PAL, call
@@ -164,6 +165,23 @@ def test_it_listens_on_this_machine_alone(served: Served) -> None:
     for host in (*hosts, "127.0.0.2"):
         with pytest.raises(OSError):
             socket.create_connection((host, port), 1)
+
+
+async def test_what_is_answered_is_sent_at_once() -> None:
+    waits = anyio.Event()
+    delays = True
+
+    async def see(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal delays
+        delays = not writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        writer.close()
+        waits.set()
+
+    with listen(0) as sock:
+        async with await asyncio.start_server(see, sock=sock):
+            socket.create_connection(sock.getsockname()).close()
+            await waits.wait()
+    assert not delays
 
 
 def test_only_a_hash_of_a_token_is_kept_and_only_its_owner_reads_that(served: Served, daemon: RunningDaemon) -> None:
