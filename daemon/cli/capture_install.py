@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import click
 
 from daemon.cli import output
-from daemon.cli.program_files import find_pal, inner_object, read_object, write_object, write_text
+from daemon.cli.program_files import (
+    find_codex_settings,
+    find_pal,
+    inner_object,
+    read_object,
+    read_toml,
+    write_object,
+    write_text,
+)
 from daemon.cli.session import Session, pass_session
 from daemon.paths import HOME
 
@@ -66,17 +73,14 @@ def _is_ours(entry: Any) -> bool:
 
 
 def _install_codex(session: Session, yes: bool, only_print: bool) -> None:
-    file = Path(os.environ.get("CODEX_HOME") or "~/.codex").expanduser() / "config.toml"
+    file = find_codex_settings()
     command = [*shlex.split(_environment(session, "env ")), find_pal(), "capture", "--codex"]
     line = f"notify = {json.dumps(command)}"
     output.print_text(line)
     if only_print:
         return
-    text = file.read_text("utf-8") if file.exists() else ""
-    try:
-        known = tomllib.loads(text).get("notify")
-    except tomllib.TOMLDecodeError as error:
-        raise click.ClickException(f"{file} is no TOML ({error}): mend it first, nothing was changed.") from error
+    text, kept = read_toml(file)
+    known = kept.get("notify")
     if known == command:
         output.say("It stands there already.")
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,11 +14,21 @@ import click
 from daemon.cli import output
 from daemon.cli.config import write_setting
 from daemon.cli.mcp_options import grants, open_tokens
-from daemon.cli.program_files import find_pal, inner_object, read_object, write_object
+from daemon.cli.program_files import (
+    find_codex_settings,
+    find_pal,
+    inner_object,
+    read_object,
+    read_toml,
+    write_object,
+    write_text,
+)
 from daemon.cli.session import Session, pass_session
 from daemon.paths import HOME
 
 SERVERS = "mcpServers"
+TOML_SERVERS = "mcp_servers"
+NAME = "palimpsest"
 TOKEN = "TOKEN"  # what is shown in its place
 
 
@@ -40,6 +50,7 @@ PROGRAMS = {
     ),
     "cursor": Program("~/.cursor/mcp.json", "url"),
     "gemini": Program("~/.gemini/settings.json", "httpUrl"),
+    "codex": Program("~/.codex/config.toml"),  # or where CODEX_HOME says
 }
 
 
@@ -68,9 +79,9 @@ def install(
     program = PROGRAMS[client]
     if over_http and not program.url:
         raise click.UsageError(f"{client} takes no address with a token. Leave out --http: it starts `pal mcp` itself.")
-    file = Path(program.file).expanduser()
+    file = find_codex_settings() if client == "codex" else Path(program.file).expanduser()
     entry = _http_entry(session, program, TOKEN) if over_http else _entry(session, client)
-    output.print_text(json.dumps({SERVERS: {"palimpsest": entry}}, indent=2))
+    output.print_text(_as_toml(entry) if file.suffix == ".toml" else json.dumps({SERVERS: {NAME: entry}}, indent=2))
     granted = dict(_granted(client, folders, everything, writes))
     if granted:
         output.print_text(
@@ -80,17 +91,52 @@ def install(
         if over_http:
             output.say(f"In place of {TOKEN} stands what this prints: pal mcp token {client}")
         return
-    kept = read_object(file)
-    servers = inner_object(file, kept, SERVERS)
+    write = _prepare_toml(file, entry) if file.suffix == ".toml" else _prepare_json(file)
     if not yes:
         click.confirm(f"Write this into {file}{' and config.toml' if granted else ''}?", abort=True, err=True)
     for key, value in granted.items():
         write_setting(session.paths.config, key, value)
-    servers["palimpsest"] = _http_entry(session, program, open_tokens(session).issue(client)) if over_http else entry
-    write_object(file, kept)
+    write(_http_entry(session, program, open_tokens(session).issue(client)) if over_http else entry)
     output.say(f"Written. Start {client} again, and it has the memory's tools.")
     if over_http:
         output.say("It reaches them as long as this runs: pal mcp --http")
+
+
+def _prepare_json(file: Path) -> Callable[[dict[str, Any]], None]:
+    """What puts the entry into a file of JSON. ClickException where that holds something else."""
+    kept = read_object(file)
+    servers = inner_object(file, kept, SERVERS)
+
+    def write(entry: dict[str, Any]) -> None:
+        servers[NAME] = entry
+        write_object(file, kept)
+
+    return write
+
+
+def _prepare_toml(file: Path, entry: dict[str, Any]) -> Callable[[dict[str, Any]], None]:
+    """The same of TOML, behind what stands there, which stays as it is. ClickException where it has another entry."""
+    text, kept = read_toml(file)
+    servers = kept.get(TOML_SERVERS, {})
+    known = servers.get(NAME) if isinstance(servers, dict) else servers
+    if known not in (None, entry):
+        raise click.ClickException(
+            f"{file} has another entry at [{TOML_SERVERS}.{NAME}]. Take it out, or put this into its place."
+        )
+
+    def write(entry: dict[str, Any]) -> None:
+        if known is None:
+            write_text(file, f"{text.rstrip()}\n\n{_as_toml(entry)}\n".lstrip())
+
+    return write
+
+
+def _as_toml(entry: dict[str, Any]) -> str:
+    """A section; strings and lists of TOML are written as those of JSON."""
+    env = entry.get("env", {})
+    lines = [f"{key} = {json.dumps(value)}" for key, value in entry.items() if key != "env"]
+    lines += [f"env = {{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in env.items())} }}"] if env else []
+    return "\n".join([f"[{TOML_SERVERS}.{NAME}]", *lines])
 
 
 def _entry(session: Session, client: str) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,11 @@ import click
 def find_pal() -> str:
     """The command by which another program starts this one."""
     return shutil.which("pal") or str(Path(sys.executable).with_name("pal"))
+
+
+def find_codex_settings() -> Path:
+    """Where Codex keeps its settings."""
+    return Path(os.environ.get("CODEX_HOME") or "~/.codex").expanduser() / "config.toml"
 
 
 def read_object(file: Path) -> dict[str, Any]:
@@ -33,6 +40,15 @@ def inner_object(file: Path, kept: dict[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(inner, dict):
         raise click.ClickException(f'"{key}" in {file} is no object: mend it first, nothing was changed.')
     return inner
+
+
+def read_toml(file: Path) -> tuple[str, dict[str, Any]]:
+    """What a file of TOML says, as it stands there and as values; nothing if it is not there. ClickException."""
+    try:
+        text = file.read_text("utf-8") if file.exists() else ""
+        return text, tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{file} is no TOML ({error}): mend it first, nothing was changed.") from error
 
 
 def write_text(file: Path, text: str) -> None:

@@ -269,8 +269,8 @@ def _iso(value: str) -> datetime | None:
 
 
 def _mail(value: str) -> datetime | None:
-    if ":" not in value or value[:1].isdecimal() is value[:1].isalpha():
-        return None
+    if ":" not in value or value[:1].isdecimal() is value[:1].isalpha() or _HALF_DAY.search(value):
+        return None  # of mails none tells the half of the day, which would be read over
     from email.utils import parsedate_to_datetime  # which takes longer to import than all of this
 
     try:
@@ -301,6 +301,7 @@ def _clock() -> re.Pattern[str]:
     )
 
 
+_HALF_DAY = re.compile(r"\d\s?[ap]\.?m\b", re.IGNORECASE)
 STAMP = re.compile(r"(?<!\d)(\d{8})[T_-]?(\d\d)(\d\d)(\d\d)?(Z?)(?!\d)")
 _WEEK = re.compile(r"(?<!\d)((?:19|20)\d\d)-?W(\d\d)(?:-([1-7]))?(?!\d)", re.IGNORECASE)
 _MONTH = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_. ]?(0[1-9]|1[0-2])(?!\d)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,30 @@ def test_the_entry_is_shown_asked_about_and_written(shell: Shell, tmp_path: Path
     assert json.loads((file.parent / "mcp.json.before-palimpsest").read_text("utf-8"))["theme"] == "dark"
     granted = load(tmp_path / "memory" / "config.toml").mcp.clients
     assert granted == {"cursor": McpClientSettings(folders=(str(tmp_path / "notes"),), write=True)}
+
+
+def test_codex_is_told_in_toml_behind_what_stands_there(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    file = tmp_path / "codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_text('model = "a"  # mine\n\n[mcp_servers.other]\ncommand = "x"\n', "utf-8")
+    said = shell.pal("mcp", "install", "codex", "--yes")
+    assert said.code == 0 and "[mcp_servers.palimpsest]" in said.out
+    kept = tomllib.loads(file.read_text("utf-8"))
+    assert file.read_text("utf-8").startswith('model = "a"  # mine\n') and kept["mcp_servers"]["other"] == {
+        "command": "x"
+    }
+    entry = kept["mcp_servers"]["palimpsest"]
+    assert entry["args"] == ["mcp", "--client", "codex"]
+    assert entry["env"] == {"PALIMPSEST_HOME": str(tmp_path / "memory")}
+    before = file.read_text("utf-8")
+    assert shell.pal("mcp", "install", "codex", "--yes").code == 0 and file.read_text("utf-8") == before
+    file.write_text(before.replace('"codex"', '"another"'), "utf-8")
+    said = shell.pal("mcp", "install", "codex", "--yes")
+    assert said.code == 1 and "another entry" in said.err
+    assert shell.pal("mcp", "install", "codex", "--http").code == 2
 
 
 def test_over_http_it_gets_a_token_that_is_written_and_not_shown(shell: Shell, tmp_path: Path) -> None:

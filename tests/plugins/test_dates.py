@@ -65,6 +65,8 @@ def test_one_day_in_many_spellings(text: str) -> None:
         "20240305_1430",
         "5 March 2024, 14:30",
         "March 5, 2024 at 2:30 pm",
+        "Mar 5, 2024, 2:30 PM",
+        "Mar 5, 2024, 2:30\u202fPM",
         "Tue 5 Mar 2024 14:30",
     ],
 )
