@@ -5,6 +5,7 @@ Nothing is found where nothing changed, or nothing that the question asks of; th
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from memory.answering.candidates import AnswerCandidate, begins_ms, read_names, select_current
 from memory.answering.facts import MAX_FACTS_NEAR, FactCandidate, show_history
@@ -36,6 +37,15 @@ def list_changes(state: AnswerState) -> list[AnswerCandidate]:
     asked = _topic(state)
     about = [one for one in lines if asked <= frozenset(state.features.stem_words(one.shown))]
     return about[:MAX_CHANGES]
+
+
+def select_changed(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Of an answer's lines those that stand above an earlier value, and these; all if there is none. None where the
+    question asks for whatever changed."""
+    if not state.objects and not _topic(state):
+        return []
+    over = [one.earlier or after.earlier for one, after in pairwise([*lines, *lines[-1:]])]
+    return [one for one, is_over in zip(lines, over, strict=True) if is_over] or [*lines]
 
 
 def _list_replacing(conn: Connection) -> list[int]:

@@ -68,6 +68,7 @@ NOTHING_THERE = "Nothing that was read lies in that time and place, so there is 
 NO_WORD = "The question has no word, so there is nothing to look for."
 NOT_FOUND = "Your memory does not say."
 NOT_FOUND_THERE = "That part of your memory does not say."
+NOTHING_CHANGED = "No fact that your memory knows of took the place of another{}."
 NOTHING_OF = "There is nothing in your memory about {}."
 NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
 NEAREST = "What comes nearest:"
@@ -95,7 +96,8 @@ def extract_answer(
     is_answered = bool(candidates) and (found.only_time or candidates[0].own)  # all that is told of a time answers
     absent = () if is_answered or not candidates else absent_names(state, candidates)
     certainty = 1.0 if is_answered else 0.0 if absent else confidence(state, candidates)
-    if found.question.type.kind == "about" and found.named_objects and not absent:  # all that is told of it answers
+    asks_all = found.question.type.kind == "about" or found.question.type.of == "changed"
+    if asks_all and found.named_objects and not absent:  # all that is told of it answers
         certainty = max(certainty, settings.threshold)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
     listed = _list_entries(state) if found.question.asks_entries and not absent else []
@@ -107,8 +109,13 @@ def extract_answer(
         usual = select_best(candidates, chains[0], settings)
         whole = _list_around(state, candidates[0]) if found.question.type.of == "named" else []
         selected = whole or fold(state, select_by_type(state, candidates, usual, settings))
+    asks_changed = found.question.type.of == "changed" and not listed and not absent
+    if asks_changed:
+        selected = _select_changed(state, selected)
     lines = _cite(show_edited(state, selected))
     answer = make_answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
+    if asks_changed and not any(one.earlier for one in selected):
+        answer = _deny_change(found, answer)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
@@ -294,6 +301,19 @@ def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate], absen
     return Answer(text, told.citations, no_answer=True, missing=(tuple(absent) or missing)[:MAX_MISSING_WORDS])
 
 
+def _select_changed(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    from memory.answering.changes import select_changed
+
+    return select_changed(state, selected)
+
+
+def _deny_change(found: RetrievalResult, answer: Answer) -> Answer:
+    """The answer where nothing changed of what is asked of: what notes say of it, or that it is so."""
+    when = found.question.when
+    said = NOTHING_CHANGED.format(f" {when.words}" if when is not None else "")
+    return replace(answer, note=said) if answer.citations and not answer.no_answer else Answer(said, no_answer=True)
+
+
 def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[Token | Citation, None, Answer]:
     """The extractive answer, line by line, with a sentence why no model wrote if one should have."""
     answer = extractive.answer
@@ -302,7 +322,7 @@ def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[
         yield from answer.citations
         return replace(answer, note=why)
     yield from stream_lines(extractive.lines)
-    return replace(answer, note=f"{why} {WORD_FOR_WORD}" if why else "")
+    return replace(answer, note=" ".join(filter(None, [answer.note, f"{why} {WORD_FOR_WORD}" if why else ""])))
 
 
 MAX_EPISODES_PER_PART = 5  # of each part of a question that are looked at before those of the whole

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
+from memory.answering.extractive import NOTHING_CHANGED
 from memory.nouns import Answer
 from plugins.embedders.static import StaticEmbedder
 
@@ -66,6 +67,19 @@ def test_the_old_and_the_new_are_both_cited(notes: Memory) -> None:
     assert cited == [("phone: 0161 555 01", 2025), ("phone: 0161 555 02", 2026)]
 
 
-@pytest.mark.parametrize("question", ["What changed about Ida Holm?", "What changed my mind about the ferry?"])
-def test_where_nothing_changed_the_notes_answer_as_ever(notes: Memory, question: str) -> None:
-    assert ", then " not in ask(notes, question).text
+def test_where_no_fact_of_somebody_changed_that_is_said() -> None:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as fresh:
+        fresh.remember("Ida Holm paints boats.\n\nIda Holm lives on a boat.", source="/Ida Holm.md", at=NOW)
+        answer = ask(fresh, "What changed about Ida Holm?")
+    assert "Ida Holm lives on a boat." in answer.text and answer.note == NOTHING_CHANGED.format("")
+
+
+def test_where_nothing_changed_at_all_that_is_the_answer(notes: Memory) -> None:
+    answer = ask(notes, "What changed since 22 November 2026?")
+    assert answer.no_answer and answer.citations == ()
+    assert answer.text == NOTHING_CHANGED.format(" since 22 November 2026")
+
+
+def test_who_asks_for_the_cause_of_a_change_asks_for_something_else(notes: Memory) -> None:
+    answer = ask(notes, "What changed my mind about the ferry?")
+    assert "keeps the ferry" in answer.text and answer.note == ""
