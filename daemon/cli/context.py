@@ -11,6 +11,7 @@ from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.mcp_options import check_name
 from daemon.cli.options import as_of_option, json_option, scope_options
+from daemon.cli.questions import explain_nothing
 from daemon.cli.session import Session, pass_session
 
 
@@ -56,7 +57,7 @@ def context(
     elif found.lines:
         output.print_text(found.text)
     if not found.lines:
-        raise NothingFound("Nothing in the memory bears on that.")
+        raise NothingFound(explain_nothing(session, "Nothing in the memory bears on that."))
 
 
 def _seen_by(session: Session, name: str) -> wire.Scope:

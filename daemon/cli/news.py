@@ -13,6 +13,7 @@ from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.facts import describe_end, place
 from daemon.cli.options import as_date, json_option
+from daemon.cli.questions import explain_nothing
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count, modality, statement
 
@@ -43,7 +44,7 @@ def today(session: Session, day: datetime | None, since: datetime | None, as_jso
     if not (reply.changed_total or reply.planned_total or waiting):
         if as_json:
             output.print_json(reply)
-        raise NothingFound("Nothing changed, nothing is due and nothing waits for you.")
+        raise NothingFound(explain_nothing(session, "Nothing changed, nothing is due and nothing waits for you."))
     if as_json:
         output.print_json(reply)
         return
@@ -91,7 +92,7 @@ def diff(session: Session, since: datetime, until: datetime | None, limit: int, 
     if as_json:
         output.print_json(reply)
     if not any(reply.totals):
-        raise NothingFound("Nothing changed in that time.")
+        raise NothingFound(explain_nothing(session, "Nothing changed in that time."))
     if not as_json:
         _print_diff(reply)
 

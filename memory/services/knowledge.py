@@ -23,7 +23,7 @@ from memory.nouns import (
     Verdict,
 )
 from memory.services.state import State
-from memory.store import episodes, fact_vectors, facts, graph, recent, relations, revisions
+from memory.store import episodes, fact_vectors, facts, graph, recent, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.mentions import norm
@@ -207,6 +207,8 @@ class Knowledge:
         """The objects of that name. NotFoundError if there are none."""
         key = norm(name)
         found = (graph.owner(conn) if key in ME else []) or graph.all_by_norm(conn, key)
+        if not found and not sources.list_sources(conn, limit=1):
+            raise NotFoundError(f"Nothing is known of {name!r}: nothing has been read yet.")
         if not found:
             names = graph.beginning_with(conn, key, MAX_NAMES) if key else []
             known = f" There is: {', '.join(names)}." if names else ""

@@ -20,7 +20,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     folder = tmp_path_factory.mktemp("news")
     shell = Shell(folder, folder / "home")
     empty = shell.pal("today")
-    assert (empty.code, empty.out) == (4, "") and "Nothing changed, nothing is due" in empty.err
+    assert (empty.code, empty.out) == (4, "") and "Nothing has been read yet" in empty.err
     assert shell.pal("diff", "yesterday").code == 4
     notes = folder / "notes"
     notes.mkdir()
