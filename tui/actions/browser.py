@@ -17,6 +17,7 @@ BROWSER: tuple[Action, ...] = (
     Action("Take back", "Take back what you did last.", "undo", "memory", "u"),
     Action("Do again", "Do again what you took back.", "redo", "memory", "r"),
     Action("Open", "Open the file in your editor, at the line.", "open_source", "memory", "o", footer="open"),
+    Action("Pictures", "Show the pictures of the note.", "show_pictures", "memory", "i"),
     Action("Back", "Go back to where you were.", "go_back", "memory", "escape,backspace", footer="back"),
     Action("List", "Go to the list.", "screen.focus_items", "finding", "down,enter,tab", footer="list"),
     Action("Back", "Empty the search; if it is empty, go back to the chat.", "screen.clear", "finding", "escape"),

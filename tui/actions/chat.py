@@ -200,6 +200,7 @@ CHAT: tuple[Action, ...] = (
         "x",
         footer="why not",
     ),
+    Action("Pictures", "Show the pictures that the passage shows.", "show_pictures", "evidence", "i"),
     Action("Next", "Go to the next citation.", "cursor_down", "evidence", "down,j"),
     Action("Previous", "Go to the previous citation.", "cursor_up", "evidence", "up,k"),
     Action("Passage down", "Scroll the passage down.", "scroll_passage(1)", "evidence", "space,pagedown"),

@@ -33,7 +33,9 @@ from tui.browse import (
 from tui.details import Line, draw_neighbours, list_entry_lines, list_fact_lines, list_note_lines, list_object_lines
 from tui.editor import CannotOpenError, open_in_editor
 from tui.messages import Activity, StatusChanged
+from tui.pictures import list_pictures
 from tui.screens.memory_edits import MemoryEdits
+from tui.screens.pictures import PicturesScreen
 from tui.shared import Shared
 from tui.widgets.browse_list import PAGE, BrowseList
 from tui.widgets.choices import Choices
@@ -63,6 +65,7 @@ class MemoryScreen(MemoryEdits):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self._query = ("", "all")  # the words and the kind that are listed
+        self._pictured = "", ""  # words that may show pictures, and the note they stand in
         self._trail: list[tuple[Target, int | None]] = []  # the pages one came from, and the line on each
 
     def compose_body(self) -> ComposeResult:
@@ -250,16 +253,19 @@ class MemoryScreen(MemoryEdits):
 
     async def _read(self, target: Target) -> list[Line]:
         """The lines of a page."""
-        self.page = None
+        self.page, self._pictured = None, ("", "")
         match target:
             case Target("object", name):
                 self.page = found = await self.link.call(lambda client: client.object(name))
                 return list_object_lines(found, self.folders)
             case Target("note", uri):
                 note = await self.link.call(lambda client: client.note(uri))
+                self._pictured = "\n".join(passage.text for passage in note.passages), uri
                 return list_note_lines(note, self.folders)
             case Target(fact=wire.Fact() as fact):
-                return list_fact_lines(fact, await self._passage(fact), self.folders)
+                passage = await self._passage(fact)
+                self._pictured = passage.text if passage else "", fact.uri
+                return list_fact_lines(fact, passage, self.folders)
             case Target(entry=wire.ProfileEntry() as entry):
                 return list_entry_lines(entry, self.folders)
         return []
@@ -318,6 +324,12 @@ class MemoryScreen(MemoryEdits):
             self.action_focus_items()
         else:
             self.action_search()
+
+    def action_show_pictures(self) -> None:
+        if names := list_pictures(*self._pictured):
+            self.app.push_screen(PicturesScreen(names, self._pictured[1], self.folders))
+        else:
+            self.notify("No picture stands here. Notes that show some have them on their page.", markup=False)
 
     def action_open_source(self) -> None:
         line = self.detail.line if self.detail.has_focus else None
