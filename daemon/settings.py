@@ -27,6 +27,7 @@ from daemon.sections import SettingsError as SettingsError
 from memory.settings import MemorySettings, setting
 from plugins.llms.settings import AnthropicSettings, OllamaSettings, OpenAISettings
 from plugins.rankers.settings import RankerSettings
+from plugins.settings import PluginSettings
 from plugins.traversers.settings import TraverserSettings
 
 IGNORE = (
@@ -303,6 +304,7 @@ class Settings:
     memory: MemorySettings = field(default_factory=MemorySettings)
     traversers: TraverserSettings = field(default_factory=TraverserSettings)
     rankers: RankerSettings = field(default_factory=RankerSettings)
+    plugins: PluginSettings = field(default_factory=PluginSettings)
 
 
 def entries(settings: Settings) -> dict[str, tuple[Any, Any, str]]:

@@ -10,7 +10,7 @@ from memory.errors import InvalidInputError
 from memory.nouns import Effort, Episode, Hit, Policy, Recall
 
 if TYPE_CHECKING:
-    from plugins.manager import PluginInfo
+    from plugins.registrations import PluginInfo
 
 
 def policy(name: str | None) -> Policy | None:
@@ -29,7 +29,7 @@ def effort(name: str) -> Effort:
 
 def plugin(info: PluginInfo) -> wire.Plugin:
     adds = tuple(wire.Addition(kind, names) for kind, names in info.adds.items() if names)
-    return wire.Plugin(info.name, info.package, adds, info.problem)
+    return wire.Plugin(info.name, info.package, adds, info.problem, info.outside)
 
 
 def passage(episode: Episode) -> wire.Passage:

@@ -7,35 +7,36 @@ A plugin of somebody else that breaks is left out whole, and `Plugins.others` sa
 from __future__ import annotations
 
 import importlib
-import os
 import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.metadata import EntryPoint, entry_points, version
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
-from memory.errors import NotFoundError
+from memory.errors import InvalidInputError, NotFoundError
 from plugins import hookspecs
 from plugins.exporters.contract import Exporter
+from plugins.guests.environment import is_traced
 from plugins.llms import Family
 from plugins.rankers.settings import RankerSettings
 from plugins.readers import MIB, Reader, Unreadable
+from plugins.registrations import HOOKS, INSIDE, PluginInfo, Registrations, Tried, name_all, tell_outside
+from plugins.settings import PluginSettings
 from plugins.traversers.contract import Registered, describe_strategies, make_strategy, parse_strategy
 from plugins.traversers.settings import TraverserSettings
 
 if TYPE_CHECKING:
     from memory.protocols import Embedder, Reranker
     from memory.ranking import EdgeRanker
-    from memory.retrieval.traversers import FindStrategy
+    from memory.retrieval.traversers import FindStrategy, Strategy
 
 GROUP = hookspecs.PROJECT  # of the entry points
-TRACE = "PALIMPSEST_TRACE_PLUGINS"
 NO_RANKER = NO_RERANKER = "none"
 MAILDIR = ("cur", "new")  # its folders
 _MAIL = re.compile(r"\d{9,11}\.[\w=-]+\.[^/]+$")  # a file there: time, id and host, with its flags behind them
@@ -80,53 +81,6 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
 )
 
 
-Registrations = dict[str, list[Any]]
-"""Hook -> what was registered by it, in order: the one argument, or name and function."""
-
-
-def _is_named(name: Any, make: Any, section: Any = "") -> bool:
-    return isinstance(name, str) and callable(make) and isinstance(section, str)
-
-
-HOOKS: dict[str, tuple[str, Callable[..., bool]]] = {  # what each takes, and whether that was given
-    "register_readers": ("a plugins.readers.Reader", lambda one: isinstance(one, Reader)),
-    "register_embedders": ("a name, a function that makes it and perhaps a section of config.toml", _is_named),
-    "register_llms": (
-        "a plugins.llms.Family with a plain prefix",
-        lambda one: isinstance(one, Family) and one.prefix.isidentifier(),
-    ),
-    "register_traversers": (
-        "what plugins.traversers.contract declares",
-        lambda one: isinstance(one, Registered) and bool(one.name) and "+" not in one.name,
-    ),
-    "register_rankers": ("a name and a function that makes it", _is_named),
-    "register_rerankers": ("a name, a function that makes it and perhaps a section of config.toml", _is_named),
-    "register_exporters": ("a plugins.exporters.contract.Exporter", lambda one: isinstance(one, Exporter)),
-}
-
-
-NAMES: dict[str, tuple[str, Callable[[Any], str]]] = {  # hook -> what it adds, and what that is called
-    "register_readers": ("readers", lambda reader: reader.name),
-    "register_embedders": ("embedders", lambda named: named[0]),
-    "register_llms": ("models", lambda family: f"{family.prefix}:"),
-    "register_traversers": ("strategies", lambda registered: registered.name),
-    "register_rankers": ("rankers", lambda named: named[0]),
-    "register_rerankers": ("rerankers", lambda named: named[0]),
-    "register_exporters": ("formats", lambda exporter: exporter.name),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class PluginInfo:
-    """A plugin that is installed: its name, the package that brought it with its version, and what it `adds`: kind
-    ("readers") -> names. `problem` says why it was left out; then it adds nothing."""
-
-    name: str
-    package: str
-    adds: Mapping[str, tuple[str, ...]]
-    problem: str = ""
-
-
 class Plugins:
     """What is registered. `readers` and `embedders` are names, `versions` those of the readers, `families` are kinds of
     language models, `exporters` write what leaves a memory; `others` are the plugins that are not ours."""
@@ -137,9 +91,11 @@ class Plugins:
         readers: Callable[[], Iterable[Reader]] = tuple,
         others: Iterable[PluginInfo] = (),
         settings: object = None,
+        outside: Mapping[str, str] | None = None,
     ) -> None:
         """`readers` is called when a file is first asked for. A later reader takes over the suffixes it shares with an
-        earlier one."""
+        earlier one. `outside`: names of strategies and rankers that were not let in, and what lets each in."""
+        self._outside = outside or {}
         self._find_readers = readers
         self._make = _makers(registered["register_embedders"], settings)
         self._make_reranker = _makers(registered["register_rerankers"], settings)
@@ -180,11 +136,18 @@ class Plugins:
 
     def check_strategy(self, name: str) -> None:
         """InvalidInputError for the name of a strategy that is not there or cannot work; imports nothing that walks."""
+        if left := next((self._outside[part] for part in name.split("+") if part in self._outside), ""):
+            raise InvalidInputError(left)
         parse_strategy(name, self._traversers)
 
     def strategies(self, settings: TraverserSettings | None = None) -> FindStrategy:
         """What `Memory.open` finds strategies by."""
-        return partial(make_strategy, registered=self._traversers, settings=settings or TraverserSettings())
+
+        def find(name: str) -> Strategy:
+            self.check_strategy(name)
+            return make_strategy(name, self._traversers, settings or TraverserSettings())
+
+        return find
 
     def ranker(self, name: str = "trained", settings: RankerSettings | None = None) -> EdgeRanker | None:
         """The ranker of that name; None for "none". NotFoundError lists the known names."""
@@ -192,7 +155,7 @@ class Plugins:
             return None
         if name not in self._rankers:
             known = ", ".join([*sorted(self._rankers), NO_RANKER])
-            raise NotFoundError(f"There is no ranker called {name!r}. Known: {known}.")
+            raise NotFoundError(self._outside.get(name) or f"There is no ranker called {name!r}. Known: {known}.")
         return self._rankers[name](settings or RankerSettings())
 
     def reranker(self, name: str) -> Reranker | None:
@@ -258,7 +221,9 @@ class Plugins:
 
     def embedder_of(self, identity: str) -> Embedder | None:
         """The embedder whose vectors are stored under `identity` (its `Embedder.name`), if it is installed."""
-        for name in (*(name for name in self.embedders if not name.endswith(":")), identity):
+        theirs = {name for one in self.others for name in one.adds.get("embedders", ())}  # which start a process
+        names = sorted(self.embedders, key=lambda name: name in theirs)
+        for name in (*(name for name in names if not name.endswith(":")), identity):
             try:
                 found = self.embedder(name)
                 if found.name == identity:
@@ -287,43 +252,64 @@ class _MissingReranker:
         raise self._error
 
 
-def find_entries(left_out: Iterable[str] = ()) -> dict[EntryPoint, str]:
-    """What is installed of others: each entry point, and why it must not be loaded; "" but for those `left_out`, by
-    their names."""
-    return {entry: "left out before" * (entry.name in left_out) for entry in entry_points(group=GROUP)}
+def find_entries(left_out: Iterable[str] = ()) -> dict[EntryPoint, Tried]:
+    """What is installed of others: each entry point, to be imported here but for those `left_out`, by their names."""
+    return {entry: Tried("left out before" if entry.name in left_out else "") for entry in entry_points(group=GROUP)}
 
 
-def load(entries: Mapping[EntryPoint, str] | None = None, settings: object = None) -> Plugins:
-    """The built-in plugins, then every entry point of the group "palimpsest", or these of them, but for those that have
-    a reason not to be loaded. `settings` has the sections of config.toml as its attributes."""
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    if os.environ.get(TRACE, "") not in ("", "0"):
-        manager.add_hookcall_monitoring(_before, _after)
+def register_alone(entry: EntryPoint) -> Registrations:
+    """What one plugin registers, imported here. Raises whatever it raises."""
+    return _register(_new_manager(), entry.load(), entry.name)
+
+
+def load(entries: Mapping[EntryPoint, Tried] | None = None, settings: object = None) -> Plugins:
+    """The built-in plugins, then every entry point of the group "palimpsest", imported here, or `entries`, as they were
+    tried. `settings` has the sections of config.toml as its attributes."""
+    manager = _new_manager()
+    let_in = getattr(settings, "plugins", PluginSettings()).inside
     everything: Registrations = {hook: [] for hook in HOOKS}
     others: list[PluginInfo] = []
+    left_outside: dict[str, str] = {}
 
-    def add(plugin: object, name: str) -> Registrations:
-        found = _register(manager, plugin, name)
+    def add(found: Registrations) -> Registrations:
         for hook, registered in found.items():
             everything[hook] += registered
         return found
+
+    def find(entry: EntryPoint, tried: Tried) -> Registrations:
+        if tried.registered is not None and not (tried.inside and entry.name in let_in):
+            return tried.registered
+        here = _register(manager, entry.load(), entry.name)
+        return here if tried.registered is None else tried.registered | {hook: here[hook] for hook in INSIDE}
 
     def readers() -> list[Reader]:
         built_in = (_register(manager, importlib.import_module(name), name) for name in BUILT_IN_READERS)
         return [*(one for found in built_in for one in found["register_readers"]), *everything["register_readers"]]
 
     for name in BUILT_IN:
-        add(importlib.import_module(name), name)
-    for entry, problem in (find_entries() if entries is None else entries).items():
+        add(_register(manager, importlib.import_module(name), name))
+    for entry, tried in (find_entries() if entries is None else entries).items():
         adds: dict[str, tuple[str, ...]] = {}
+        problem = tried.problem
         try:
-            adds = {} if problem else _name_all(add(entry.load(), entry.name))
+            adds = {} if problem else name_all(add(find(entry, tried)))
         except (Exception, SystemExit) as error:  # whatever somebody else's module does, the others still work
             problem = f"{type(error).__name__}: {error}"
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
-        others.append(PluginInfo(entry.name, package, adds, problem))
-    return Plugins(everything, readers, others, settings)
+        outside = ""
+        if tried.inside and not problem and entry.name not in let_in:
+            outside = tell_outside(tried.inside, (*let_in, entry.name))
+            left_outside |= dict.fromkeys(chain(*tried.inside.values()), f"The plug-in {entry.name} has {outside}")
+        others.append(PluginInfo(entry.name, package, adds, problem, outside))
+    return Plugins(everything, readers, others, settings, left_outside)
+
+
+def _new_manager() -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    if is_traced():
+        manager.add_hookcall_monitoring(_before, _after)
+    return manager
 
 
 def _make(make: Callable[..., Any], settings: object, section: str = "", *, rest: str | None = None) -> Any:
@@ -345,12 +331,6 @@ def _find_maker(makers: Mapping[str, Callable[..., Any]], name: str, kind: str) 
         known = (f"{one}..." if one.endswith(":") else one for one in sorted(makers))
         raise NotFoundError(f"There is no {kind} called {name!r}. Known: {', '.join(known)}.")
     return partial(makers[key], rest=rest if key.endswith(":") else None)
-
-
-def _name_all(found: Registrations) -> dict[str, tuple[str, ...]]:
-    """What was registered: kind -> names."""
-    named = {kind: tuple(map(name, found[hook])) for hook, (kind, name) in NAMES.items()}
-    return {kind: names for kind, names in named.items() if names}
 
 
 def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Registrations:

@@ -123,9 +123,12 @@ def write_setting(file: Path, key: str, value: str) -> Any:
     _known(key, entries_for(key))
     try:
         if key == "memory.recall.strategy":
-            from plugins.manager import load as load_plugins
+            from daemon.settings import load
+            from plugins import manager
+            from plugins.trial import Trial
 
-            load_plugins().check_strategy(value.strip("\"'"))
+            settings = load(file)
+            manager.load(Trial().results(settings), settings).check_strategy(value.strip("\"'"))
         return config_file.write_setting(file, key, value)
     except config_file.NotTomlError as error:
         raise click.ClickException(str(error)) from error

@@ -47,10 +47,11 @@ def export(
     Only you can read what is written, and nothing is half written: Ctrl-C leaves what was there. A folder that was
     written before is brought up to date; what you changed in it stays as you left it.
     """
+    from daemon.settings import load
     from plugins import manager
     from plugins.trial import Trial
 
-    exporters = manager.load(Trial().results()).exporters
+    exporters = manager.load(Trial().results(load(session.paths.config))).exporters
     if only_list:
         _print_formats(exporters, as_json)
         return
@@ -159,6 +160,12 @@ def _parts(session: Session, exporter: Exporter, secrets: bool, hidden: bool = F
             raise
         except Exception as error:
             from daemon.cli.errors import to_click_exception
+            from memory.errors import ModelError
+
+            if isinstance(error, ModelError):  # of a plug-in, in words for the person
+                raise click.ClickException(
+                    display_safe(f"The format {exporter.name} could not be written. {error}")
+                ) from error
 
             if to_click_exception(error, session.as_json) is not None:
                 raise

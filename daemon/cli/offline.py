@@ -32,7 +32,7 @@ from plugins.trial import Trial
 def open_memory(paths: Paths, read_only: bool = False) -> Memory:
     """The memory as a daemon would open it. NotAvailableError where its embedder is not installed; StoreError."""
     settings = load(paths.config)
-    plugins = manager.load(Trial().results(), settings)
+    plugins = manager.load(Trial().results(settings), settings)
     return Memory.open(
         paths.memory,
         embedder=first(paths.memory, plugins, settings.embedder.name, read_only),

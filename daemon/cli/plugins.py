@@ -39,5 +39,7 @@ def _rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
     yield plugin.name, plugin.package
     if plugin.problem:
         yield "", f"left out: {plugin.problem}"
+    if plugin.outside:
+        yield "", f"left outside: {plugin.outside}"
     for one in plugin.adds:
         yield "", f"{one.kind}: {', '.join(one.names)}"

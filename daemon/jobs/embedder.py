@@ -42,12 +42,16 @@ T = TypeVar("T")
 def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> Embedder:
     """What to open the memory at `path` with: the embedder whose vectors it has, if that is installed, so that
     questions have vectors from the beginning; else the one called `name`, or if a server would have to be asked what
-    that is, which may take minutes, the one of this program until then. NotFoundError, NotAvailableError."""
+    that is, which may take minutes, or it cannot tell, the one of this program until then. NotFoundError,
+    NotAvailableError."""
     identity = Memory.embedder_of(path, read_only)
     if identity and (there := plugins.embedder_of(identity)):
         return there
     wanted = plugins.embedder(name)
-    return plugins.embedder(OWN) if getattr(wanted, "is_served", False) else wanted
+    with contextlib.suppress(ModelError):  # of a plug-in of somebody else, which is told when it is changed to
+        if not getattr(wanted, "is_served", False) and wanted.name and wanted.dimension:
+            return wanted
+    return plugins.embedder(OWN)
 
 
 def prepare(embedder: Embedder) -> None:

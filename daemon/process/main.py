@@ -163,7 +163,7 @@ class Daemon:
         from memory import Memory
         from plugins import manager
 
-        plugins = manager.load(trial.results(), self.settings)
+        plugins = manager.load(trial.results(self.settings), self.settings)
         for problem in filter(None, (*plugins.problems, describe_exposure(self.paths.config))):
             log.warning("%s", problem)
         release_ballast(self.paths)
@@ -370,7 +370,9 @@ class Daemon:
     def stop(self) -> None:
         """Closes the memory. Nobody finds the daemon any more."""
         from daemon.process.server import forget_address
+        from plugins.guests.process import end_all
 
+        end_all()
         self.services.close()
         self.memory.close()
         forget_address(self.paths)

@@ -21,6 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from daemon.reading.contents import NO_TEXT, FileDrafts, OpenFile, ReaderDiedError
+from plugins.guests.environment import clean_environment
 from plugins.readers import MIB, Reader, Unreadable
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ START_SECONDS = 10.0  # more for the first file of a process, on a busy machine
 WALL = 3.0  # times its limit of processor time: how long a file may take on a busy machine, where others go first
 KEPT_PROCESSES = 2  # that wait for the next file: of a task that reads ahead, and of one that is more urgent
 SEND_BYTES = 256 << 10  # of requests that may wait in a process: more than those of all files that are handed to one
-KEPT_VARIABLES = (
-    "PATH HOME USER LANG LANGUAGE LC_ALL LC_CTYPE LC_TIME TZ TMPDIR SYSTEMROOT PALIMPSEST_TRACE_PLUGINS"
-    " PYTHONHOME PYTHONHASHSEED PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE PYTHONUTF8 VIRTUAL_ENV"
-).split()  # of the environment: no key of anything
 
 
 class Readers:
@@ -290,9 +287,8 @@ class _ReadingProcess:
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
         theirs.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SEND_BYTES)
-        # The same code as here, wherever that is; one arena: each reserves 64 MiB, which would count against the limit.
-        environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-        environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "MALLOC_ARENA_MAX": "1"}
+        # One arena: each reserves 64 MiB, which would count against the limit.
+        environment = clean_environment() | {"MALLOC_ARENA_MAX": "1"}
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "daemon.reading.child", *self._left_out],

@@ -16,12 +16,13 @@ class Addition:
 @dataclass(frozen=True, slots=True)
 class Plugin:
     """A plug-in, the package that brought it with its version, and what it `adds`. `problem` says why it was left
-    out."""
+    out, `outside` what of it was not let into the daemon, and what lets it in."""
 
     name: str
     package: str
     adds: tuple[Addition, ...] = ()
     problem: str = ""
+    outside: str = ""
 
 
 @dataclass(frozen=True, slots=True)

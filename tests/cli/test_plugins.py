@@ -65,7 +65,7 @@ def test_the_sample_is_listed_and_reads_whatever_the_others_do(site: Path, shell
     assert said.code == 0, said
     found = {one["name"]: one for one in said.json["plugins"]}
     assert found["cooklang"] == {
-        "name": "cooklang", "package": "palimpsest-cooklang 1.0", "problem": "",
+        "name": "cooklang", "package": "palimpsest-cooklang 1.0", "problem": "", "outside": "",
         "adds": [{"kind": "readers", "names": ["cooklang"]}],
     }  # fmt: skip
     assert {name: found[name]["problem"] for name in WORST} == REASONS
@@ -95,7 +95,7 @@ def test_one_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     install(tmp_path, "hangs", "import time; time.sleep(600)")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(trial, "TRIAL_SECONDS", 0.3)
-    results = {entry.name: why for entry, why in Trial().results().items()}
+    results = {entry.name: tried.problem for entry, tried in Trial().results().items()}
     assert results["hangs"].startswith("it had not been imported after")
 
 

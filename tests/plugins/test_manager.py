@@ -13,6 +13,7 @@ from memory.llm import LlmRequest, Message
 from memory.protocols import Embedder
 from plugins import manager
 from plugins.embedders.static import StaticEmbedder
+from plugins.guests.environment import TRACE
 from plugins.llms import Family, Look
 from plugins.llms.registry import Models
 
@@ -130,7 +131,7 @@ def test_a_broken_plugin_is_named_and_left_out(tmp_path: Path, monkeypatch: pyte
 def test_hook_calls_can_be_watched(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert manager.load().readers
     assert capsys.readouterr().err == ""
-    monkeypatch.setenv(manager.TRACE, "1")
+    monkeypatch.setenv(TRACE, "1")
     assert manager.load().readers  # which are looked for when the first is asked for
     seen = capsys.readouterr().err
     assert "register_readers(register) -> plugins.readers.markdown" in seen
@@ -194,7 +195,7 @@ def test_a_plugin_adds_traversers_presets_and_rankers(
 ) -> None:
     install(tmp_path, "newest_walk", WALKS)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv(manager.TRACE, "1")
+    monkeypatch.setenv(TRACE, "1")
     plugins = manager.load()
     assert plugins.problems == ()
     traced = capsys.readouterr().err
