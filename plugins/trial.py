@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from importlib.metadata import EntryPoint
@@ -75,6 +74,8 @@ def _read(entry: EntryPoint, told: bytes, settings: PluginSettings) -> Tried:
 
 
 def _start(entry: EntryPoint) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    import tempfile  # by those who have plug-ins
+
     told = tempfile.TemporaryFile()  # noqa: SIM115  # `_wait` closes it
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "plugins.trial", entry.name, entry.value],
