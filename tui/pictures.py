@@ -26,6 +26,7 @@ from daemon import wire
 SUFFIXES = frozenset(".png .jpg .jpeg .gif .webp .bmp .tif .tiff .svg .heic .avif".split())
 MAX_PIXELS = 60_000_000  # more are not decoded: they would take the memory of the chat
 MAX_LOOKED_AT = 20_000  # files of a folder that are looked through for a name
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")  # whatever a file is called: others start programs (EPS)
 HALF = "▀"
 _SHOWN = re.compile(
     r"!\[\[(?P<wiki>[^\[\]|#\n]{1,300})[^\[\]\n]{0,100}\]\]"
@@ -95,8 +96,7 @@ def draw_picture(path: Path, columns: int, rows: int, background: Colour) -> lis
     except ImportError as error:
         raise PictureError("To draw pictures, Pillow is wanted: pip install 'palimpsest[readers]'") from error
     try:
-        with warnings.catch_warnings(), pil.open(path) as opened:
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"), pil.open(path, formats=FORMATS) as opened:
             if opened.width * opened.height > MAX_PIXELS:
                 raise PictureError(f"It is too large to be drawn: {opened.width:,} by {opened.height:,}.")
             opened.draft("RGB", (columns * 2, rows * 4))  # a photo need not be decoded in full
@@ -105,7 +105,9 @@ def draw_picture(path: Path, columns: int, rows: int, background: Colour) -> lis
             whole = pil.new("RGBA", (picture.width, picture.height + picture.height % 2), (*background, 255))
             whole.alpha_composite(picture)
             return list(_draw(whole.convert("RGB")))
-    except (OSError, ValueError, SyntaxError, EOFError, pil.DecompressionBombError) as error:
+    except PictureError:
+        raise
+    except Exception as error:  # of damaged files Pillow raises many kinds
         raise PictureError("It cannot be drawn: it is damaged, or of a kind that Pillow does not know.") from error
 
 

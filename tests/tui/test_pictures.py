@@ -69,7 +69,9 @@ def test_two_pixels_are_one_cell(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (broken := tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nhalf of it")
     (vector := tmp_path / "a.svg").write_text("<svg/>")
-    for file in (broken, vector, tmp_path / "none.png"):
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.eps")
+    program = (tmp_path / "a.eps").rename(tmp_path / "b.png")  # which ghostscript would be started for
+    for file in (broken, vector, program, tmp_path / "none.png"):
         with pytest.raises(PictureError, match="cannot be drawn"):
             draw_picture(file, 80, 24, GREY)
     Image.new("1", (200, 100)).save(tmp_path / "large.png")
@@ -97,6 +99,7 @@ async def test_pictures_are_looked_at_and_opened(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("tui.screens.pictures.open_in_viewer", opened.append)
     for name, colour in (("lamp", RED), ("map", BLUE)):
         Image.new("RGB", (400, 200), colour).save(tmp_path / f"{name}.png")
+    monkeypatch.setenv("COLORTERM", "truecolor")
     text, uri = "![[lamp.png]] ![[map.png]] ![[gone.png]]", str(tmp_path / "a.md")
     async with chatting(client(text, uri)) as chat:
         await look(chat, text, uri)
@@ -113,15 +116,25 @@ async def test_pictures_are_looked_at_and_opened(tmp_path: Path, monkeypatch: py
         assert opened == [tmp_path / "map.png"]
         await chat.pilot.press("escape", "y")
         assert not isinstance(chat.app.screen, PicturesScreen)
+        await chat.send("/pictures")
+        await chat.until(lambda: "lamp.png 1 of 3" in chat.words())
 
 
-async def test_without_colours_or_pictures_that_is_said(tmp_path: Path) -> None:
+async def test_without_colours_or_pictures_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Image.new("RGB", (4, 4)).save(tmp_path / "lamp.png")
-    for text, said in (("![[lamp.png]]", "no colours"), ("a lamp", "No picture stands in this passage")):
-        async with chatting(client(text, str(tmp_path / "a.md"))) as chat:
-            chat.app.no_color = True
-            await look(chat, text, "")
-            await chat.until(lambda said=said: said in chat.words())  # type: ignore[misc]
+    for colours, text, said in (
+        ("NO_COLOR", "![[lamp.png]]", "too few colours"),
+        ("", "![[lamp.png]]", "too few colours"),
+        ("", "a lamp", "No picture stands in this passage"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.delenv("COLORTERM", raising=False)
+            patch.setenv("TERM", "xterm" if not colours else "xterm-256color")
+            if colours:
+                patch.setenv(colours, "1")
+            async with chatting(client(text, str(tmp_path / "a.md"))) as chat:
+                await look(chat, text, "")
+                await chat.until(lambda said=said: said in chat.words())  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)

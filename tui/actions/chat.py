@@ -81,6 +81,13 @@ CHAT: tuple[Action, ...] = (
     ),
     Action("Why", "Say what the selected answer rests on.", "show_why", slash="why", palette=True),
     Action("Why not", "Say why words are not in the selected answer.", "show_whynot", slash="whynot", argument="WORDS"),
+    Action(
+        "Pictures",
+        "Show the pictures of the passage that is chosen in the evidence.",
+        "show_pictures",
+        slash="pictures",
+        palette=True,
+    ),
     Action("Secrets", "Show what is masked in the selected answer.", "show_secrets", slash="secrets", palette=True),
     Action("Good", "Say that the selected answer is right.", "judge('good')", slash="good", palette=True),
     Action("Bad", "Say that the selected answer is wrong.", "judge('bad')", slash="bad", palette=True),

@@ -189,6 +189,13 @@ class ChatScreen(
         if self.evidence.citation is not None:
             self.evidence.citation_list.focus()
 
+    def action_show_pictures(self) -> None:
+        if self.evidence.citation is None:
+            self.notify("Ask something first: its sources may have pictures.", markup=False)
+        else:
+            self.action_focus_evidence()  # what is said of them is said there
+            self.evidence.citation_list.action_show_pictures()
+
     def action_focus_prompt(self) -> None:
         self.remove_class("-evidence-open")
         self.prompt.focus()

@@ -22,7 +22,7 @@ from tui.wording import short_path
 
 WIDTH, HEIGHT = 0.94, 0.9  # of the terminal, that a dialog has at most
 FRAME_COLUMNS, FRAME_ROWS = 6, 9  # of it that are not the picture
-NO_COLOURS = "This terminal has no colours to draw it with."
+NO_COLOURS = "This terminal has too few colours to draw it with."
 
 
 class Drawn(Widget):
@@ -91,7 +91,7 @@ class PicturesScreen(Dialog[None]):
         try:
             self._path = await asyncio.to_thread(find_picture, name, self._uri, self._folders)
             said = short_path(str(self._path))
-            if self.app.no_color:
+            if self.app.no_color or self.app.console.color_system not in ("256", "truecolor"):
                 raise PictureError(NO_COLOURS)
             colour = self.query_one(".dialog").styles.background
             columns = max(1, int(self.app.size.width * WIDTH) - FRAME_COLUMNS)
