@@ -176,7 +176,8 @@ def _ask_embedder(embedder: Any, method: str, *arguments: Any) -> Any:
             lasting=True,
         )
     vectors = embedder.embed_query(texts[0]) if method == "embed_query" else embedder.embed_documents(texts)
-    return np.ascontiguousarray(vectors, np.dtype("<f4")).tobytes()
+    found = np.ascontiguousarray(vectors, np.dtype("<f4"))
+    return found.shape, found.tobytes()
 
 
 def _talk(backend: Any, request: LlmRequest, connection: socket.socket) -> Iterator[Answer]:
@@ -208,13 +209,17 @@ class _Watch:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+        self._is_over = False
 
     def __enter__(self) -> _Watch:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        with self._lock:
+            self._is_over = True
+            if self._timer is not None:
+                self._timer.cancel()
 
     def is_cut(self) -> bool:
         """Whether nobody wants it any more."""
@@ -224,10 +229,11 @@ class _Watch:
             return False
         except OSError:
             is_cut = True
-        if is_cut and self._timer is None:
-            self._timer = threading.Timer(GRACE_SECONDS, os._exit, [CUT_OFF])
-            self._timer.daemon = True
-            self._timer.start()
+        with self._lock:
+            if is_cut and self._timer is None and not self._is_over:
+                self._timer = threading.Timer(GRACE_SECONDS, os._exit, [CUT_OFF])
+                self._timer.daemon = True
+                self._timer.start()
         return is_cut
 
 
@@ -239,7 +245,9 @@ def _describe(error: BaseException, is_told: bool) -> Raised:
         more = {"retry_after": error.retry_after, "lasting": error.lasting}
     if isinstance(error, MalformedOutputError):
         more = {"text": error.text}
-    return Raised(type(error).__name__, told, **more)
+    # The class that is known here: numpy's MemoryError, for one, is its own.
+    bases = (one for one in type(error).__mro__ if one is MemoryError or one.__module__ == PalimpsestError.__module__)
+    return Raised(next(bases, type(error)).__name__, told, **more)
 
 
 def _receive(connection: socket.socket, count: int) -> bytes:

@@ -103,8 +103,10 @@ class Guest:
                 if self._given_up or isinstance(error, TimeoutError):
                     raise death from error
 
-    def bury(self, process: GuestProcess, why: str, kind: Callable[[str], ModelError] | None = None) -> ModelError:
-        """Ends a process; the error that says why it had to end, or how it ended by itself."""
+    def bury(self, process: GuestProcess, why: str, kind: Callable[[str], ModelError] = ModelError) -> ModelError:
+        """Ends a process; the error that says why it had to end, or how it ended by itself. It is none after which the
+        same would be tried at once."""
+        process.why = process.why or why  # of several calls, the first knows
         process.end()
         with self._lock:
             if self._process is process:
@@ -117,8 +119,7 @@ class Guest:
                     )
             if self._given_up:
                 return ModelUnavailableError(self._given_up, lasting=True)
-        told = f"The plug-in {self.name} {why}. It is started anew when it is needed."
-        return kind(told) if kind else ModelUnavailableError(told, lasting=True)  # or the same would be tried at once
+        return kind(f"The plug-in {self.name} {why}. It is started anew when it is needed.")
 
     def praise(self) -> None:
         """It has answered as it should."""
@@ -134,7 +135,8 @@ class Guest:
                 limit = self.settings.memory_mb
                 return ModelUnavailableError(
                     f"The plug-in {self.name} takes more than {limit:,} MB of memory. To let it:"
-                    f" pal config set plugins.memory_mb {2 * limit}, then pal daemon restart"
+                    f" pal config set plugins.memory_mb {2 * limit}, then pal daemon restart",
+                    lasting=True,
                 )
             case "MalformedOutputError":
                 return MalformedOutputError(message, raised.text)
@@ -173,6 +175,7 @@ class GuestProcess:
         self._control, theirs = socket.socketpair()
         self._connecting = threading.Lock()
         self._is_loaded = False
+        self.why = ""  # it had to end, or how it ended
         command = [sys.executable, "-P", "-m", "plugins.guests.child", entry.name, entry.value]
         with theirs:
             self._popen = subprocess.Popen(
@@ -206,6 +209,8 @@ class GuestProcess:
 
     def describe_end(self) -> str:
         """How it ended, as a clause; a process that closed its connections ends soon."""
+        if self.why:
+            return self.why
         try:
             code = self._popen.wait(1)
         except subprocess.TimeoutExpired:

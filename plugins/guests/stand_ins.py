@@ -157,8 +157,9 @@ class GuestEmbedder:
         with self._guest.begin(self._request(method, (name, texts))) as call:
             if is_query and call.process is self._warm:  # else it may have to load its model
                 seconds = min(seconds, QUERY_SECONDS)
-            data = call.take(bytes, seconds)
-        if len(data) != 4 * dimension * len(texts):
+            shape, data = call.take(tuple[tuple[int, ...], bytes], seconds)
+        wanted = (dimension,) if is_query else (len(texts), dimension)
+        if shape != wanted or len(data) != 4 * math.prod(wanted):
             raise self._malformed()
         vectors = np.frombuffer(data, np.dtype("<f4")).reshape(len(texts), dimension).astype(np.float32)
         if not np.isfinite(vectors).all():

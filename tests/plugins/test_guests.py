@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -16,6 +18,7 @@ from memory.llm import LlmRequest, Message, Reply
 from plugins import manager
 from plugins.exporters.contract import Line
 from plugins.guests import process
+from plugins.guests.environment import clean_environment
 from plugins.llms.registry import Models
 from plugins.manager import Plugins
 from plugins.settings import PluginSettings
@@ -119,6 +122,28 @@ def test_what_is_no_answer_is_refused(strange: Plugins) -> None:
         [*strange.exporters["strange-odd"].write(iter(()))]
 
 
+def test_what_is_no_frame_is_refused(strange: Plugins) -> None:
+    reranker = strange.reranker("strange:garble")
+    assert reranker is not None
+    with pytest.raises(MalformedOutputError, match="does not answer with what it was asked for"):
+        reranker.score("who", ["a"])
+
+
+def test_a_guest_ends_with_the_process_that_started_it(strange: Plugins) -> None:
+    code = (
+        "import os; from plugins import manager; from plugins.trial import Trial;"
+        "reranker = manager.load(Trial().results()).reranker('strange:pid');"
+        "print(int(*reranker.score('who', ['a'])), flush=True); os._exit(1)"
+    )
+    environment = clean_environment()
+    said = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True, timeout=60)
+    deadline = time.monotonic() + 10
+    with pytest.raises(ProcessLookupError):
+        while time.monotonic() < deadline:
+            os.kill(int(said.stdout), 0)
+            time.sleep(0.01)
+
+
 def test_whoever_wants_no_more_of_an_answer_ends_the_call(strange: Plugins) -> None:
     models = Models(strange.families)
     talk = models.open("strange:endless").stream(QUESTION)
@@ -146,7 +171,7 @@ def test_one_that_dies_again_and_again_is_left_alone(strange: Plugins) -> None:
     plugins = manager.load(Trial().results(Sections()), Sections())
     embedder = plugins.embedder("strange:leave")
     for _ in range(process.MOST_DEATHS - 1):
-        with pytest.raises(ModelUnavailableError, match="It is started anew"):
+        with pytest.raises(ModelError, match="It is started anew"):
             embedder.embed_documents(["a"])
         assert embedder.dimension == 4
     with pytest.raises(ModelUnavailableError, match="left alone until the daemon starts anew: pal daemon restart"):
