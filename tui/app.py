@@ -29,6 +29,7 @@ from daemon.starting import connect
 from daemon.terminal import display_safe, is_file_link
 from tui import garbage
 from tui.actions import ACTIONS, Action, bindings_of
+from tui.keymap import FILE, Keymap, load_keymap
 from tui.keys import teach_alt_enter
 from tui.link import EFFORTS, Connect, Link
 from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
@@ -44,6 +45,8 @@ from tui.wording import count
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 QUIET_SECONDS = 3.0  # without a key, before what takes a moment is done
+PROBLEM_SECONDS = 15.0  # that what is wrong with one's keys is shown
+MAX_PROBLEMS = 5  # that are shown; the others come when these are mended
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 
@@ -83,13 +86,18 @@ def run(paths: Paths) -> int:
         return connect(paths, start=start)
 
     teach_alt_enter()
-    app = PalimpsestApp(connect_daemon, preferences=Preferences.load(paths.data / PREFERENCES))
+    app = PalimpsestApp(
+        connect_daemon,
+        preferences=Preferences.load(paths.data / PREFERENCES),
+        keymap=load_keymap(paths.config.with_name(FILE)),
+    )
     app.run()
     return app.return_code or 0
 
 
 class PalimpsestApp(App[None]):
-    """One window on one memory. `connect` gives the client, `now` the time; `preferences` are a person's own."""
+    """One window on one memory. `connect` gives the client, `now` the time; `preferences` and `keymap` are a person's
+    own."""
 
     TITLE = "Palimpsest"
     CSS_PATH: ClassVar = STYLES
@@ -105,6 +113,7 @@ class PalimpsestApp(App[None]):
         connect: Connect,
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
         preferences: Preferences | None = None,
+        keymap: Keymap | None = None,
     ) -> None:
         super().__init__()
         self.shared = Shared(
@@ -114,6 +123,7 @@ class PalimpsestApp(App[None]):
             Signal(self, "disconnected"),
             Signal(self, "activity"),
             preferences or Preferences(),
+            keymap or Keymap(),
         )
         self._restore(self.shared.preferences)
         for name, make in SCREENS.items():
@@ -130,7 +140,15 @@ class PalimpsestApp(App[None]):
 
     def _opened(self) -> None:
         garbage.begin()
+        self._take_keymap(self.shared.keymap)
         self.shared.link.open()  # now that every widget is there to show what comes
+
+    def _take_keymap(self, keymap: Keymap) -> None:
+        if keymap.changed:
+            self.set_keymap(dict(keymap.changed))
+        if keymap.problems:
+            text = display_safe("\n".join(keymap.problems[:MAX_PROBLEMS]))
+            self.notify(text, title=f"Keys, in {FILE}", severity="warning", timeout=PROBLEM_SECONDS, markup=False)
 
     def on_unmount(self) -> None:
         self.shared.link.close()
@@ -252,7 +270,7 @@ class PalimpsestApp(App[None]):
     def action_show_help(self) -> None:
         from tui.screens.help import HelpScreen
 
-        self.push_screen(HelpScreen(self.screen.places if isinstance(self.screen, Page) else ()))
+        self.push_screen(HelpScreen(self.shared.keymap, self.screen.places if isinstance(self.screen, Page) else ()))
 
     @work
     async def action_jump(self) -> None:

@@ -14,6 +14,8 @@ _NAMES = {
     "ctrl": "Ctrl", "alt": "Alt", "shift": "Shift",
 }  # fmt: skip
 
+_CALLED = {name.lower(): key for key, name in _NAMES.items()}
+
 
 class _Keys(Enum):
     ALT_ENTER = "alt+enter"
@@ -30,6 +32,14 @@ def is_modified_enter(key: str) -> bool:
     """Whether this is Enter together with another key. With xterm's `modifyOtherKeys` the parser calls it `shift+\\r`,
     and Alt+Enter `\\r`; Enter alone is `enter` there too."""
     return key != "enter" and key.rpartition("+")[2] in ("enter", "\r")
+
+
+def parse_key(written: str) -> str:
+    """A key as a person writes it, `Ctrl+E` or `PgUp`, as Textual calls it."""
+    parts = written.strip().split("+") if written.strip() != "+" else ["+"]
+    if len(parts) == 1 and len(parts[0]) == 1:
+        return _CALLED.get(parts[0], parts[0])
+    return "+".join(_CALLED.get(part.strip().lower(), part.strip().lower()) for part in parts)
 
 
 def short_key(keys: str) -> str:

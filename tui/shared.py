@@ -11,6 +11,7 @@ from textual.signal import Signal
 
 from daemon import wire
 from daemon.client import Client
+from tui.keymap import Keymap
 from tui.link import Link
 from tui.messages import Activity, Disconnected, StatusChanged
 from tui.preferences import Preferences
@@ -41,6 +42,7 @@ class Shared:
     disconnected: Signal[Disconnected]
     activity: Signal[Activity]
     preferences: Preferences
+    keymap: Keymap
     status: wire.Status | None = None
     down: str = ""  # why the daemon does not answer; empty while it does, or before it was asked
     done: list[Done] = field(default_factory=list)  # on any page, the last one last

@@ -77,9 +77,10 @@ def _chat() -> str:
     parts = ["\n### Commands\n", "| command | what it does |\n|---|---|"]
     parts += [f"| `{action.usage}` | {action.sentence} |" for action in chat_commands()]
     for place, heading in PLACES.items():
-        rows = [f"| {key_names(action.key)} | {action.sentence} |" for action in actions_of(place) if action.key]
+        keyed = (action for action in actions_of(place) if action.key)
+        rows = [f"| {key_names(action.key)} | {action.sentence} | `{action.id}` |" for action in keyed]
         if rows:
-            parts += [f"\n### {heading}\n", "| key | what it does |\n|---|---|", *rows]
+            parts += [f"\n### {heading}\n", "| key | what it does | name |\n|---|---|---|", *rows]
     return "\n".join(parts) + "\n"
 
 

@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 
 from tests.tui.scripted import NOW, ScriptedClient
 from tui.app import PalimpsestApp
+from tui.keymap import Keymap
 from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
 from tui.widgets.answer import Answer
@@ -120,11 +121,14 @@ class Chat:
 
 @asynccontextmanager
 async def chatting(
-    client: ScriptedClient, size: tuple[int, int] = WIDE, preferences: Preferences | None = None
+    client: ScriptedClient,
+    size: tuple[int, int] = WIDE,
+    preferences: Preferences | None = None,
+    keymap: Keymap | None = None,
 ) -> AsyncIterator[Chat]:
     """A chat that has connected, or knows that it cannot."""
     messages: list[Message] = []
-    app = PalimpsestApp(client.connect, lambda: NOW, preferences)
+    app = PalimpsestApp(client.connect, lambda: NOW, preferences, keymap)
     app.animation_level = "none"
     async with app.run_test(size=size, message_hook=messages.append, notifications=True) as pilot:
         chat = Chat(pilot, client, messages)

@@ -74,16 +74,16 @@ def bindings_of(where: Where) -> list[BindingType]:
     """The key bindings of one place; those with a footer word are shown in the footer."""
     return [
         Binding(
-            action.key, action.handler, action.footer or action.name, show=bool(action.footer), priority=action.priority
+            action.key,
+            action.handler,
+            action.footer or action.name,
+            show=bool(action.footer),
+            priority=action.priority,
+            id=action.id,
         )
         for action in actions_of(where)
         if action.key
     ]
-
-
-def keys_of(handler: str) -> str:
-    """The keys that do something."""
-    return next(action.key for action in ACTIONS if action.handler == handler and action.key)
 
 
 def commands() -> tuple[Action, ...]:

@@ -54,6 +54,11 @@ class Action:
     priority: bool = False  # before what the focused widget would do with the key
 
     @property
+    def id(self) -> str:
+        """Its name where keys are changed: `evidence.why-not`."""
+        return f"{self.where}.{self.name.lower().replace(' ', '-')}"
+
+    @property
     def usage(self) -> str:
         """The slash command as it is typed: `/add PATH`."""
         return f"/{self.slash} {self.argument}".rstrip() if self.slash else ""

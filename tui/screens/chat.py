@@ -54,7 +54,7 @@ class ChatScreen(
             yield Conversation(self.shared)
             yield Evidence()
         with Vertical(id="below"):
-            yield News()
+            yield News(self.shared.keymap)
             suggestions = Suggestions()
             yield suggestions
             yield Waiting()

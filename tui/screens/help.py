@@ -12,7 +12,8 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
 
-from tui.actions import PLACES, Where, actions_of, commands
+from tui.actions import PLACES, Where, commands
+from tui.keymap import Keymap
 from tui.keys import key_names
 from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
@@ -26,21 +27,28 @@ class HelpScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss(None)", "Close")]
 
-    def __init__(self, here: Sequence[Where] = ()) -> None:
+    def __init__(self, keymap: Keymap, here: Sequence[Where] = ()) -> None:
         super().__init__()
+        self._keymap = keymap
         self._here = here
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog"):
             yield Plain("Help", classes="dialog-title")
             for place in self._here:
-                yield from _keys(place)
+                yield from self._list_keys(place)
             yield Plain("Commands, typed in the prompt", classes="heading")
             yield KeyTable([(action.usage, action.sentence) for action in commands()])
             for place in PLACES:
                 if place not in self._here:
-                    yield from _keys(place)
+                    yield from self._list_keys(place)
             yield Plain("Esc closes this.", classes="dialog-hint")
+
+    def _list_keys(self, place: Where) -> Iterator[Plain]:
+        rows = [(key_names(one.key), one.sentence) for one in self._keymap.actions_of(place) if one.key]
+        if rows:
+            yield Plain(PLACES[place], classes="heading")
+            yield KeyTable(rows)
 
 
 class KeyTable(Plain):
@@ -71,10 +79,3 @@ class KeyTable(Plain):
             lines.append(Content.assemble((f"{left:<{self._left + GAP}}", "bold $accent"), first))
             lines += [Content(" " * (self._left + GAP) + line) for line in rest]
         return Content("\n").join(lines)
-
-
-def _keys(place: Where) -> Iterator[Plain]:
-    rows = [(key_names(action.key), action.sentence) for action in actions_of(place) if action.key]
-    if rows:
-        yield Plain(PLACES[place], classes="heading")
-        yield KeyTable(rows)

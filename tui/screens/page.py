@@ -48,7 +48,7 @@ class Page(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Rail(self.NAME)
         yield from self.compose_body()
-        yield Hints(self.NAME)
+        yield Hints(self.NAME, self.shared.keymap)
 
     def compose_body(self) -> ComposeResult:
         """The page's own widgets."""

@@ -16,7 +16,6 @@ from textual.widget import Widget
 
 from daemon import wire
 from daemon.terminal import display_safe
-from tui.actions import keys_of
 from tui.inquiry import Inquiry
 from tui.keys import short_key
 from tui.messages import SessionStarted, StreamEvent
@@ -373,7 +372,7 @@ class Conversation(Vertical):
             self.call_next(self._draw)
         hint = self.query_one("#behind", Plain)
         hint.display = message.lines > 0
-        key = short_key(keys_of("jump_to_end"))
+        key = short_key(self._shared.keymap.keys_of("jump_to_end"))
         hint.update(Content.assemble(f"↓ {count(message.lines, 'new line')}  ", (key, "bold")))
 
     def on_click(self, event: events.Click) -> None:

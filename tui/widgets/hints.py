@@ -5,7 +5,8 @@ from __future__ import annotations
 from textual import events
 from textual.content import Content
 
-from tui.actions import Action, Where, actions_of
+from tui.actions import Action, Where
+from tui.keymap import Keymap
 from tui.keys import short_key
 from tui.widgets.plain import Plain
 
@@ -21,8 +22,9 @@ class Hints(Plain):
     In place of Textual's Footer, which makes a widget of every key and makes them anew with every change of the focus.
     """
 
-    def __init__(self, page: Where) -> None:
+    def __init__(self, page: Where, keymap: Keymap) -> None:
         super().__init__(id="hints")
+        self._keymap = keymap
         self._page = page
         self._hints: list[tuple[Content, Action]] = []
         self._targets: list[tuple[range, str]] = []
@@ -34,7 +36,7 @@ class Hints(Plain):
         self._hints = [
             (Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}"), action)
             for place in places
-            for action in actions_of(place)
+            for action in self._keymap.actions_of(place)
             if action.footer and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED)
         ]
         self._show()

@@ -9,16 +9,17 @@ from textual.content import Content
 from daemon import wire
 from daemon.terminal import display_safe
 from tui.changes import news
+from tui.keymap import Keymap
 from tui.keys import short_key
-from tui.pages import page_keys
 from tui.widgets.plain import Plain
 
 
 class News(Plain):
     """The newest of the changes that nobody has looked at; a click shows it."""
 
-    def __init__(self) -> None:
+    def __init__(self, keymap: Keymap) -> None:
         super().__init__(id="news")
+        self._key = short_key(keymap.keys_of("open_page('review')"))
         self.display = False
 
     def show(self, changed: Collection[wire.Revision], folders: Iterable[str]) -> None:
@@ -27,13 +28,12 @@ class News(Plain):
         if changed:
             newest = max(changed, key=lambda one: one.id)
             more = f", and {len(changed) - 1:,} more" if len(changed) > 1 else ""
-            key = short_key(page_keys("review"))
             self.update(
                 Content.assemble(
                     ("± ", "bold $accent"),
                     display_safe(f"{news(newest, folders)}{more}", line=True),
                     "  ",
-                    (key, "bold $accent"),
+                    (self._key, "bold $accent"),
                     (" shows it", "$foreground-muted"),
                 )
             )

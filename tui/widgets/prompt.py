@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from textual import events
-from textual.binding import NoBinding
+from textual.binding import BindingsMap, NoBinding
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -137,13 +138,20 @@ class Prompt(TextArea):
         else:
             self.action_cursor_down()
 
+    @cached_property
+    def _keys(self) -> BindingsMap:
+        """What the keys do here, those of the person's own among them."""
+        keys = self._bindings.copy()
+        keys.apply_keymap(self.app._keymap)
+        return keys
+
     # Textual calls these before TextArea's own handlers of the same name, unless they prevent it.
 
     async def _on_key(self, event: events.Key) -> None:
         """Does what a key of the prompt is bound to here, in the order in which the keys were typed. Textual looks for
         a binding when the key has gone up to the app, and by then the letters typed after it stand in the text."""
         try:
-            bindings = self._bindings.get_bindings_for_key("alt+enter" if is_modified_enter(event.key) else event.key)
+            bindings = self._keys.get_bindings_for_key("alt+enter" if is_modified_enter(event.key) else event.key)
         except NoBinding:
             return
         for binding in bindings:
