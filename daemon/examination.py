@@ -108,7 +108,8 @@ def _readers(client: Client) -> Iterator[str]:
 
 def _plugins(found: wire.PluginsReply) -> Iterator[str]:
     if found.reranker:
-        yield f"The reranker does not work: {found.reranker}. To do without: pal config set reranker.name none"
+        why = found.reranker.rstrip(".")
+        yield f"The reranker does not work: {why}. To do without: pal config set reranker.name none"
     for one in found.plugins:
         if one.problem:
             yield (
