@@ -178,7 +178,7 @@ class GuestReranker:
     """A `memory.protocols.Reranker`."""
 
     def __init__(self, guest: Guest, registered: str, *given: Any) -> None:
-        self.name = registered
+        self.name = registered + (given[0] if registered.endswith(":") else "")  # as a person writes it
         self._guest = guest
         self._request = partial(Request, "register_rerankers", registered, given)
 

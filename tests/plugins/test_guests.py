@@ -83,7 +83,8 @@ def test_it_works_as_it_would_in_this_process(strange: Plugins) -> None:
     assert embedder.embed_query("ab").dtype == np.float32
     assert strange.embedder_of("strange:good") is not None
     reranker = strange.reranker("strange:good")
-    assert reranker is not None and reranker.score("who", ["a", "abc"]) == [1.0, 3.0]
+    assert reranker is not None and reranker.name == "strange:good"
+    assert reranker.score("who", ["a", "abc"]) == [1.0, 3.0]
     model = Models(strange.families).open("strange:good")
     reply = model.complete(QUESTION)
     assert reply.text == "all" and model.context_tokens == 4096
