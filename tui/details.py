@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from textual.content import Content
@@ -102,6 +103,42 @@ def draw_neighbours(of: wire.ObjectReply) -> Graph:
         for one in reversed(drawn.values())
     ]
     return Graph(tuple(nodes), tuple(edges), (of.name,)) if edges else Graph()
+
+
+def draw_neighbourhood(then: wire.Neighbourhood) -> Graph:
+    """The same as it stood at a time: the thing alone if nothing was joined to it."""
+    names = {one.id: one.name for one in then.nodes[: MAX_DRAWN + 1]}
+    told = {names.get(id) for edge in then.edges if edge.fact for id in (edge.source, edge.target)}
+    shown = {then.name: None} | dict.fromkeys(names.values())
+    nodes = (Node(one, one, 1.0 if one in told or one == then.name else 0.4, _mark(one, then.name)) for one in shown)
+    joined = (one for one in then.edges if one.source in names and one.target in names)
+    edges = (Edge(names[one.source], names[one.target], one.relation) for one in joined)
+    return Graph(tuple(nodes), tuple(edges), (then.name,))
+
+
+def _mark(name: str, middle: str) -> str:
+    return "●" if name == middle else "○"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A time from which on something else holds, and its day as precisely as it is told."""
+
+    at: datetime
+    day: str
+
+
+def list_change_times(of: wire.ObjectReply, now: datetime) -> tuple[Change, ...]:
+    """When facts of an object began or ended, up to now, the earliest first."""
+    held = [*of.facts, *(value.fact for strand in of.strands for value in strand.values)]
+    times: dict[datetime, str] = {}
+    for fact in held:
+        if fact.valid_to is not None:
+            times.setdefault(fact.valid_to, day(fact.valid_to))
+    for fact in held:
+        if fact.valid_from is not None:
+            times[fact.valid_from] = fact.since or day(fact.valid_from)
+    return tuple(Change(at, said) for at, said in sorted(times.items()) if at <= now)
 
 
 def _name_fact(fact: wire.Fact, of: wire.ObjectReply) -> str:

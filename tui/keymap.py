@@ -13,14 +13,14 @@ from typing import Final
 from textual.keys import Keys
 
 from tui.actions import ACTIONS, Action, Where, actions_of
-from tui.keys import key_names, parse_key
+from tui.keys import NAMES, key_names, parse_key
 from tui.pages import TABS
 
 FILE: Final = "keys.toml"
 TYPED_IN: Final = ("app", "chat", "prompt", "finding")  # a letter does nothing there but stand in the text
 PAGE_DIGITS: Final = tuple(str(place) for place in range(1, len(TABS) + 1))
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
-_KEYS = frozenset(key.value for key in Keys)
+_KEYS = frozenset(key.value for key in Keys) | frozenset(NAMES)
 _AROUND: Final[dict[Where, tuple[Where, ...]]] = {  # the places whose keys go on where a place has the focus
     "prompt": ("chat",), "home": ("chat",), "transcript": ("chat",), "evidence": ("chat",), "queue": ("chat",),
     "walk": ("chat",), "finding": ("memory",), "items": ("memory",), "detail": ("memory",), "graph": ("memory",),

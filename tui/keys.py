@@ -7,14 +7,15 @@ from typing import Any, cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 
-_NAMES = {
+NAMES = {
     "escape": "Esc", "enter": "Enter", "tab": "Tab", "space": "Space", "delete": "Del",
     "pageup": "PgUp", "pagedown": "PgDn", "up": "↑", "down": "↓", "left": "←", "right": "→", "home": "Home",
     "end": "End", "backspace": "Backspace", "slash": "/",
+    "left_square_bracket": "[", "right_square_bracket": "]",
     "ctrl": "Ctrl", "alt": "Alt", "shift": "Shift",
 }  # fmt: skip
 
-_CALLED = {name.lower(): key for key, name in _NAMES.items()}
+_CALLED = {name.lower(): key for key, name in NAMES.items()}
 
 
 class _Keys(Enum):
@@ -53,4 +54,4 @@ def key_names(keys: str) -> str:
 
 
 def _name(part: str, key: str) -> str:
-    return _NAMES.get(part) or (part.upper() if "+" in key or (part[:1] == "f" and part[1:].isdigit()) else part)
+    return NAMES.get(part) or (part.upper() if "+" in key or (part[:1] == "f" and part[1:].isdigit()) else part)

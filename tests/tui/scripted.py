@@ -92,6 +92,7 @@ class ScriptedClient:
     told: tuple[wire.Fact, ...] = ()
     notes: tuple[wire.ListedSource, ...] = ()
     object_pages: dict[str, wire.ObjectReply] = field(default_factory=dict)
+    around_then: dict[datetime, wire.Neighbourhood] = field(default_factory=dict)  # what stood around an object
     note_pages: dict[str, wire.NoteReply] = field(default_factory=dict)
     plans_made: wire.PlansReply = field(default_factory=lambda: wire.PlansReply((), ()))
     did: list[tuple[object, ...]] = field(default_factory=list)  # what was changed by hand: the call and its words
@@ -362,6 +363,14 @@ class ScriptedClient:
         if name not in self.object_pages:
             return wire.ObjectReply(name, (name,), (), (), (), 0, ())
         return self.object_pages[name]
+
+    def neighbourhood(
+        self, about: str, depth: int = 1, limit: int = 40, as_of: datetime | None = None
+    ) -> wire.Neighbourhood:
+        assert as_of is not None
+        if as_of not in self.around_then:
+            raise DaemonError(wire.Failed("not_found", f"Nothing is called {about} then."))
+        return self.around_then[as_of]
 
     def note(self, uri: str) -> wire.NoteReply:
         if uri not in self.note_pages:

@@ -67,7 +67,7 @@ class Action:
     def is_typed(self) -> bool:
         """Whether its key stands for a character, which is typed where text is."""
         key = self.key.partition(",")[0]
-        return len(key) == 1 or key in ("slash", "space")
+        return len(key) == 1 or key in ("slash", "space", "left_square_bracket", "right_square_bracket")
 
     @property
     def needs_argument(self) -> bool:

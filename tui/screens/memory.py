@@ -30,11 +30,11 @@ from tui.browse import (
     make_plan_row,
     make_task_row,
 )
-from tui.details import Line, draw_neighbours, list_entry_lines, list_fact_lines, list_note_lines, list_object_lines
+from tui.details import Line, list_entry_lines, list_fact_lines, list_note_lines, list_object_lines
 from tui.editor import CannotOpenError, open_in_editor
 from tui.messages import Activity, StatusChanged
 from tui.pictures import list_pictures
-from tui.screens.memory_edits import MemoryEdits
+from tui.screens.memory_times import MemoryTimes
 from tui.screens.pictures import PicturesScreen
 from tui.shared import Shared
 from tui.widgets.browse_list import PAGE, BrowseList
@@ -55,7 +55,7 @@ EMPTY: Final = {  # what is said where nothing is listed though no words are loo
 }
 
 
-class MemoryScreen(MemoryEdits):
+class MemoryScreen(MemoryTimes):
     """The search and the list on the left, the chosen page on the right."""
 
     NAME = "memory"
@@ -76,6 +76,7 @@ class MemoryScreen(MemoryEdits):
                 yield Plain(id="nothing").hide()
                 yield BrowseList()
             with Vertical(id="detail", classes="pane"):
+                yield Plain(id="then").hide()
                 yield GraphView(centred=True)
                 yield Detail()
 
@@ -246,10 +247,7 @@ class MemoryScreen(MemoryEdits):
             self.target = target
             self.query_one("#detail").border_title = Content(display_safe(self._path(target), line=True) or " ")
             self.detail.show(lines, line)
-            drawing = self.query_one(GraphView)
-            drawing.display = self.page is not None and bool(self.page.neighbours)
-            if self.page is not None:
-                drawing.show(draw_neighbours(self.page))
+            self.show_drawing()
 
     async def _read(self, target: Target) -> list[Line]:
         """The lines of a page."""
@@ -289,7 +287,7 @@ class MemoryScreen(MemoryEdits):
     def _close_page(self) -> None:
         self.target = self.page = None
         self.detail.show(())
-        self.query_one(GraphView).display = False
+        self.show_drawing()
         self.query_one("#detail").border_title = ""
 
     # Going about --------------------------------------------------------------------------------

@@ -1,0 +1,84 @@
+"""The drawing of what stands around a thing, now and at the times when something of it changed."""
+
+from __future__ import annotations
+
+from textual import work
+from textual.content import Content
+
+from daemon import wire
+from daemon.client import DaemonError
+from tui.details import MAX_DRAWN, Change, draw_neighbourhood, draw_neighbours, list_change_times
+from tui.keys import key_names
+from tui.screens.memory_edits import MemoryEdits
+from tui.shared import Shared
+from tui.widgets.graph import GraphView
+from tui.widgets.plain import Plain
+
+EARLIER, LATER = "step_time(-1)", "step_time(1)"
+UNCHANGED = "No fact of it is told with the day from which it holds, so there is no earlier time to go to."
+
+
+class MemoryTimes(MemoryEdits):
+    """A page's drawing begins as it is now; a key goes to the change before, as far as the first."""
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self._changes: tuple[Change, ...] = ()
+        self._at = 0  # which of them is drawn; now, if it is none
+
+    def show_drawing(self) -> None:
+        """Draws what stands around the thing whose page it is, as it is now; nothing of any other page."""
+        page = self.page
+        self._changes = list_change_times(page, self.shared.now()) if page else ()
+        self._at = len(self._changes)
+        drawing = self.query_one(GraphView)
+        drawing.display = page is not None and bool(page.neighbours)
+        if page is not None:
+            drawing.show(draw_neighbours(page))
+        self._tell_time()
+
+    def action_step_time(self, step: int) -> None:
+        if not self._changes:
+            self.notify(UNCHANGED if self.page else "Go to the page of a thing first.", markup=False)
+            return
+        at = min(max(self._at + step, 0), len(self._changes))
+        if at != self._at:
+            self._at = at
+            self._draw_then()
+
+    @work(exclusive=True, group="time")
+    async def _draw_then(self) -> None:
+        page, at = self.page, self._at
+        if page is None:
+            return
+        if at == len(self._changes):
+            self.show_drawing()
+            return
+        self._tell_time()
+        moment = self._changes[at].at
+        with self.tell_failures():
+            try:
+                then = await self.link.call(lambda client: client.neighbourhood(page.name, 1, MAX_DRAWN, moment))
+            except DaemonError as error:
+                if error.failed.code != "not_found":
+                    raise
+                then = wire.Neighbourhood(page.name, (page.name,), (), ())  # nothing was known of it yet
+            if page is self.page and at == self._at:
+                drawing = self.query_one(GraphView)
+                drawing.display = True
+                drawing.show(draw_neighbourhood(then))
+
+    def _tell_time(self) -> None:
+        line = self.query_one("#then", Plain)
+        line.display = bool(self._changes)
+        if not self._changes:
+            return
+        earlier, later = (key_names(self.shared.keymap.keys_of(one)) for one in (EARLIER, LATER))
+        before = f"{earlier} {self._changes[self._at - 1].day}" if self._at else ""
+        if self._at == len(self._changes):
+            line.update(Content.assemble("as it is now", (f" · {before}", "$foreground-muted")))
+            return
+        after = self._changes[self._at + 1].day if self._at + 1 < len(self._changes) else "now"
+        more = " · ".join(filter(None, (before, f"{later} {after}")))
+        then = f"as it stood on {self._changes[self._at].day}"
+        line.update(Content.assemble((then, "bold $accent"), (f" · {more}", "$foreground-muted")))
