@@ -103,11 +103,13 @@ def suggest_tags(query: str, tags: Iterable[wire.Tag]) -> list[Suggestion]:
 def suggest_notes(typing: Typing, sources: Iterable[wire.ListedSource], folders: Sequence[str]) -> list[Suggestion]:
     """Notes by title and path: as limits, or as the argument of a command. For limits also days and folders."""
     suggestions = []
+    sources = list(sources)
     if typing.kind == "limit":
         if parse_day(typing.query):
             limit = Limit("day", typing.query, typing.query)
             suggestions.append(Suggestion(f"@{typing.query}", "answers as it stood at the end of it", limit=limit))
-        for folder in rank(typing.query, folders, lambda path: (PurePath(path).name,)):
+        known = [*folders, *(_list_subfolders(sources, folders) if typing.query else ())]
+        for folder in rank(typing.query, known, lambda path: (PurePath(path).name,)):
             name = f"{PurePath(folder).name}/"
             limit = Limit("folder", folder.rstrip("/"), name)
             suggestions.append(Suggestion(f"@{name}", f"all notes in {short_path(folder)}", limit=limit))
@@ -119,6 +121,15 @@ def suggest_notes(typing: Typing, sources: Iterable[wire.ListedSource], folders:
         else:
             suggestions.append(Suggestion(name, detail, source.uri))
     return suggestions
+
+
+def _list_subfolders(sources: Iterable[wire.ListedSource], folders: Sequence[str]) -> list[str]:
+    """The folders that the files among the sources lie in: those within a watched one; else the nearest one."""
+    found: dict[str, None] = {}
+    for path in (PurePath(source.uri) for source in sources if source.uri.startswith("/")):
+        within = [parent for parent in path.parents if any(parent.is_relative_to(folder) for folder in folders)]
+        found |= dict.fromkeys(str(parent) for parent in within or [path.parent])
+    return [folder for folder in found if folder not in folders]
 
 
 def complete_path(typed: str) -> str:

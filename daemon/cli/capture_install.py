@@ -12,6 +12,7 @@ import click
 
 from daemon.cli import output
 from daemon.cli.program_files import (
+    confirm_writing,
     find_codex_settings,
     find_pal,
     inner_object,
@@ -29,7 +30,7 @@ SECONDS = 10
 
 
 @click.command()
-@click.argument("program", type=click.Choice(["claude-code", "codex"]))
+@click.argument("program", metavar="CLIENT", type=click.Choice(["claude-code", "codex"]))
 @click.option("--every-turn", is_flag=True, help="Claude Code: after each answer, too, not only when a session ends.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
@@ -37,9 +38,9 @@ SECONDS = 10
 def install(session: Session, program: str, every_turn: bool, yes: bool, only_print: bool) -> None:
     """Have an agent's program hand its sessions over: shows the entry and asks before it is written.
 
-    Claude Code runs a hook when a session ends, Codex gives a notification after each turn. Either
-    names its log, which is read as any file is; where you watch the folder of these logs already, you
-    need neither.
+    CLIENT is claude-code or codex. Claude Code runs a hook when a session ends, Codex gives a
+    notification after each turn. Either names its log, which is read as any file is; where you watch the
+    folder of these logs already, you need neither.
     """
     if program == "codex":
         _install_codex(session, yes, only_print)
@@ -93,7 +94,7 @@ def _install_codex(session: Session, yes: bool, only_print: bool) -> None:
 
 def _confirm(file: Path, yes: bool) -> None:
     if not yes:
-        click.confirm(f"Write this into {file}?", abort=True, err=True)
+        confirm_writing(f"Write this into {file}?")
 
 
 def _environment(session: Session, before: str = "") -> str:

@@ -14,6 +14,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.errors import NOTHING_READ
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count, display_safe, escape_unsafe, size
@@ -72,6 +73,8 @@ def export(
         output.print_json({"format": exporter.name, "path": str(to), "secrets": secrets} | done)
     else:
         _tell(exporter, to, done)
+        if session.reader.status().episodes == 0:
+            output.say(NOTHING_READ)
 
 
 def _print_formats(exporters: dict[str, Exporter], as_json: bool) -> None:

@@ -15,6 +15,7 @@ from daemon.cli import output
 from daemon.cli.config import write_setting
 from daemon.cli.mcp_options import grants, open_tokens
 from daemon.cli.program_files import (
+    confirm_writing,
     find_codex_settings,
     find_pal,
     inner_object,
@@ -55,7 +56,7 @@ PROGRAMS = {
 
 
 @click.command()
-@click.argument("client", type=click.Choice(sorted(PROGRAMS)))
+@click.argument("client", metavar="CLIENT", type=click.Choice(sorted(PROGRAMS)))
 @click.option("--http", "over_http", is_flag=True, help="It comes to `pal mcp --http` instead of starting `pal mcp`.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
@@ -73,8 +74,9 @@ def install(
 ) -> None:
     """Tell an agent's program where the memory is: shows the entry and asks before it is written.
 
-    What --folder, --all and --write allow is written into config.toml, under [mcp.clients.NAME]: there
-    it can be changed at any time, and counts at once. `pal mcp clients` shows it.
+    CLIENT is claude-code, claude-desktop, codex, cursor or gemini. What --folder, --all and --write
+    allow is written into config.toml, under [mcp.clients.NAME]: there it can be changed at any time, and
+    counts at once. `pal mcp clients` shows it.
     """
     program = PROGRAMS[client]
     if over_http and not program.url:
@@ -93,7 +95,8 @@ def install(
         return
     write = _prepare_toml(file, entry) if file.suffix == ".toml" else _prepare_json(file)
     if not yes:
-        click.confirm(f"Write this into {file}{' and config.toml' if granted else ''}?", abort=True, err=True)
+        question = f"Write this into {file}{' and config.toml' if granted else ''}?"
+        confirm_writing(question)
     for key, value in granted.items():
         write_setting(session.paths.config, key, value)
     write(_http_entry(session, program, open_tokens(session).issue(client)) if over_http else entry)

@@ -91,7 +91,7 @@ def pull(session: Session, name: str, as_json: bool) -> None:
 
 
 @models.command()
-@click.argument("service", type=click.Choice(list(SERVICES)))
+@click.argument("service", metavar="SERVICE", type=click.Choice(list(SERVICES)))
 @click.argument("address", default="")
 @click.option("--key", is_flag=True, help="Ask for an API key, and keep it.")
 @json_option

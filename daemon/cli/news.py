@@ -87,7 +87,11 @@ def diff(session: Session, since: datetime, until: datetime | None, limit: int, 
     in it. Exits with 4 when nothing changed.
     """
     if until is not None and until < since:
-        raise click.BadParameter("It lies before the first one.", param_hint="DATE")
+        raise click.BadParameter(
+            "The second one lies before the first. Give the earlier date first.", param_hint="DATE"
+        )
+    if until is None and since > datetime.now().astimezone():
+        raise click.BadParameter("It is still to come. What is due then: pal today --date DATE", param_hint="DATE")
     reply = session.client.diff(since, until, limit)
     if as_json:
         output.print_json(reply)

@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from daemon.cli import output
+
 
 def find_pal() -> str:
     """The command by which another program starts this one."""
@@ -69,3 +71,17 @@ def write_text(file: Path, text: str) -> None:
 def write_object(file: Path, kept: dict[str, Any]) -> None:
     """The same with a JSON object."""
     write_text(file, json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
+
+
+def confirm_writing(question: str) -> None:
+    """Asks before the settings of another program are written. click's Abort if they are not to be, its UsageError
+    where nobody is there to answer."""
+    try:
+        is_meant = click.confirm(question, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise click.UsageError("Nobody is there to confirm. Add --yes to write it without being asked.") from None
+    if not is_meant:
+        output.say("Nothing was written.")
+        raise click.Abort

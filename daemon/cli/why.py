@@ -14,7 +14,7 @@ from daemon.cli.options import json_option
 from daemon.cli.questions import print_source
 from daemon.cli.session import Session, pass_session
 from daemon.cli.traces import NOT_KEPT, cost, newest, outcome, tier
-from daemon.terminal import path_words, statement
+from daemon.terminal import count, path_words, statement
 
 CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
 LONGEST_QUOTE = 200  # characters
@@ -44,7 +44,7 @@ def why(session: Session, id: int | None, as_json: bool) -> None:
     rows = [("chain", way) for way in found.chain]
     rows += [("against", gap) for gap in found.gaps]
     rows += [("how far", reason) for reason in found.reasons if reason != found.note]
-    rows.append(("went", f"{tier(asked)}, {found.shown} passages to answer from, {outcome(asked)}"))
+    rows.append(("went", f"{tier(asked)}, {count(found.shown, 'passage')} to answer from, {outcome(asked)}"))
     rows.append(("took", f"{cost(asked)}; effort {found.effort} allows {_allowed(found)}"))
     if found.note:
         rows.append(("note", found.note))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -147,6 +148,7 @@ def _stdin() -> str:
 
 
 @click.command()
+@click.argument("bare", nargs=-1, metavar="")
 @click.option("--source", metavar="PATH", type=click.Path(), help="A file, note or chat, by its path or name.")
 @click.option("--object", "object_", metavar="NAME", help="A person, place or thing, with what links to it.")
 @click.option("--passage", "episode", type=int, metavar="ID", help="One passage.")
@@ -157,6 +159,7 @@ def _stdin() -> str:
 @pass_session
 def forget(
     session: Session,
+    bare: tuple[str, ...],
     source: str | None,
     object_: str | None,
     episode: int | None,
@@ -169,6 +172,11 @@ def forget(
 
     Its text, vectors, index entries and traces are erased. Files on disk are never touched.
     """
+    if bare:
+        name = shlex.quote(display_safe(" ".join(bare), line=True))
+        raise click.UsageError(
+            f"Say what that is. A file or note: --source {name}. A person, place or thing: --object {name}"
+        )
     given = {"source": source, "object": object_, "episode": episode, "fact": fact}
     chosen = {noun: value for noun, value in given.items() if value is not None}
     if len(chosen) != 1 and not (retired and not chosen):

@@ -16,10 +16,26 @@ from memory.text.mentions import norm
 SUSPECTS = 10  # pairs that are told
 COMPARED = 10_000  # objects whose names are compared, those that most passages mention
 ALIKE = 90.0  # percent, from which two names are told
+SLIPPED = 80.0  # percent of letters in common, from which a name may be the one that was meant
 SHORTEST = 4  # letters: below it one letter makes another name
 WINDOW = 10  # each name is compared with so many that follow it in the order of the alphabet
 
 _NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b")
+
+
+def find_similar(conn: Connection, key: str, most: int) -> list[str]:
+    """The names that a mistyped one may have meant, at most `most`, best first: as a whole, or as the first words of a
+    longer one. `key` is as `norm` writes it; its first letter is taken as right."""
+    if len(key) < SHORTEST:
+        return []
+    words = len(key.split())
+    scored = []
+    for label in stored.beginning_with(conn, key[0], COMPARED):
+        name = norm(label)
+        likeness = max(fuzz.ratio(key, name), fuzz.ratio(key, " ".join(name.split()[:words])))
+        if likeness >= SLIPPED:
+            scored.append((-likeness, label))
+    return [label for _, label in sorted(scored)[:most]]
 
 
 def list_alike(names: Iterable[str], most: int) -> tuple[AliasSuspect, ...]:

@@ -151,7 +151,9 @@ class Browsing:
         """What changed after a time and up to another one. InvalidInputError if that is the earlier one."""
         span = to_ms(since), to_ms(until)
         if span[0] > span[1]:
-            raise InvalidInputError("It ends before it begins.")
+            raise InvalidInputError(
+                "The time ends before it begins. Give the earlier date first, and none that is still to come."
+            )
         with self._store.reading() as conn:
             begun, untold = diff.list_begun(conn, *span), diff.list_untold(conn, *span)
             replaced = diff.list_revisions_between(conn, "supersedes", *span)

@@ -10,7 +10,7 @@ from memory.answering.places import NOWHERE, Place, find_units, show_unit
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
-from memory.insight.aliases import list_told_as_one
+from memory.insight.aliases import find_similar, list_told_as_one
 from memory.nouns import (
     AssertionResult,
     Decision,
@@ -196,7 +196,7 @@ class Knowledge:
         with self.transaction() as asserter:
             ones, others = (graph.find_by_own_name(asserter.conn, norm(name)) for name in (one, other))
             if not ones or not others:
-                raise NotFoundError(f"Nothing is known of {one if not ones else other!r}.")
+                raise NotFoundError(f"Nothing is known of {(one if not ones else other)!r}.")
             if not set(self.objects_named(asserter.conn, one)) & set(self.objects_named(asserter.conn, other)):
                 raise InvalidInputError(f"{one!r} and {other!r} are two already.")
             return asserter.separate_objects(ones, others)
@@ -210,8 +210,10 @@ class Knowledge:
         if not found and not sources.list_sources(conn, limit=1):
             raise NotFoundError(f"Nothing is known of {name!r}: nothing has been read yet.")
         if not found:
-            names = graph.beginning_with(conn, key, MAX_NAMES) if key else []
+            names = (graph.beginning_with(conn, key, MAX_NAMES) or find_similar(conn, key, MAX_NAMES)) if key else []
             known = f" There is: {', '.join(names)}." if names else ""
+            if not names and not graph.beginning_with(conn, "", 1):
+                known = " Nothing has been read yet; to read a folder: pal add ~/notes"
             raise NotFoundError(f"Nothing is known of {name!r}.{known}")
         return found
 

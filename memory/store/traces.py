@@ -80,7 +80,9 @@ def get(conn: Connection, id: int) -> Traced:
     query = f"SELECT {_ROW}, as_of, answer, citations, missing, confidence FROM trace WHERE id = ?"
     row = conn.execute(query, (id,)).fetchone()
     if row is None:
-        raise NotFoundError(f"There is no trace {id}; it may have been forgotten with what it showed.")
+        raise NotFoundError(
+            f"There is no trace {id}; it may have been forgotten with what it showed. Those that are kept: pal traces"
+        )
     asked, held = _asked(row[:_COLUMNS]), _held(row[_COLUMNS - 1])
     as_of, text, citations, missing, confidence = row[_COLUMNS:]
     answer = None
@@ -275,4 +277,6 @@ _ONLY_ID = "json_object('episode_id', value ->> 'episode_id')"
 def set_feedback(conn: Connection, id: int, feedback: int | None) -> None:
     """What a person says of the answer: 1, -1, or None for nothing. NotFoundError."""
     if conn.execute("UPDATE trace SET feedback = ? WHERE id = ?", (feedback, id)).rowcount == 0:
-        raise NotFoundError(f"There is no trace {id}; it may have been forgotten with what it showed.")
+        raise NotFoundError(
+            f"There is no trace {id}; it may have been forgotten with what it showed. Those that are kept: pal traces"
+        )

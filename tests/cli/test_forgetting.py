@@ -87,3 +87,8 @@ def test_a_watched_folder_that_is_forgotten_names_copies_too(shell: Shell) -> No
     said = shell.pal("watch", "rm", "notes", "--forget")
     assert said.out.splitlines()[1] == "Still in these copies of the memory, which are yours to delete:"
     assert said.out.splitlines()[2].split()[0] == "./mine.db"
+
+
+def test_a_name_without_an_option_is_asked_what_it_is(shell: Shell) -> None:
+    said = shell.pal("forget", "Nuria", "Solano", "--yes")
+    assert said.code == 2 and "--source 'Nuria Solano'" in said.err and "--object 'Nuria Solano'" in said.err

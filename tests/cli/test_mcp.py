@@ -76,6 +76,10 @@ def test_over_http_it_gets_a_token_that_is_written_and_not_shown(shell: Shell, t
 def test_nothing_is_written_without_a_yes(shell: Shell, tmp_path: Path) -> None:
     assert shell.pal("mcp", "install", "gemini", "--all", input="n\n").code != 0
     assert shell.pal("mcp", "install", "gemini", "--http", input="n\n").code != 0
+    nobody = shell.pal("mcp", "install", "gemini", input="")
+    assert nobody.code == 2 and "Add --yes to write it" in nobody.err
+    wrong = shell.pal("mcp", "install", "vim")
+    assert wrong.code == 2 and "for 'CLIENT': 'vim' is not one of 'claude-code'" in wrong.err
     assert shell.pal("mcp", "install", "gemini", "--print").code == 0
     assert list(tmp_path.iterdir()) == []
 

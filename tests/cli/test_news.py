@@ -20,8 +20,10 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     folder = tmp_path_factory.mktemp("news")
     shell = Shell(folder, folder / "home")
     empty = shell.pal("today")
-    assert (empty.code, empty.out) == (4, "") and "Nothing has been read yet" in empty.err
-    assert shell.pal("diff", "yesterday").code == 4
+    assert (empty.code, empty.out) == (4, "") and "Nothing has been read yet. Read a folder" in empty.err
+    for args in (("diff", "yesterday"), ("context", "the tower")):
+        empty = shell.pal(*args)
+        assert (empty.code, empty.out) == (4, "") and "Nothing has been read yet. Read a folder" in empty.err
     notes = folder / "notes"
     notes.mkdir()
     (notes / "rent.md").write_text(RENT)

@@ -107,6 +107,20 @@ async def test_a_folder_can_be_asked_within_and_limits_stay_with_their_session()
         await chat.until(lambda: chips(chat) == [])
 
 
+async def test_a_folder_in_a_watched_one_can_be_asked_within_and_a_refusal_tells_of_the_limit() -> None:
+    client = world.client(answers=[world.refusal()], listed=(FOG,))
+    async with chatting(client) as chat:
+        await type_text(chat, "@muse")
+        await chat.until(lambda: "@museum/" in suggested(chat) and "all notes in" in suggested(chat))
+        await chat.pilot.press("enter")
+        await chat.ask("What is the capital of Atlantis?")
+        assert client.asked[0][1]["within"] == wire.Scope(folders=(f"{HOME}/museum/",))
+        assert "Nothing there has “Atlantis”." in chat.words() and "No source" not in chat.words()
+        assert "Backspace in the empty prompt removes the limit." in chat.words()
+        await chat.pilot.press("backspace")
+        await chat.until(lambda: chips(chat) == [])
+
+
 async def test_within_takes_a_note_and_lets_it_go() -> None:
     async with chatting(world.client(listed=(FOG,))) as chat:
         await type_text(chat, "/within fog")

@@ -19,6 +19,7 @@ from tui.screens.ask import AskScreen
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.folders import FoldersScreen
 from tui.screens.keep import describe_estimate
+from tui.screens.path import PathScreen
 from tui.work.reading import describe_seconds
 from tui.work.rows import WorkList
 
@@ -42,6 +43,14 @@ async def typed(chat: Chat, text: str) -> None:
     await chat.pilot.press("enter")
 
 
+async def chosen(chat: Chat, path: Path) -> None:
+    """Chooses a folder that is there."""
+    path.mkdir()
+    await chat.until(lambda: isinstance(chat.app.screen, PathScreen))
+    chat.app.screen.query_one(Input).value = str(path)
+    await chat.pilot.press("enter")
+
+
 async def confirmed(chat: Chat, answer: str = "y") -> None:
     await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
     await chat.pilot.press(answer)
@@ -61,18 +70,18 @@ async def test_folders_are_shown_in_peoples_words() -> None:
         assert "3 files gone · not there · 12 notes · may go elsewhere" in chat.text()
 
 
-async def test_a_small_folder_is_watched_and_a_large_one_is_estimated_first() -> None:
+async def test_a_small_folder_is_watched_and_a_large_one_is_estimated_first(tmp_path: Path) -> None:
     async with chatting(world.working()) as chat:
         await work(chat)
         await chat.pilot.press("a")
-        await typed(chat, "/new/notes")
-        await chat.until(lambda: said(chat)("Watching /new/notes."))
+        await chosen(chat, tmp_path / "notes")
+        await chat.until(lambda: said(chat)(f"Watching {tmp_path / 'notes'}."))
         await chat.until(lambda: "being looked through" in chat.text())
         chat.client.counted = wire.Counted(5000, 10**8, True)
         chat.client.estimated = wire.Estimate(5000, 12, 30, 10**8, 90_000, 4000, 4000, 2_000_000, 300.0, "qwen3:4b")
         for answer, folders in (("n", 3), ("y", 4)):
             await chat.pilot.press("a")
-            await typed(chat, "/large")
+            await chosen(chat, tmp_path / f"large {answer}")
             await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
             assert "about 5 hours and 2,000,000 tokens" in chat.said(".dialog-hint")
             await confirmed(chat, answer)

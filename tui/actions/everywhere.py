@@ -26,7 +26,7 @@ EVERYWHERE: tuple[Action, ...] = (
     *(
         Action(
             tab.title,
-            f"Go to the page {tab.title}; where nothing is typed, {place} alone does.",
+            f"Go to the page {tab.title}; with the cursor in no field, {place} alone does.",
             f"open_page('{tab.name}')",
             "app",
             page_keys(tab.name),

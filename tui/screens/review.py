@@ -274,7 +274,7 @@ class ReviewScreen(Page):
     @work
     async def action_take_back(self) -> None:
         if not self._decisions:
-            self._say("There is nothing to take back.")
+            self._say("You have decided nothing that could be taken back. o lets the old one stand.")
             return
         decision, noted = self._decisions.popitem()
         self.shared.drop_done(noted)

@@ -14,6 +14,7 @@ from textual.message import Message
 
 from daemon import wire
 from daemon.terminal import display_safe
+from tui.inquiry import Limit
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
 from tui.widgets.trace_line import ANSWERING, TraceLine
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
     from tui.widgets.prose import Prose
 
 NO_ANSWER_HINT = "Try other words, or /add the folder that has it."
+LIMITED_HINT = "Try other words, or ask the whole memory: Backspace in the empty prompt removes the limit."
 
 
 class Answer(Vertical):
     """One answer. It runs until the last event of its question, or `stop`; with `kept` it was settled in an earlier
-    run. Paths are shown from `folders`.
+    run. Paths are shown from `folders`. Only what lies within `limits` was asked.
 
     `ready` is set when it has its final height.
     """
@@ -41,10 +43,17 @@ class Answer(Vertical):
         answer: Answer
         n: int | None = None
 
-    def __init__(self, question: str, kept: wire.ChatMessage | None = None, folders: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        question: str,
+        kept: wire.ChatMessage | None = None,
+        folders: Sequence[str] = (),
+        limits: tuple[Limit, ...] = (),
+    ) -> None:
         super().__init__()
         self._folders = folders
         self.question = question
+        self.limits = limits  # of the question
         self.text = ""
         self.citations: tuple[wire.Citation, ...] = kept.citations if kept else ()
         self.no_answer = False
@@ -124,7 +133,7 @@ class Answer(Vertical):
         self.trace_id, self.model = answered.trace_id, answered.model
         await self._finish(answered)
         if answered.no_answer:
-            await self._remark(_hint(answered.missing))
+            await self._remark(_hint(answered.missing, bool(self.limits)))
         if placeholders := self.placeholders:
             await self._remark(f"{count(len(placeholders), 'secret')} masked: /secrets")
         if answered.note:
@@ -277,6 +286,7 @@ def _passages(text: str, citations: tuple[wire.Citation, ...]) -> list[tuple[str
     return [(kind, "\n".join(written)) for kind, written in passages]
 
 
-def _hint(missing: tuple[str, ...]) -> str:
+def _hint(missing: tuple[str, ...], limited: bool) -> str:
     words = ", ".join(f"“{word}”" for word in missing)
-    return f"No source has {words}. {NO_ANSWER_HINT}" if missing else NO_ANSWER_HINT
+    where, hint = ("Nothing there", LIMITED_HINT) if limited else ("No source", NO_ANSWER_HINT)
+    return f"{where} has {words}. {hint}" if missing else hint

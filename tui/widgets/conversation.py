@@ -111,7 +111,9 @@ class Conversation(Vertical):
         elif (trace := answer.trace_id) is None or (kept := self.session.conversation) is None:
             await self.say("Nothing is kept of how this was asked. /edit asks it anew.", "warning")
         else:
-            await self._begin(Inquiry(answer.question), lambda: self._link.ask_again(trace, kept.id, replay))
+            await self._begin(
+                Inquiry(answer.question, limits=answer.limits), lambda: self._link.ask_again(trace, kept.id, replay)
+            )
 
     async def take_back(self) -> bool:
         """Gives the question that was sent last back to the prompt: one that waits, else the running one.
@@ -190,7 +192,7 @@ class Conversation(Vertical):
         if self.session.later:
             await self.go_to_end()
         self._inquiry, self._events = inquiry, []
-        answer = Answer(inquiry.text, folders=self._shared.folders)
+        answer = Answer(inquiry.text, folders=self._shared.folders, limits=inquiry.limits)
         await self.transcript.mount(Question(inquiry), answer)
         self.transcript.select(answer)
         self.transcript.follow()

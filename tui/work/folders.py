@@ -86,11 +86,12 @@ class FolderList(WorkList):
 
     @work
     async def action_add(self) -> None:
-        hint = "A folder, as ~/notes · Enter goes on · Esc leaves it"
-        typed = await self.app.push_screen_wait(AskScreen("Which folder shall be read?", hint=hint))
-        if not typed:
+        from tui.screens.path import PathScreen  # a tree of files, which few need
+
+        chosen = await self.app.push_screen_wait(PathScreen(self.shared.link))
+        if chosen is None:
             return
-        path = Path(os.path.normpath(Path(os.path.expanduser(typed.strip("'\""))).absolute()))  # noqa: PTH111
+        path = Path(os.path.normpath(chosen))
         counted = await self.call(lambda client: client.count(path))
         if counted is None or not await self._is_meant(path, counted):
             return

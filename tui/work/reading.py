@@ -116,7 +116,7 @@ class ReadingList(WorkList):
         if one is None:
             return Content("")
         remedy = next((remedy for words, remedy in REMEDIES if words in one.reason.casefold()), "r tries it once more.")
-        return paragraphs(one.uri, f"It was skipped: {one.reason}.", remedy)
+        return paragraphs(one.uri, f"It was skipped: {one.reason.rstrip('.')}.", remedy)
 
     def _describe_progress(self) -> str:
         progress = self._progress
