@@ -352,7 +352,7 @@ class ContextLine:
 
 @dataclass(frozen=True, slots=True)
 class ContextSource:
-    """Where lines of a task's context stand, of one passage; `line` is that of the one that was chosen first."""
+    """Where lines of a task's context stand, of one passage; `line` is the first one of them."""
 
     n: int
     uri: str

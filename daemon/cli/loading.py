@@ -36,6 +36,10 @@ def import_(session: Session, file: Path, yes: bool, as_json: bool) -> None:
 
     To read chats, notes and tables of other programs: pal add
     """
+    if file.expanduser().is_dir():
+        raise click.BadParameter(
+            "It is a folder. To read its notes, tables and chats: pal add FOLDER", param_hint="FILE"
+        )
     if str(file) != STDIN and not file.expanduser().is_file():
         raise click.BadParameter(f"There is no file {str(file)!r}.", param_hint="FILE")
     paths = session.paths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 
@@ -19,6 +19,7 @@ from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
 from daemon.terminal import cited_link, describe_told, display_safe
 
+MAX_TAGS = 5  # that are named in place of one that nothing has
 OUT_OF_REACH = "Nothing that was read lies in that time and place."
 
 
@@ -68,6 +69,8 @@ def ask(
     if answered.no_answer:
         if not as_json and session.reader.status().episodes == 0:
             output.say(HOW_TO_READ)
+        elif not as_json:
+            _tell(_describe_unknown_tags(session, within))
         sys.exit(NothingFound.exit_code)
 
 
@@ -215,7 +218,8 @@ def recall(
     secrets.say("pal recall")
     if not reply.hits:
         raise NothingFound(
-            explain_nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
+            _describe_unknown_tags(session, within)
+            or explain_nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
         )
 
 
@@ -230,6 +234,21 @@ def _text(words: tuple[str, ...]) -> str:
     if not text:
         raise click.UsageError('The question is empty. For example: pal ask "where is the harbour office?"')
     return text
+
+
+def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
+    """Which tag of a limit nothing carries, with those it may have meant, else the most frequent; None if all are
+    known. It is asked once nothing was found: the daemon lists the tags of most notes only."""
+    list_tags: Callable[[], tuple[wire.Tag, ...]] = getattr(session.reader, "tags", tuple)
+    if not within.tags or not (names := [tag.name for tag in list_tags()]):
+        return None
+    from difflib import get_close_matches
+
+    for tag in within.tags:
+        if not any(name == tag or name.startswith(f"{tag}/") for name in names):
+            near = get_close_matches(tag, names, MAX_TAGS) or names[:MAX_TAGS]
+            return f"Nothing has the tag {tag!r}. There is: {', '.join(near)}."
+    return None
 
 
 def explain_nothing(session: Session, sentence: str) -> str:

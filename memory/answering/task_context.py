@@ -9,7 +9,7 @@ are left out. The same memory gives the same text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from os.path import commonpath
 from typing import Literal
@@ -122,10 +122,14 @@ class _Page:
         return "\n".join(rows)
 
     def _cite(self, episode: Episode, start: int) -> None:
-        if episode.id not in self.sources:
+        line, known = episode.line_at(start), self.sources.get(episode.id)
+        if known is not None:
+            if line is not None and known.line is not None and line < known.line:
+                self.sources[episode.id] = replace(known, line=line)
+        else:
             self.sources[episode.id] = ContextSource(
                 len(self.sources) + 1, episode.source.uri, one_line(episode.title, MAX_TITLE_CHARS), episode.id,
-                episode.line_at(start), episode.at, episode.speaker and one_line(episode.speaker, MAX_TITLE_CHARS),
+                line, episode.at, episode.speaker and one_line(episode.speaker, MAX_TITLE_CHARS),
             )  # fmt: skip
 
     def _source_cost(self, episode: Episode, start: int) -> int:

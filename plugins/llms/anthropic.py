@@ -43,7 +43,7 @@ OUTPUT = 8_192
 THOUGHT_TOKENS = 4096  # on top of what may be said
 CACHED = {"type": "ephemeral"}
 JSON_TOOL = "answer"
-NO_KEY = "Set ANTHROPIC_API_KEY where the daemon starts, or name a file: pal config set anthropic.key_file FILE"
+NO_KEY = "Give it a key: pal models connect anthropic --key (or ANTHROPIC_API_KEY where the daemon starts)"
 
 
 class AnthropicModel:

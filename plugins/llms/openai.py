@@ -24,7 +24,7 @@ PORT = 8080  # llama.cpp's; 1234 is LM Studio's, 8000 is vLLM's
 LOADING_SECONDS = 10.0  # before a server that loads its model is asked again
 THOUGHT_TOKENS = 2048  # on top of what may be said
 ABSENT = (
-    "For models of llama.cpp, LM Studio or vLLM, say where they are: pal config set openai.url http://127.0.0.1:8080"
+    "For models of llama.cpp, LM Studio or vLLM, say where they are: pal models connect openai http://127.0.0.1:8080"
 )
 TEMPLATED = ("llamacpp", "vllm")  # as a server calls itself that passes arguments on to the template of a chat
 CUT = ("context length", "context size", "context window")  # what a server complains of where a prompt is too long
@@ -308,7 +308,7 @@ def _missing(model: str) -> ModelUnavailableError:
 
 
 def _gone(url: str) -> ModelUnavailableError:
-    return ModelUnavailableError(f"No server answers at {url}. Start it, or correct openai.url.")
+    return ModelUnavailableError(f"No server answers at {url}. Start it, or correct its address (openai.url).")
 
 
 def _number(value: Any) -> int:

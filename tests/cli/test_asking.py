@@ -203,6 +203,9 @@ def test_recall_in_an_empty_scope_finds_nothing(vault: Shell) -> None:
     said = vault.pal("ask", "the goat", "--tag", "nosuchtag")
     assert said.code == 4
     assert said.out.startswith("Nothing that was read lies in that time and place")
+    assert said.err.startswith("Nothing has the tag 'nosuchtag'. There is: person, museum, ")
+    said = vault.pal("recall", "the goat", "--tag", "gaot")
+    assert (said.code, said.err) == (4, "Nothing has the tag 'gaot'. There is: goat.\n")
 
 
 def test_what_one_note_does_not_hold_may_stand_in_others(vault: Shell) -> None:

@@ -45,7 +45,9 @@ def test_a_picture_is_svg_that_a_reader_can_follow() -> None:
     assert nodes["1"].get("class") == "root" and nodes["4"].get("class") == "node faint"
     assert [text.text for text in nodes["2"].iter(f"{SVG}text")] == ["lies in →", "Old Ice House"]
     assert {line.get("data-ends") for line in root.iter(f"{SVG}path")} == {"1 2", "3 1", "1 4"}
-    assert "prefers-color-scheme: dark" in str(root.findtext(f"{SVG}style"))
+    style = str(root.findtext(f"{SVG}style"))
+    assert "prefers-color-scheme: dark" in style
+    assert "var(" not in style, "what draws pictures outside browsers knows no variables, and makes all of it black"
 
 
 @given(st.lists(st.text(), min_size=1, max_size=8), st.text())

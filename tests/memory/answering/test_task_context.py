@@ -46,6 +46,8 @@ def test_facts_that_hold_come_first_and_each_line_has_its_source(memory: Memory)
     assert source[found.lines[0].n].uri == "/n/people/ana-2.md" and source[found.lines[0].n].line == 3
     heron = next(one.text for one in found.lines if source[one.n].uri == "/n/heron.md")
     assert "4,200 euros" in heron and "before May" in heron
+    (line,) = (one.line for one in found.sources if one.uri == "/n/heron.md")
+    assert line == 3, "that of the first words shown, not of those that fit best"
     assert found.text.count("144") == 1 and "(no longer so: Phone: 01632 960 144)" in found.text
 
 
