@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
@@ -59,6 +59,34 @@ def news(revision: wire.Revision, folders: Iterable[str]) -> str:
     if revision.relation == "negates":
         return f"No longer so: {old}, from {place}"
     return f"Changed: {new} (was {describe_before(revision)}), from {place}"
+
+
+def describe_disputes(
+    revisions: Iterable[wire.Revision], citations: Sequence[wire.Citation], folders: Iterable[str] = ()
+) -> list[str]:
+    """Which of the lines that an answer cites another note contradicts, where nobody has said yet who is right."""
+    told: dict[str, None] = {}
+    for one in revisions:
+        if one.relation != "contradicts" or one.state != "open":
+            continue
+        olds, news = (_find_cited(fact, citations) for fact in (one.old, one.new))
+        if olds and news and olds != news:
+            told[f"! {olds} and {news} contradict each other, and nobody has said which holds."] = None
+        elif olds or news:
+            other = one.new if olds else one.old
+            said = f"“{_bare(statement(other))}”, says {source_label(other, folders)}"
+            told[f"! {olds or news} is contradicted, and nobody has said which holds: {said}."] = None
+    return [display_safe(text, line=True) for text in told]
+
+
+def _find_cited(fact: wire.Fact, citations: Sequence[wire.Citation]) -> str:
+    """The number of the citation that has a fact's words, as it is shown; "" if none has."""
+    words = " ".join((fact.quote or fact.text).split())
+    for cited in citations:
+        quote = " ".join(cited.quote.split())
+        if cited.episode_id == fact.episode_id and words and quote and (words in quote or quote in words):
+            return f"[{cited.n}]"
+    return ""
 
 
 def describe_before(revision: wire.Revision) -> str:

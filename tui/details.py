@@ -52,7 +52,8 @@ def make_remark(text: str) -> Line:
 def make_fact_line(fact: wire.Fact, label: str, folders: Iterable[str], width: int = 0, past: bool = False) -> Line:
     """`phone  0161 496 07`, and below it since when and where it stands."""
     value = _flatten(fact.objects[-1] if fact.predicate else fact.text)
-    where = _flatten(f"{describe_time(fact)} · {name_source(fact, folders)}")
+    read = " · a model read it so" if fact.origin == "model" else ""
+    where = _flatten(f"{describe_time(fact)} · {name_source(fact, folders)}{read}")
     content = Content.assemble(
         (f"{_flatten(label):<{width}}  " if label else "", MUTED),
         (value + modality(fact), PAST if past else "bold"),

@@ -233,3 +233,20 @@ async def test_what_was_stopped_is_edited_by_its_place() -> None:
         await chat.send("/edit")
         await chat.until(lambda: "Enter asks it" in chat.text())
         assert chat.screen._edited == (7, 6, "Four?")
+
+
+async def test_of_a_models_words_those_say_so_that_rest_on_no_source() -> None:
+    text = "# Signal\n\nIn short:\n\n- It was in March. [1]\n- It is loud.\n\n```\nx = 1.\n```\n\nThe mayor was there."
+    answered = wire.Answered(text, (world.PRISM,), model="qwen3:4b", ms=9.0)
+    quoted = wire.Answered(text, (world.PRISM,), ms=9.0)
+    async with chatting(world.client(answers=[Script(answered), Script(quoted)])) as chat:
+        answer = await chat.ask("When?")
+        await chat.until(lambda: "It is loud. (no source)" in chat.text())
+        said = chat.words()
+        assert "The mayor was there. (no source)" in said and said.count("(no source)") == 2
+        assert "In the words of qwen3:4b, not quoted." in said
+        assert "(no source)" not in answer.text, "what is copied is what was answered"
+        await chat.send("/new")
+        await chat.ask("When?")
+        await chat.until(lambda: "It is loud." in chat.text())
+        assert "(no source)" not in chat.text() and "the words of" not in chat.text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME
+from tui.details import make_fact_line
 from tui.preferences import Preferences
 from tui.screens.ask import AskScreen
 from tui.screens.confirm import ConfirmScreen
@@ -263,6 +265,11 @@ async def test_on_a_narrow_screen_the_page_stands_alone() -> None:
         await chat.until(lambda: "Facts now" in chat.text())
         await chat.pilot.press("escape")
         await chat.until(lambda: "Facts now" not in chat.text())
+
+
+def test_a_fact_that_a_model_read_says_so() -> None:
+    read = [str(make_fact_line(replace(world.FACT_PHONE, origin=by), "phone", ()).content) for by in ("rule", "model")]
+    assert [line.endswith(" · a model read it so") for line in read] == [False, True]
 
 
 async def test_the_drawing_goes_back_to_the_times_when_something_changed() -> None:

@@ -7,11 +7,13 @@ from textual.timer import Timer
 
 from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
+from tui.changes import describe_disputes
 from tui.commands.part import Part
 from tui.messages import Activity
 from tui.shared import Shared
 from tui.widgets.news import News
 
+MAX_DISPUTES = 500  # of the changes that wait, the newest
 SETTLE_SECONDS = 0.5  # after a change, before answers are looked at: changes come in crowds
 
 
@@ -41,6 +43,21 @@ class NoticingCommands(Part):
         if self._settling is None and any(answer.citations for answer in self.conversation.transcript.answers):
             self._settling = self.set_timer(SETTLE_SECONDS, self._check_answers)
 
+    @work(exclusive=True, group="disputes")
+    async def mark_disputes(self, at_once: bool = False) -> None:
+        """Says under the answers which of their lines other notes contradict. The daemon is asked where changes wait;
+        `at_once` whatever its state was when it was last asked for."""
+        answers = [one for one in self.conversation.transcript.answers if one.ready.is_set() and one.citations]
+        waits = self.shared.status is not None and self.shared.status.review > 0
+        if not answers or not (waits or at_once):
+            return
+        try:
+            reply = await self.link.call(lambda client: client.revisions(limit=MAX_DISPUTES))
+        except (DaemonError, DaemonDownError):
+            return  # the rail says that the daemon is gone
+        for answer in answers:
+            await answer.show_disputes(describe_disputes(reply.revisions, answer.citations, self.folders))
+
     @work(exclusive=True, group="changes")
     async def _check_answers(self) -> None:
         """Asks which of the answers rest on what has changed since; the daemon knows it of all that it keeps."""
@@ -56,3 +73,4 @@ class NoticingCommands(Part):
         for answer in self.conversation.transcript.answers:
             if answer.trace_id in changes and answer.ready.is_set():
                 await answer.show_changes(changes[answer.trace_id])
+        self.mark_disputes(at_once=True)

@@ -163,6 +163,7 @@ class ChatScreen(
         answer = message.answer
         self.remove_class("-fresh")
         self.evidence.show(answer.shown_citations, self.folders, answer.without_evidence)
+        self.mark_disputes()
         if message.n is not None:
             self.evidence.highlight(message.n)
             if self.has_class("-narrow"):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tui.widgets.prose import Prose
 
+NO_SOURCE = "(no source)"
 NO_ANSWER_HINT = "Try other words, or /add the folder that has it."
 LIMITED_HINT = "Try other words, or ask the whole memory: Backspace in the empty prompt removes the limit."
 
@@ -65,6 +66,7 @@ class Answer(Vertical):
         self._lock = asyncio.Lock()  # a person may stop it while it is drawn
         self._prose: Prose | None = None  # what is written while it comes
         self._changes: tuple[wire.AnswerChange, ...] = ()  # of what it rests on, since it was given
+        self._disputes: list[str] = []  # what other notes say against it
         self._preview: list[Prose] = []  # the lines that are shown while a model is asked
         self._preview_text = ""  # and their text
 
@@ -134,6 +136,8 @@ class Answer(Vertical):
         await self._finish(answered)
         if answered.no_answer:
             await self._remark(_hint(answered.missing, bool(self.limits)))
+        elif answered.model:
+            await self._remark(display_safe(f"In the words of {answered.model}, not quoted.", line=True))
         if placeholders := self.placeholders:
             await self._remark(f"{count(len(placeholders), 'secret')} masked: /secrets")
         if answered.note:
@@ -173,9 +177,18 @@ class Answer(Vertical):
         if changes == self._changes:
             return
         self._changes = tuple(changes)
-        await self.query(".-changed").remove()
+        await self.query(".-outdated").remove()
         for change in changes:
-            await self._remark(change_text(change), "-changed")
+            await self._remark(change_text(change), "-changed -outdated")
+
+    async def show_disputes(self, disputes: Sequence[str]) -> None:
+        """Says which of its lines another note contradicts, in place of what was said of that before."""
+        if disputes == self._disputes:
+            return
+        self._disputes = list(disputes)
+        await self.query(".-disputed").remove()
+        for text in disputes:
+            await self._remark(text, "-changed -disputed")
 
     async def _show_sources(self) -> None:
         await self.query(Sources).remove()
@@ -226,7 +239,7 @@ class Answer(Vertical):
         self.citations = answered.citations
         self.no_answer = answered.no_answer
         above: Prose | None = None
-        for kind, text in _passages(self.text, answered.citations):
+        for kind, text in _passages(self.text, answered.citations, answered.model):
             prose = (not kind and self._prose) or await self._mount_prose(kind)
             await prose.complete(text)
             if kind == "earlier" and above is not None:
@@ -268,14 +281,18 @@ class Fold(Plain):
         self.query_ancestor(Answer).toggle_more()
 
 
-def _passages(text: str, citations: tuple[wire.Citation, ...]) -> list[tuple[str, str]]:
+def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") -> list[tuple[str, str]]:
     """The Markdown of an answer, cut where its lines are of another kind: "earlier", "folded", or "" for the rest, in
-    which the value stands in bold."""
+    which the value stands in bold. Of a model's lines those say so that rest on no source."""
     lines = wire.split_lines(text, citations)
     passages: list[tuple[str, list[str]]] = []
+    in_code = False
     for written in text.splitlines():
         line = next(lines) if written.strip() else None
         kind: str = line.kind if line and line.kind in ("earlier", "folded") else ""
+        in_code ^= written.lstrip().startswith(("```", "~~~"))
+        if model and line and not line.citations and not in_code and _states_something(line.text):
+            written = f"{written.rstrip()} {NO_SOURCE}"
         if line and line.value and "*" not in line.text:
             written = written.replace(line.value, f"**{line.value}**", 1)
         elif line is None and passages:
@@ -284,6 +301,11 @@ def _passages(text: str, citations: tuple[wire.Citation, ...]) -> list[tuple[str
             passages.append((kind, []))
         passages[-1][1].append(written)
     return [(kind, "\n".join(written)) for kind, written in passages]
+
+
+def _states_something(line: str) -> bool:
+    """Whether a line says something by itself: no heading, no row of a table, nothing that leads to the lines below."""
+    return line.rstrip().endswith((".", "!", "…", ")")) and not line.lstrip().startswith(("#", "|", "```", "~~~"))
 
 
 def _hint(missing: tuple[str, ...], limited: bool) -> str:
