@@ -47,6 +47,7 @@ def listen(port: int) -> socket.socket:
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((HOST, port))
+        sock.listen()  # who comes before the server is up waits
     except OSError:
         sock.close()
         raise

@@ -11,6 +11,7 @@ from memory.nouns import Fact, line_at
 from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, id_list, is_live, is_recorded, valid, visible
 from memory.text.predicates import statement
+from memory.text.properties import find_property
 from memory.text.words import lines_around, show_links
 from memory.time.expressions import told_day
 from memory.time.timestamps import from_ms
@@ -146,8 +147,10 @@ def _fact(
 ) -> Fact:
     id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, title, *rest = row
     first, line_map, body, told, start, end, modality, origin = rest
-    line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
     quote, said = (body[start:end], lines_around(body, start, end)) if start is not None else ("", "")
+    if start is None and predicate and (place := find_property(body, predicate, [*objects][-1])) is not None:
+        start, quote = place[0], body[slice(*place)]
+    line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
     said = f"{said}\n{title}\n{PurePosixPath(uri).stem}" if valid_from == told else said
     since, until = (told_day(at, said, from_ms(told)) if at else "" for at in map(from_ms, (valid_from, valid_to)))
     return Fact(

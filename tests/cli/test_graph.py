@@ -42,7 +42,7 @@ def test_facts_are_told_with_their_source(vault: Shell) -> None:
         if one["fact"]
     }
     fact = told["Ozzie Penhale", "birthday", "1951-06-02"]
-    assert fact["uri"].endswith("Ozzie Penhale.md") and fact["line"] == 1
+    assert fact["uri"].endswith("Ozzie Penhale.md") and fact["line"] == 5
     beside = [one for one in found["edges"] if not one["fact"]]
     assert beside and all(one["passages"] > 0 for one in beside)
 
