@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli import output
+from daemon.cli.errors import NothingFound
 from daemon.cli.mcp_install import install
 from daemon.cli.mcp_options import check_name, grants, open_tokens
 from daemon.cli.options import as_date, json_option
@@ -184,6 +185,7 @@ def token(session: Session, name: str, revoke: bool) -> None:
     tokens = open_tokens(session)
     if not revoke:
         click.echo(tokens.issue(name))
+        output.say(f"It is shown this once. What {name} may see: pal mcp clients")
     elif tokens.revoke(name):
         output.say(f"The token of {name} is good no more.")
     else:
@@ -205,7 +207,9 @@ def undo(session: Session, name: str, since: datetime | None, yes: bool, as_json
     known = next((one for one in session.client.agents() if one.name == name), None)
     if known is None:
         names = ", ".join(one.name for one in session.client.agents())
-        raise click.ClickException(f"{name} wrote nothing here. {f'Who did: {names}.' if names else 'No agent did.'}")
+        raise NothingFound(
+            f"No agent {name!r} wrote anything here. {f'Who did: {names}.' if names else 'Nor did another.'}"
+        )
     if not yes:
         when = f" since {display_safe(f'{since:%Y-%m-%d %H:%M}')}" if since else ""
         what = f"{count(known.notes, 'note')} and {count(known.verdicts, 'verdict')}"

@@ -167,6 +167,10 @@ def require_path(path: Path, hint: str) -> Path:
     path = path.expanduser()
     if os.path.lexists(path):
         return path.absolute()
+    if path.parts[:1] in (("http:",), ("https:",)):
+        raise click.BadParameter(
+            "Pages are not fetched from the web. Save it as a file, and give that.", param_hint=hint
+        )
     parent = path.absolute().parent
     if not parent.is_dir():
         hint_text = f" There is no {str(parent)!r} either."

@@ -83,6 +83,11 @@ def test_a_wrong_path_is_told_with_the_nearest_name(tmp_path: Path) -> None:
         require_path(tmp_path / "nowhere" / "a.md", "PATH")
 
 
+def test_an_address_of_the_web_is_told_apart_from_a_wrong_path() -> None:
+    with pytest.raises(click.BadParameter, match="not fetched from the web"):
+        require_path(Path("https://example.org/page"), "PATH")
+
+
 def test_a_broken_link_is_left_to_the_daemon(tmp_path: Path) -> None:
     link = tmp_path / "gone.md"
     link.symlink_to(tmp_path / "nothing")

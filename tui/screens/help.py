@@ -34,7 +34,7 @@ class HelpScreen(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog"):
-            yield Plain("Help", classes="dialog-title")
+            yield Plain("Help · ↑ and ↓ scroll · Esc closes", classes="dialog-title")
             for place in self._here:
                 yield from self._list_keys(place)
             yield Plain("Commands, typed in the prompt", classes="heading")
@@ -42,7 +42,6 @@ class HelpScreen(Dialog[None]):
             for place in PLACES:
                 if place not in self._here:
                     yield from self._list_keys(place)
-            yield Plain("Esc closes this.", classes="dialog-hint")
 
     def _list_keys(self, place: Where) -> Iterator[Plain]:
         rows = [(key_names(one.key), one.sentence) for one in self._keymap.actions_of(place) if one.key]

@@ -182,7 +182,7 @@ def _headline(status: wire.Status) -> Content:
     if status.sources:
         watched = ", ".join(PurePath(folder.path).name or folder.path for folder in status.folders)
         holds = f"It holds {count(status.sources, 'note')} and {count(status.episodes, 'passage')}"
-        more = f"{holds}{', and watches ' + display_safe(watched, line=True) if watched else ''}. ↑ goes to the lists."
+        more = f"↑ goes to the lists. {holds}{', and watches ' + display_safe(watched, line=True) if watched else ''}."
         return Content.assemble(("Ask your memory.", "bold"), (f" {more}", rows.MUTED))
     if status.folders or status.queue:
         return Content.assemble(
