@@ -14,6 +14,7 @@ from textual import on, work
 from textual.app import App, SystemCommand
 from textual.color import Color
 from textual.filter import LineFilter
+from textual.message_pump import MessagePump
 from textual.notifications import SeverityLevel
 from textual.reactive import Reactive
 from textual.screen import ModalScreen, Screen
@@ -29,10 +30,11 @@ from daemon.starting import connect
 from daemon.terminal import display_safe, is_file_link
 from tui import garbage
 from tui.actions import ACTIONS, Action, bindings_of
+from tui.inquiry import Inquiry
 from tui.keymap import FILE, Keymap, load_keymap
 from tui.keys import teach_alt_enter
 from tui.link import EFFORTS, Connect, Link
-from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
+from tui.messages import Activity, Disconnected, Replayed, SessionStarted, StatusChanged, StreamEvent
 from tui.palette import ActionsProvider
 from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
@@ -48,6 +50,7 @@ QUIET_SECONDS = 3.0  # without a key, before what takes a moment is done
 PROBLEM_SECONDS = 15.0  # that what is wrong with one's keys is shown
 MAX_PROBLEMS = 5  # that are shown; the others come when these are mended
 PREFERENCES = "chat.json"  # in the memory's folder
+MakeLink = Callable[[Connect, MessagePump], Link]
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 
 STYLES: list[str | PurePath] = sorted(Path(__file__).parent.rglob("*.tcss"))
@@ -79,20 +82,35 @@ SCREENS: dict[str, Callable[[Shared], Page]] = {  # by the names of the tabs
 }
 
 
-def run(paths: Paths) -> int:
-    """Opens the chat on the terminal and returns when the person leaves it. -> exit code."""
+def run(paths: Paths, record: Path | None = None, replay: Path | None = None) -> int:
+    """Opens the chat on the terminal and returns when the person leaves it. -> exit code. Raises RecordingError if
+    there is nothing to `replay`, or no file to `record` to."""
 
     def connect_daemon(start: bool) -> Client:
         return connect(paths, start=start)
 
     teach_alt_enter()
+    make_link: MakeLink = Link
+    if record or replay:
+        make_link = _choose_link(record, replay)
     app = PalimpsestApp(
         connect_daemon,
         preferences=Preferences.load(paths.data / PREFERENCES),
         keymap=load_keymap(paths.config.with_name(FILE)),
+        make_link=make_link,
     )
     app.run()
     return app.return_code or 0
+
+
+def _choose_link(record: Path | None, replay: Path | None) -> MakeLink:
+    from tui.recording import RecordingLink, ReplayLink, read_recording
+
+    if replay is not None:
+        recording = read_recording(replay)
+        return lambda connect, target: ReplayLink(target, recording)
+    assert record is not None
+    return partial(RecordingLink, path=record)
 
 
 class PalimpsestApp(App[None]):
@@ -114,10 +132,11 @@ class PalimpsestApp(App[None]):
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
         preferences: Preferences | None = None,
         keymap: Keymap | None = None,
+        make_link: MakeLink = Link,
     ) -> None:
         super().__init__()
         self.shared = Shared(
-            Link(connect, self),
+            make_link(connect, self),
             now,
             Signal(self, "status"),
             Signal(self, "disconnected"),
@@ -211,6 +230,10 @@ class PalimpsestApp(App[None]):
                 self.call_attention("Palimpsest has answered.")
             case StreamEvent(event=wire.Added(sources=sources)):
                 self.call_attention(f"Palimpsest has read {count(sources, 'file')}.")
+
+    @on(Replayed)
+    async def _ask_replayed(self, message: Replayed) -> None:
+        await self.chat.ask(Inquiry(message.question))
 
     @on(Activity)
     def _daemon_acted(self, message: Activity) -> None:
