@@ -44,7 +44,10 @@ def today(session: Session, day: datetime | None, since: datetime | None, as_jso
     if not (reply.changed_total or reply.planned_total or waiting):
         if as_json:
             output.print_json(reply)
-        raise NothingFound(explain_nothing(session, "Nothing changed, nothing is due and nothing waits for you."))
+        nothing = "No fact changed, nothing is due and nothing waits for you."
+        if day is None and reply.read_total:
+            nothing += f" {count(reply.read_total, 'note')} read since: pal diff {since:%Y-%m-%d}"
+        raise NothingFound(explain_nothing(session, nothing))
     if as_json:
         output.print_json(reply)
         return

@@ -29,6 +29,12 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     (notes / "rent.md").write_text(RENT)
     (notes / "old.md").write_text("Nobody lives in the tower.")
     shell.pal("add", "notes")
+    new = shell.pal("today")
+    assert (
+        (new.code, new.out) == (4, "")
+        and "No fact changed, " in new.err
+        and "2 notes read since: pal diff 2" in new.err
+    )
     (notes / "rent.md").write_text(RENT.replace("900", "950"))
     (notes / "old.md").unlink()
     today = date.today()
