@@ -10,7 +10,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.options import json_option, require_path
+from daemon.cli.options import ListGroup, json_option, require_path
 from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.writing import print_copies
@@ -20,7 +20,7 @@ GONE_SHOWN = 20
 LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian", "Documents")
 
 
-@click.group()
+@click.group(cls=ListGroup)
 def watch() -> None:
     """Folders that are read now and whenever something in them changes."""
 

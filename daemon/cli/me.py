@@ -6,7 +6,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.options import json_option
+from daemon.cli.options import ListGroup, json_option
 from daemon.cli.session import Session, pass_session
 
 BY_HAND = "note:me/"  # as `daemon.api.profile` has it
@@ -14,7 +14,7 @@ NOBODY = "I do not know who you are. Say it: pal me set name 'YOUR NAME'"
 NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was read"}
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=ListGroup, invoke_without_command=True)
 @json_option
 @click.pass_context
 def me(ctx: click.Context, as_json: bool) -> None:
