@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from daemon import wire
+from daemon.client import DaemonError
 from daemon.mcp.access import MAX_PASSAGES, RefusedError
 from daemon.mcp.agent import Agent
 from daemon.mcp.results import citation_result, cut_to_size, fact_result, passage_result
+
+T = TypeVar("T")
 
 
 class Tools:
@@ -65,13 +69,13 @@ class Tools:
 
     def facts(self, about: str, as_of: datetime | None = None) -> dict[str, Any]:
         """What is known of a person, thing or place that holds now, or held at a time (ISO 8601)."""
-        reply = self._agent.client.facts(about, as_of=_aware(as_of))
+        reply = self._look_up(lambda: self._agent.client.facts(about, as_of=_aware(as_of)), wire.FactsReply(about, ()))
         facts, more = cut_to_size(fact_result(fact) for fact in self._agent.select_shared(reply.facts))
         return {"about": reply.about, "facts": facts, "cut": more}
 
     def history(self, about: str) -> dict[str, Any]:
         """How what is known of a person, thing or place changed over time, old values included."""
-        reply = self._agent.client.history(about)
+        reply = self._look_up(lambda: self._agent.client.history(about), wire.HistoryReply(about, ()))
         held = (value.fact for strand in reply.strands for value in strand.values)
         facts, more = cut_to_size(fact_result(fact) for fact in self._agent.select_shared(held))
         return {"about": reply.about, "facts": facts, "cut": more}
@@ -100,7 +104,8 @@ class Tools:
 
     def find_related(self, name: str) -> dict[str, Any]:
         """Which people, things and places stand in facts together with one, most often first."""
-        shared = list(self._agent.select_shared(self._agent.client.facts(name).facts))
+        reply = self._look_up(lambda: self._agent.client.facts(name), wire.FactsReply(name, ()))
+        shared = list(self._agent.select_shared(reply.facts))
         names = chain.from_iterable(fact.objects for fact in shared)
         counts: dict[str, int] = {}
         for one in names:
@@ -108,6 +113,16 @@ class Tools:
                 counts[one] = counts.get(one, 0) + 1
         ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_PASSAGES]
         return {"name": name, "related": [{"name": one, "facts": n} for one, n in ordered]}
+
+    def _look_up(self, look_up: Callable[[], T], nothing: T) -> T:
+        """What is known of a name; `nothing` where nothing is, for an agent that may not see all: the error would
+        tell it which names are like it, and that this one is not known but unshared."""
+        try:
+            return look_up()
+        except DaemonError as error:
+            if error.failed.code != "not_found" or self._agent.access.everything:
+                raise
+            return nothing
 
     # Writing ------------------------------------------------------------------------------------
 

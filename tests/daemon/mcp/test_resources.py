@@ -58,6 +58,10 @@ async def test_what_is_not_shared_is_not_there(daemon: RunningDaemon, work: Poli
                 await read(client, f"palimpsest://object/{name}")
         bruno = await call(client, "facts", about="Bruno")
         assert bruno["facts"] == []
+        for tool in ("facts", "history"):
+            alike = await call(client, tool, about="Brun")
+            assert alike == {"about": "Brun", "facts": [], "cut": False}, "no name that is like it"
+        assert (await call(client, "related", name="Brun"))["related"] == []
 
 
 async def test_names_are_completed_as_far_as_they_may_be_known(daemon: RunningDaemon, work: Policy) -> None:
