@@ -64,7 +64,7 @@ async def test_a_key_decides_and_another_takes_it_back(key: str, verdict: str) -
         await chat.until(lambda: chat.client.settled[1:] == [(4, "open")] and len(page.changes.revisions) == 3)
         await chat.until(lambda: "Review 3" in chat.said("#tabs") and page.changes.revision.id == 4)
         await chat.pilot.press("u")
-        await chat.until(lambda: "nothing to take back" in chat.text())
+        await chat.until(lambda: "nothing that could be taken back" in chat.words())
 
 
 async def test_two_quick_keys_decide_two_changes() -> None:
