@@ -270,7 +270,7 @@ class Daemon:
         """Answers requests until it is told to stop."""
         from daemon.api.app import build
         from daemon.api.gate import Gate
-        from daemon.process.server import Server, listen
+        from daemon.process.server import Server, listen, wake_by_signals
 
         self._loop = asyncio.get_running_loop()
         self._told = asyncio.Event()
@@ -281,10 +281,10 @@ class Daemon:
         app = build(self.services)
         self.page.serve(app)
         self.gate = Gate(app, self.settings.daemon.in_flight, token, port)
-        await Server(self.gate, self.settings.daemon, self.begin, self._until_told, self.drain).serve(
-            sockets=[listener]
-        )
-        await self.page.close()
+        server = Server(self.gate, self.settings.daemon, self.begin, self._until_told, self.drain)
+        with wake_by_signals():
+            await server.serve(sockets=[listener])
+            await self.page.close()
 
     async def _until_told(self) -> None:
         await self._told.wait()

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import secrets
+import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 
@@ -74,6 +75,24 @@ class Server(uvicorn.Server):
         for server in self.servers:
             server.close()
         await asyncio.to_thread(self._drain)
+
+
+@contextlib.contextmanager
+def wake_by_signals() -> Iterator[None]:
+    """Wakes the running event loop by every signal. Else one that comes just before the loop waits would be looked at
+    with the next event only, and nothing else wakes this one for hours."""
+    loop = asyncio.get_running_loop()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for end in (ours, theirs):
+            end.setblocking(False)
+        loop.add_reader(ours, ours.recv, 64)
+        before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(ours)
 
 
 def listen(paths: Paths) -> tuple[socket.socket, str | None]:

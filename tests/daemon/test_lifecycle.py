@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import os
 import signal
@@ -9,6 +10,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +26,7 @@ from daemon.client import DaemonDownError, DaemonError
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold, is_held
 from daemon.paths import Paths
 from daemon.process.main import refuse_network
+from daemon.process.server import wake_by_signals
 from daemon.settings import DiskSettings, NightSettings, Settings, UpkeepSettings
 from daemon.starting import connect
 from daemon.testing import run_daemon
@@ -106,6 +109,21 @@ def test_a_second_signal_is_firm_and_loses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("cold_daemons")
+async def test_a_signal_wakes_the_daemon_whichever_thread_gets_it() -> None:
+    told, loop = asyncio.Event(), asyncio.get_running_loop()
+    other = loop.call_later(5, lambda: None)  # which wakes it, too
+    before = signal.signal(signal.SIGUSR1, lambda *_: told.set())
+    thread = threading.Timer(0.1, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGUSR1))
+    try:
+        with wake_by_signals():
+            thread.start()
+            await told.wait()
+            assert loop.time() < other.when()
+    finally:
+        thread.join()
+        signal.signal(signal.SIGUSR1, before)
+
+
 def test_why_it_could_not_start_is_told(tmp_path: Path) -> None:
     paths = Paths.in_folder(tmp_path)
     paths.config.write_text("[watch]\ndebounce = 1\n")
