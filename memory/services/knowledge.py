@@ -208,12 +208,12 @@ class Knowledge:
         key = norm(name)
         found = (graph.owner(conn) if key in ME else []) or graph.all_by_norm(conn, key)
         if not found and not sources.list_sources(conn, limit=1):
-            raise NotFoundError(f"Nothing is known of {name!r}: nothing has been read yet.")
+            raise NotFoundError(
+                f"Nothing is known of {name!r}: nothing has been read yet. To read a folder: pal add ~/notes"
+            )
         if not found:
             names = (graph.beginning_with(conn, key, MAX_NAMES) or find_similar(conn, key, MAX_NAMES)) if key else []
             known = f" There is: {', '.join(names)}." if names else ""
-            if not names and not graph.beginning_with(conn, "", 1):
-                known = " Nothing has been read yet; to read a folder: pal add ~/notes"
             raise NotFoundError(f"Nothing is known of {name!r}.{known}")
         return found
 
