@@ -96,12 +96,11 @@ def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> ForkedD
 def _start_server() -> str:
     """Starts the process that forks, with the first daemon of a test process; returns its address."""
     folder = Path(tempfile.mkdtemp(prefix="palimpsest-"))
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     server = subprocess.Popen(
         [sys.executable, "-P", "-m", "tests.fork_server", str(folder / "socket")],
         stdin=subprocess.PIPE,  # whose end tells it that the tests have ended
         stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},  # as the daemon wants it
+        env=os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},  # each daemon is told its own
     )
     assert server.stdin is not None and server.stdout is not None
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

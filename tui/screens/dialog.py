@@ -11,6 +11,7 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 class Dialog(ModalScreen[ScreenResultType]):
     """A window over the chat. Ctrl+C leaves the chat from here too, where the app's own keys do not reach."""
 
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012  # as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "app.quit", show=False)]
 
     def __init__(self) -> None:
