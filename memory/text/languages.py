@@ -8,6 +8,7 @@ which endings.
 
 import re
 import sys
+import threading
 import tomllib
 from functools import cache, lru_cache
 from pathlib import Path
@@ -159,7 +160,7 @@ def stem(word: str, language: str = ENGLISH) -> str:
         return word
     if language == "he":
         return _HEBREW_ENDING.sub("", word)
-    stemmer = _stemmer(language)
+    stemmer = _stemmers.find(language)
     if stemmer is None:
         return strip_accents(word)
     if language == "de" and len(word) >= MIN_NAME_CHARS and word.endswith(_GENITIVES):  # Annas, Ottos: no word's ending
@@ -170,8 +171,20 @@ def stem(word: str, language: str = ENGLISH) -> str:
     return strip_accents(stemmed or word)
 
 
-@cache
-def _stemmer(language: str) -> Any:
-    import snowballstemmer  # most of the time that importing this module would take
+class _Stemmers(threading.local):
+    """The stemmers of one thread: each works on the word that it was given last, whoever gave it."""
 
-    return next(map(snowballstemmer.stemmer, tables("stemmer", language=language)), None)
+    def __init__(self) -> None:
+        self._known: dict[str, Any] = {}
+
+    def find(self, language: str) -> Any:
+        """That of a language; None if it has none."""
+        if language not in self._known:
+            import snowballstemmer  # most of the time that importing this module would take
+
+            found = map(snowballstemmer.stemmer, tables("stemmer", language=language))
+            self._known[language] = next(found, None)
+        return self._known[language]
+
+
+_stemmers = _Stemmers()

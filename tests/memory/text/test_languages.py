@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -220,3 +222,18 @@ def test_that_something_takes_place_says_nothing_of_it() -> None:
 @pytest.mark.parametrize("question", ["Was steht morgen an?", "Was steht heute an?", "Was steht übermorgen an?"])
 def test_a_word_for_a_day_near_today_tells_its_language(question: str) -> None:
     assert guess_language(question) == "de"
+
+
+def test_threads_that_stem_side_by_side_get_the_stems_of_their_own_words() -> None:
+    words = [
+        f"{begin}{end}" for begin in ("walk", "paint", "happ", "generat") for end in ("ing", "ed", "ier", "ions")
+    ] * 40
+    alone = [stem.__wrapped__(word) for word in words]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            together = [*threads.map(lambda word: stem.__wrapped__(word), words)]
+    finally:
+        sys.setswitchinterval(before)
+    assert together == alone
