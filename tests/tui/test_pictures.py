@@ -83,7 +83,7 @@ def test_what_cannot_be_drawn_is_said(tmp_path: Path, monkeypatch: pytest.Monkey
         draw_picture(tmp_path / "large.png", 80, 24, GREY)
 
 
-async def look(chat: Chat, text: str, uri: str) -> None:
+async def look(chat: Chat) -> None:
     """At the pictures of a passage that an answer rests on."""
     await chat.ask("Where is it?")
     await chat.pilot.press("tab", "enter", "i")
@@ -102,7 +102,7 @@ async def test_pictures_are_looked_at_and_opened(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("COLORTERM", "truecolor")
     text, uri = "![[lamp.png]] ![[map.png]] ![[gone.png]]", str(tmp_path / "a.md")
     async with chatting(client(text, uri)) as chat:
-        await look(chat, text, uri)
+        await look(chat)
         await chat.until(lambda: isinstance(chat.app.screen, PicturesScreen))
         await chat.until(lambda: "lamp.png 1 of 3" in chat.words() and HALF * 40 in chat.text())
         width, height = chat.app.screen.query_one(Drawn).size
@@ -133,7 +133,7 @@ async def test_without_colours_or_pictures_that_is_said(tmp_path: Path, monkeypa
             if colours:
                 patch.setenv(colours, "1")
             async with chatting(client(text, str(tmp_path / "a.md"))) as chat:
-                await look(chat, text, "")
+                await look(chat)
                 await chat.until(lambda said=said: said in chat.words())  # type: ignore[misc]
 
 
@@ -142,6 +142,6 @@ async def test_hostile_names_are_shown_as_text(tmp_path: Path, text: str) -> Non
     name = f"![x](<{text.partition(chr(10))[0][:60]}.png>)"
     async with chatting(client(name, str(tmp_path / "a.md"))) as chat:
         chat.app._last_guard = []
-        await look(chat, name, "")
+        await look(chat)
         await chat.pilot.pause(0.1)
         assert not FORBIDDEN.search(chat.text())
