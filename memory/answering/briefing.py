@@ -231,9 +231,13 @@ def _tells(candidate: AnswerCandidate, name: frozenset[str], is_own: bool) -> bo
 
 
 def _is_repeated(candidate: AnswerCandidate, shown: Sequence[AnswerCandidate]) -> bool:
-    """Whether a candidate that is shown says most of it."""
+    """Whether a candidate that is shown says most of it, or is shown with the same line."""
     words = candidate.words
-    return any(len(words & other.words) >= DUPLICATE_OVERLAP * min(len(words), len(other.words)) for other in shown)
+    return any(
+        candidate.shown == other.shown
+        or len(words & other.words) >= DUPLICATE_OVERLAP * min(len(words), len(other.words))
+        for other in shown
+    )
 
 
 def _add_date(candidate: AnswerCandidate) -> AnswerCandidate:

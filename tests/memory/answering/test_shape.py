@@ -78,3 +78,13 @@ def test_the_lines_are_read_off_the_text_and_its_citations() -> None:
 def test_any_text_has_lines(text: str) -> None:
     lines = list(split_lines(text, [cite(1), cite(2, folded=True)]))
     assert len(lines) == sum(bool(line.strip()) for line in text.splitlines())
+
+
+def test_a_briefing_shows_no_line_twice() -> None:
+    goat = "# Bosun\n\nBosun is a goat who came with the sea.\n\n- Bosun has one horn. The other one is lost.\n"
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as fresh:
+        fresh.remember(goat, title="Bosun", source="/Bosun.md")
+        *_, answer = fresh.ask("Who is Bosun?")
+    assert isinstance(answer, Answer)
+    shown = [line.text for line in answer.lines]
+    assert len(shown) == len(set(shown)) >= 2 and any("one horn" in line for line in shown)
