@@ -412,6 +412,8 @@ def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
         if not one.earlier and one.score >= ordered[0].score - NEAR and (not whom or whom & one.covered)
     ]
     near = [one for one in near if not one.by_agent] or near
+    # What only goes on with a line is no news beside it.
+    near = [one for place, one in enumerate(near) if not any(one.overlaps(other) for other in near[:place])]
     if len(near := near[:MAX_NEAR]) < 2:
         return ordered
     told: dict[frozenset[str], int] = {}
