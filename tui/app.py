@@ -13,6 +13,7 @@ from rich.segment import Segment
 from textual import on, work
 from textual.app import App, SystemCommand
 from textual.color import Color
+from textual.css.query import NoMatches
 from textual.filter import LineFilter
 from textual.message_pump import MessagePump
 from textual.notifications import SeverityLevel
@@ -21,7 +22,8 @@ from textual.screen import ModalScreen, Screen
 from textual.signal import Signal
 from textual.theme import Theme
 from textual.timer import Timer
-from textual.widget import Widget
+from textual.widget import MountError, Widget
+from textual.worker import WorkerFailed
 
 from daemon import wire
 from daemon.client import Client
@@ -149,6 +151,7 @@ class PalimpsestApp(App[None]):
             self.add_mode(name, partial(make, self.shared))
         self._look: Timer | None = None
         self._quiet: Timer | None = None
+        self._is_leaving = False
         self._last_guard = [OnlyText()]
 
     def on_mount(self) -> None:
@@ -170,8 +173,21 @@ class PalimpsestApp(App[None]):
             self.notify(text, title=f"Keys, in {FILE}", severity="warning", timeout=PROBLEM_SECONDS, markup=False)
 
     def on_unmount(self) -> None:
-        self.shared.link.close()
         self._keep_seen()
+
+    async def _shutdown(self) -> None:
+        # Before Textual takes the pages apart: what still came would look for widgets that are gone.
+        self._is_leaving = True
+        self.shared.link.close()
+        self.workers.cancel_all()
+        await super()._shutdown()
+
+    def _handle_exception(self, error: Exception) -> None:
+        # What was typed or came last is still handled after `exit`, though nothing can be mounted any more, and while
+        # the pages are taken apart: that is no fault to end with.
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        if not ((self._exit or self._is_leaving) and isinstance(cause, (NoMatches, MountError))):
+            super()._handle_exception(error)
 
     def _restore(self, preferences: Preferences) -> None:
         if preferences.theme in self.available_themes:

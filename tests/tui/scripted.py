@@ -66,7 +66,6 @@ class ScriptedClient:
     settled: list[tuple[int, str]] = field(default_factory=list)
     reachable: wire.ModelsReply = field(default_factory=lambda: wire.ModelsReply((), ()))
     left_out: tuple[wire.Skipped, ...] = ()
-    counted: wire.Counted = field(default_factory=lambda: wire.Counted(3, 900, True))
     estimated: wire.Estimate = field(default_factory=lambda: wire.Estimate(0, 0, 0, 0, 0, 0))
     probes: list[Script] = field(default_factory=list)
     tries: list[wire.Tried] = field(default_factory=list)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from daemon import wire
@@ -12,6 +14,7 @@ from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import Script
 from tui.messages import SessionStarted, StreamEvent
 from tui.widgets.note import Note
+from tui.widgets.plain import Plain
 from tui.widgets.prose import Prose
 
 
@@ -146,6 +149,23 @@ async def test_what_was_typed_meanwhile_survives_a_question_that_comes_back() ->
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.screen.prompt.text == "One?\nhalf a th")
         assert "half a th" in chat.text() and "Stopped." in chat.text()
+
+
+async def test_the_last_word_may_come_in_the_moment_in_which_the_question_is_stopped() -> None:
+    turns = range(40)  # of the event loop, between the last word and Esc
+    async with chatting(world.client(answers=[Script(ends=False) for _ in turns])) as chat:
+        for waited in turns:
+            await chat.send("One?")
+            await chat.until(lambda: len(chat.client.asked) > waited)  # noqa: B023
+            chat.app.post_message(StreamEvent(waited + 1, wire.Answered("One.")))
+            for _ in range(waited):
+                await asyncio.sleep(0)
+            await chat.screen.conversation.take_back()
+            await chat.until(chat.answers[-1].ready.is_set)
+            assert chat.app.return_code is None
+            is_stopped = "Stopped." in [one.text for one in chat.answers[-1].query(Plain)]
+            assert is_stopped != (chat.answers[-1].text == "One.")
+            chat.screen.prompt.clear()
 
 
 async def test_late_events_of_a_stopped_question_change_nothing() -> None:

@@ -11,9 +11,10 @@ from daemon import wire
 from daemon.client import DaemonError
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
-from tests.tui.scripted import HOME, NOW, ScriptedClient
+from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 from tui import link
 from tui.app import PalimpsestApp
+from tui.messages import StreamEvent
 
 DOWN = "No daemon is running. Start it with `pal daemon start`."
 
@@ -149,6 +150,17 @@ async def test_both_keys_leave(key: str) -> None:
         await chat.pilot.pause()
         assert chat.app.return_code == 0
     assert chat.client.live.closed
+
+
+async def test_an_answer_that_comes_while_one_leaves_is_no_error() -> None:
+    script = Script(ends=False)
+    async with chatting(world.client(answers=[script])) as chat:
+        await chat.send(world.QUESTION)
+        await chat.until(lambda: chat.client.asked)
+        chat.app.post_message(StreamEvent(1, wire.Answered("One.\n\nTwo.")))
+        chat.app.exit()
+        await chat.pilot.pause(0.1)
+    assert chat.app.return_code == 0 and script.closed
 
 
 async def test_ctrl_c_copies_what_is_selected_and_stays() -> None:

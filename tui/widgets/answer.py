@@ -124,12 +124,16 @@ class Answer(Vertical):
                 self.text += written
                 await self._write(written)
 
-    async def stop(self) -> None:
-        """The person stopped it; what has come stays, of a model that has not written yet the lines that answer."""
+    async def stop(self) -> bool:
+        """The person stopped it; what has come stays, of a model that has not written yet the lines that answer.
+        False if it is whole."""
         async with self._lock:
+            if self.ready.is_set():
+                return False
             await self._finish(wire.Answered(self.text or self._preview_text, self.citations))
             await self._remark("Stopped.")
             self.ready.set()
+            return True
 
     async def _settle(self, answered: wire.Answered) -> None:
         self.trace_id, self.model = answered.trace_id, answered.model

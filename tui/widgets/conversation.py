@@ -126,10 +126,10 @@ class Conversation(Vertical):
             await self._draw()
             if self._asking is not None:
                 ticket, answer = self._asking
-                self._link.cancel(ticket)
-                await answer.stop()
-                self.post_message(self.GivenBack(self._inquiry))
-                await self._finish("partial")
+                if await answer.stop():  # else its last word is being drawn, which ends it
+                    self._link.cancel(ticket)
+                    self.post_message(self.GivenBack(self._inquiry))
+                    await self._finish("partial")
         else:
             return False
         self.post_message(self.Changed())

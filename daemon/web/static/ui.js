@@ -71,7 +71,7 @@ export function useKeys(keys) {
   }, []);
 }
 
-export const isTyping = (target) => Boolean(target.closest?.("input, textarea, select, [contenteditable], dialog"));
+export const isTyping = (target) => Boolean(target.closest?.("input, textarea, select, [contenteditable], dialog[open]"));
 
 /** Moves through the elements of a list that take the focus: `step` of 1 or -1. */
 export function moveFocus(list, step) {
