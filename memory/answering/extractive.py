@@ -57,7 +57,7 @@ from memory.retrieval.question_type import asks_course
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
 from memory.stages import RouteNote, Tier, step
-from memory.store import episodes, facts, relations
+from memory.store import relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
 from memory.text.predicates import contains_value
@@ -232,17 +232,11 @@ def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[An
 
 def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate | None:
     """What the note of a line said in its place until it was edited, the latest; None if it always said the same."""
-    conn = state.conn
-    replaced = relations.replaced_by(conn, [line.thesis_id, *(fact.relation.id for fact in line.facts)])
-    known = {one.id: one for one in facts.by_id(conn, replaced)} if replaced else {}
-    for old in (known[id] for id in replaced if id in known):
-        (episode,) = episodes.by_ids(conn, [old.episode_id])
-        is_of_note = episode.source.id == line.episode.source.id and not state.found.sees(episode.id)
-        if not is_of_note or (old.valid_to is not None and to_ms(old.valid_to) > state.found.time_ms):
-            continue
-        until = f" (until {old.until or old.valid_to.date()})" if old.valid_to is not None else ""
-        start = max(0, episode.text.find(old.quote))
-        return AnswerCandidate(episode, old.id, start, old.quote, f"{old.text}{until}", earlier=True)
+    replaced = relations.replaced_by(state.conn, [line.thesis_id, *(fact.relation.id for fact in line.facts)])
+    for old, words in state.find_former(replaced, {line.episode.source.id}):
+        if old.valid_to is None or to_ms(old.valid_to) <= state.found.time_ms:
+            until = f" (until {old.until or old.valid_to.date()})" if old.valid_to is not None else ""
+            return replace(words, shown=f"{words.shown}{until}")
     return None
 
 

@@ -250,13 +250,17 @@ def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> 
 def show_history(
     state: AnswerState, best: FactCandidate, candidate: AnswerCandidate, known: Sequence[AnswerCandidate]
 ) -> AnswerCandidate:
-    """What held, in order, as one line: the fact that holds, what it took the place of, and what else was told of its
-    subject with its predicate."""
+    """What held, in order, as one line: the fact that holds, what it took the place of (also what its note said until
+    it was edited), and what else was told of its subject with its predicate."""
     conn, fact = state.conn, best.relation
     near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
     slot = [one.id for one in near if one.modality in ("asserted", "past")]
-    rows = sorted(relations.by_id(conn, [*best.past, *slot, fact.id]), key=lambda one: (begins_ms(one), one.id))
+    rows = relations.by_id(conn, [*best.past, *slot, fact.id], ever=True)
+    rows.sort(key=lambda one: (begins_ms(one), one.id))
     supporting = state.find_supporting([one.id for one in rows], known) | {fact.id: candidate}
+    unsaid = [one.id for one in rows if one.id not in supporting]
+    notes = {line.episode.source.id for line in supporting.values()}
+    supporting |= {old.id: line for old, line in state.find_former(unsaid, notes)}
     names = read_names(conn, rows)
     held: list[Relation] = []
     for one in rows:
@@ -266,6 +270,7 @@ def show_history(
     days = {ms: show_day(ms, line.episode, line.start, line.quote) for ms, line in begun if ms is not None}
     values = [f"{names[one.object]}{_since(one, supporting[one.id], days)}" for one in held]
     proofs = list({supporting[one.id].thesis_id: supporting[one.id] for one in held}.values())
+    proofs.sort(key=lambda one: one.earlier)  # what is no evidence any more leads nowhere
     shown = f"{subject_and_predicate(best.subject, fact.predicate)}: {', then '.join(values)}"
     return replace(
         proofs[0], shown=shown, score=candidate.score, earlier=False, newer=None, also=tuple(proofs[1:]),

@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from itertools import chain
@@ -21,10 +21,10 @@ import numpy as np
 from memory.answering.candidates import AnswerCandidate, read_candidates, stems
 from memory.facts.rules.passages import MACHINE_SPEAKERS
 from memory.graph.arrays import Floats
-from memory.nouns import Episode, Hit
+from memory.nouns import Episode, Fact, Hit
 from memory.protocols import Embedder
 from memory.retrieval.state import QuestionState, RetrievalResult
-from memory.store import episodes, graph, relations, text
+from memory.store import episodes, facts, graph, relations, text
 from memory.store.connect import Connection
 from memory.text.languages import ENGLISH, alternatives, is_unspaced, languages, stem, stop_words, word_set
 from memory.text.mentions import Mention, mentions
@@ -374,10 +374,10 @@ class AnswerState:
         """The candidates of the retrieved episodes, best first."""
         return self.read(hit.episode for hit in self.found.recall.hits)
 
-    def find_supporting(self, facts: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
+    def find_supporting(self, ids: Sequence[int], known: Sequence[AnswerCandidate]) -> dict[int, AnswerCandidate]:
         """For each of these facts (relation ids) the best sentence that states it, the newest first and what agents
         wrote last, as far as the question may see one; `known` are those that were read already."""
-        quotes, properties = relations.evidence(self.conn, facts), relations.property_evidence(self.conn, facts)
+        quotes, properties = relations.evidence(self.conn, ids), relations.property_evidence(self.conn, ids)
         elsewhere = {row[1] for row in (*quotes, *properties) if self.found.sees(row[1])}
         others = sorted(elsewhere - {one.episode.id for one in known})
         by_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
@@ -402,3 +402,20 @@ class AnswerState:
             if id not in best and (line := next(chain(stating, naming), None)) is not None:
                 best[id] = line
         return {id: one.cut_to_sentence() for id, one in best.items()}
+
+    def find_former(self, ids: Sequence[int], notes: Collection[int]) -> list[tuple[Fact, AnswerCandidate]]:
+        """Of these facts (relation or thesis ids) those that one of these `notes` (source ids) stated until it was
+        edited, each with the words that stood there: for the person alone, out of a passage that is no evidence any
+        more."""
+        former = [one for one in facts.by_id(self.conn, ids) if one.quote] if ids else []
+        of = {one.id: one for one in episodes.by_ids(self.conn, [one.episode_id for one in former])}
+        return [
+            (
+                one,
+                AnswerCandidate(
+                    episode, one.id, max(0, episode.text.find(one.quote)), one.quote, one.text, earlier=True
+                ),
+            )
+            for one in former
+            if (episode := of[one.episode_id]).source.id in notes and not self.found.sees(episode.id)
+        ]

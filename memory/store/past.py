@@ -182,7 +182,8 @@ _TELLING = (
 def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relation, Relation]]:
     """(former, new) relations of one subject and canonical predicate: the words of the one were in the version of a
     source that ended at `since` (ms UTC) and are in no live episode, those of the other are in the version that began
-    then and nowhere else. Of several the first is the first's, in the order of the text."""
+    then and nowhere else, but that other sources do not matter (`_MATTERS`). Of several the first is the first's, in
+    the order of the text."""
     former = _slots(conn, _FORMER, source, since)
     fresh = _slots(conn, _FRESH, source, since)
     pairs = [pair for slot, ids in former.items() for pair in zip(ids, fresh.get(slot, ()), strict=False)]
@@ -211,11 +212,17 @@ def _slots(conn: Connection, query: str, source: int, since: int) -> dict[tuple[
     return {slot: list(dict.fromkeys(ids)) for slot, ids in found.items()}
 
 
+# SQL: whether an episode `x` has a say about what the version of the source ?1 states in `v`: not one of a copy, which
+# has its title, and of its properties no other source at all.
+_MATTERS = (
+    "(x.source_id = ?1 OR v.span_from IS NOT NULL AND (SELECT title FROM source WHERE id = x.source_id)"
+    " IS NOT (SELECT title FROM source WHERE id = ?1))"
+)
 _OF_VERSION = f"""
 SELECT e.id, e.src, ifnull(p.canon_id, p.id) FROM episode o JOIN provenance v ON +v.item_kind = 'edge'
  AND v.episode_id = o.node_id JOIN edge e ON e.id = v.item_id AND e.kind = 'rel' AND {is_live("e")}
  JOIN predicate p ON p.id = e.pred_id WHERE o.source_id = ?1 AND o.{{begins}} = ?2 AND NOT EXISTS (SELECT 1
  FROM provenance w JOIN episode x ON x.node_id = w.episode_id JOIN node n ON n.id = x.node_id
- WHERE w.item_kind = 'edge' AND w.item_id = e.id AND {{elsewhere}}) ORDER BY o.seq, v.span_from, e.id"""
+ WHERE w.item_kind = 'edge' AND w.item_id = e.id AND {_MATTERS} AND {{elsewhere}}) ORDER BY o.seq, v.span_from, e.id"""
 _FORMER = _OF_VERSION.format(begins="until", elsewhere=is_live("n"))
 _FRESH = _OF_VERSION.format(begins="since", elsewhere="x.since IS NOT ?2")

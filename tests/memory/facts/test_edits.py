@@ -93,6 +93,41 @@ def test_a_value_that_is_edited_in_place_ends_when_the_edit_is_seen(
     assert "Nordlicht" in then.splitlines()[0] and "Alpina" not in then
 
 
+def test_a_property_that_is_edited_replaces_what_a_copy_of_its_note_still_says(memory: Memory, tmp_path: Path) -> None:
+    note, copy = tmp_path / "Ozzie Penhale.md", tmp_path / "backup" / "Ozzie Penhale.md"
+    copy.parent.mkdir()
+    contacts = (
+        "# Contacts\n\n| who | phone |\n| --- | --- |\n| Ozzie Penhale | none, and proud of it |\n| Mara | 17 |\n"
+    )
+    write(memory, tmp_path / "contacts.md", contacts)
+    values = ("none, and proud of it", "01326 555 014")
+    before, after = (f"---\nphone: {value}\n---\n# Ozzie Penhale\n\nHe builds boats.\n" for value in values)
+    write(memory, note, before)
+    write(memory, copy, before)
+
+    def phones() -> list[str]:
+        return [one.objects[1] for one in memory.facts("Ozzie Penhale") if one.predicate == "phone"]
+
+    write(memory, note, after)
+    (revision,) = memory.revisions()
+    assert (revision.old.objects[1], revision.new.objects[1]) == values and phones() == [values[1]]
+    write(memory, copy, after)
+    assert [one.id for one in memory.revisions()] == [revision.id] and phones() == [values[1]], "the copy follows"
+
+
+def test_what_changed_tells_what_a_note_said_until_it_was_edited(memory: Memory, tmp_path: Path) -> None:
+    for value in ("none, and proud of it", "01326 555 014"):
+        write(memory, tmp_path / "Ozzie Penhale.md", f"---\nphone: {value}\n---\n# Ozzie Penhale\n\nHe builds boats.\n")
+    *_, answer = memory.ask("What changed about Ozzie Penhale?")
+    assert isinstance(answer, Answer)
+    assert (
+        answer.text.startswith("- Ozzie Penhale, phone: none, and proud of it (")
+        and ", then 01326 555 014" in answer.text
+    )
+    told = [("phone: 01326 555 014", False), ("phone: none, and proud of it", True)]
+    assert [(one.quote, one.earlier) for one in answer.citations] == told
+
+
 def test_a_row_that_is_edited_with_its_date_begins_then(memory: Memory, tmp_path: Path) -> None:
     for insurer, since in (("Alpha", "2021-01-01"), ("Beta", "2024-05-01")):
         write(memory, tmp_path / "garage.md", FORMS["row since"].format(insurer).replace("| 2021 |", f"| {since} |"))
