@@ -160,6 +160,12 @@ class Episode:
             self.at is not None and stamp_ns is not None and abs(self.at.timestamp() - stamp_ns / 1e9) < STAMP_SECONDS
         )
 
+    @property
+    def content(self) -> tuple[str, str, str | None, datetime | None]:
+        """What a copy of its file has as well: title and words, who said them, and when they are from, unless that is
+        the stamp of the file."""
+        return self.title, self.text, self.speaker, None if self.is_stamped else self.at
+
     def line_at(self, offset: int) -> int | None:
         """The source's line in which the character `offset` of `text` stands; None if it has no lines."""
         return line_at(self.line, self.lines, self.text, offset)

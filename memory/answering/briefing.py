@@ -128,8 +128,13 @@ def _replaced_values(conn: Connection, found: RetrievalResult, facts: Sequence[i
 
 
 def _supporting(conn: Connection, found: RetrievalResult, facts: Sequence[int]) -> dict[int, AnswerCandidate]:
-    """The newest sentence that supports each of these, as far as the question may see one."""
-    evidence = read_evidence(conn, found, facts)
+    """The newest sentence that supports each of these, as far as the question may see one; of copies of a passage that
+    of the one that was found."""
+    unlike = {hit.episode.content: hit.episode for hit in found.recall.hits}
+    evidence = {
+        fact: [(unlike.setdefault(episode.content, episode), start, end) for episode, start, end in places]
+        for fact, places in read_evidence(conn, found, facts).items()
+    }
     theses = defaultdict[int, list[episodes.Thesis]](list)
     for thesis in episodes.theses_of(conn, sorted({place[0].id for places in evidence.values() for place in places})):
         if thesis.origin == "sentence" and thesis.span_from is not None:

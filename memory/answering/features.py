@@ -380,8 +380,12 @@ class AnswerState:
         quotes, properties = relations.evidence(self.conn, ids), relations.property_evidence(self.conn, ids)
         elsewhere = {row[1] for row in (*quotes, *properties) if self.found.sees(row[1])}
         others = sorted(elsewhere - {one.episode.id for one in known})
+        unlike = {one.episode.content: one.episode for one in known}
+        copy_of: dict[int, int] = {}  # copies of a passage have their evidence in the same places
+        for passage in episodes.by_ids(self.conn, others) if others else ():
+            copy_of[passage.id] = unlike.setdefault(passage.content, passage).id
         by_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
-        for one in (*known, *self.read(episodes.by_ids(self.conn, others) if others else ())):
+        for one in (*known, *self.read(one for one in unlike.values() if one.id in copy_of)):
             by_episode[one.episode.id].append(one)
         best: dict[int, AnswerCandidate] = {}
 
@@ -389,16 +393,15 @@ class AnswerState:
             return not one.by_agent, one.newness, one.score
 
         for id, episode, start, end in quotes:
-            for one in by_episode.get(episode, ()):
+            for one in by_episode.get(copy_of.get(episode, episode), ()):
                 if one.sentence_start < end and start < one.sentence_start + len(one.sentence):
                     before = best.get(id)
                     if before is None or rank(one) > rank(before):
                         best[id] = one
         for id, episode, predicate, value in properties:  # the line of the frontmatter that says so
-            stating = (one for one in by_episode.get(episode, ()) if ":" in one.sentence and value in one.sentence)
-            naming = (
-                one for one in by_episode.get(episode, ()) if ":" in one.sentence and predicate in one.sentence.lower()
-            )
+            there = [one for one in by_episode.get(copy_of.get(episode, episode), ()) if ":" in one.sentence]
+            stating = (one for one in there if value in one.sentence)
+            naming = (one for one in there if predicate in one.sentence.lower())
             if id not in best and (line := next(chain(stating, naming), None)) is not None:
                 best[id] = line
         return {id: one.cut_to_sentence() for id, one in best.items()}

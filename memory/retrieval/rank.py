@@ -21,7 +21,7 @@ import numpy as np
 from memory.graph.arrays import Bools, Floats, Graph, Ints
 from memory.graph.postings import flatten_slices
 from memory.graph.walk import Status, Walk, Walkable, top_k
-from memory.nouns import Hit, Visit
+from memory.nouns import Episode, Hit, Visit
 from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.question_type import episode_count
 from memory.retrieval.state import Retrieval, TextScores
@@ -34,6 +34,7 @@ from memory.store import graph as stored
 MASS_POWER = 0.7  # below 1: what lies further off loses less, so that the second of two things asked about is not lost
 MAX_PAGES = 2  # episodes that one object titles and that count as pages of it, those with the best text
 MAX_PASSAGES = 5  # best passages that lead on as well, each with the square of its score
+MAX_COPIES = 4  # of a file in several folders, behind which as many others are found as without them
 MAX_SHORT_TURN_WORDS = 60
 MAX_SHOWN_OBJECTS = 12  # objects of a walk that the trace names
 SCORE_DIGITS = 4  # of a score in the trace
@@ -71,22 +72,35 @@ def rank_episodes(retrieval: Retrieval) -> RankNote:
     graph, k = retrieval.graph, retrieval.k
     if retrieval.by_type:
         k = episode_count(retrieval.question.type, k)
-    rows = top_k(retrieval.ranking, retrieval.seen, k)
-    row_of = {int(graph.episode_ids[row]): int(row) for row in rows}
+    found = _best_unlike(retrieval, k)
+    rows = np.array([graph.row_of[episode.id] for episode in found], np.int64)
     hits = []
-    for episode in episodes.by_ids(retrieval.conn, list(row_of)):
-        row = row_of[episode.id]
+    for episode, row in zip(found, rows.tolist(), strict=True):
         channels = {name: float(scores[row]) for name, scores in retrieval.channels.items()}
         hits.append(Hit(episode, float(retrieval.ranking[row]), channels))
     retrieval.hits = tuple(hits)
-    found = [Visit(hit.episode.id, "episode", hit.episode.title, hit.score, "rank") for hit in hits]
+    ranked = [Visit(hit.episode.id, "episode", hit.episode.title, hit.score, "rank") for hit in hits]
     walk = Walkable(graph, retrieval.allowed, when=retrieval.valid_time)
-    retrieval.visits = add_parents(retrieval.conn, walk, [*_object_visits(retrieval), *found])
+    retrieval.visits = add_parents(retrieval.conn, walk, [*_object_visits(retrieval), *ranked])
     rounded = {
         str(hit.episode.id): {name: round(score, SCORE_DIGITS) for name, score in hit.channels.items()} for hit in hits
     }
     text_only = tuple(int(node) for node in graph.episode_ids[rows_of_text_only(rows, retrieval.walk, k)])
     return RankNote(len(hits), text_only, rounded)
+
+
+def _best_unlike(retrieval: Retrieval, k: int) -> list[Episode]:
+    """The `k` best episodes, of those that are copies of each other the best one. Only where there are any is looked
+    for more."""
+    unlike: dict[object, Episode] = {}
+    for most in (k, MAX_COPIES * k):
+        rows = top_k(retrieval.ranking, retrieval.seen, most)
+        found = episodes.by_ids(retrieval.conn, retrieval.graph.episode_ids[rows].tolist())
+        for one in found:
+            unlike.setdefault(one.content, one)
+        if len(unlike) == len(found):
+            break
+    return list(unlike.values())[:k]
 
 
 def rows_of_text_only(rows: Ints, walk: Walk | None, k: int) -> Ints:

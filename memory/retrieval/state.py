@@ -283,8 +283,10 @@ class RetrievalResult:
         """The same with those of the `k` best episodes behind its hits that are not among them; none counts more than
         the last hit. `conn` must see what the retrieval saw."""
         there = {hit.episode.id for hit in self.recall.hits}
+        known = {hit.episode.content for hit in self.recall.hits}
         ids = self.graph.episode_ids[top_k(self.ranking, self.allowed, k)].tolist()
-        more = {one.id: one for one in episodes.by_ids(conn, [id for id in ids if id not in there])}
+        behind = episodes.by_ids(conn, [id for id in ids if id not in there])
+        more = {one.id: one for one in behind if one.content not in known}
         least = min((hit.score for hit in self.recall.hits), default=0.0)
         hits = (*self.recall.hits, *(Hit(more[id], least) for id in ids if id in more))
         return replace(self, recall=replace(self.recall, hits=hits)) if more else self
