@@ -49,9 +49,9 @@ class Client:
         """What changed in the memory from one time to another, by default now."""
         return self._call("GET", _with("/diff", since=since, until=until, limit=limit), wire.DiffReply)
 
-    def suggestions(self) -> tuple[str, ...]:
-        """Questions worth asking of this memory, each of which has an answer; finding them takes a moment."""
-        return self._call("GET", "/suggestions", wire.SuggestionsReply).questions
+    def suggestions(self) -> wire.SuggestionsReply:
+        """What could be asked and looked at; finding it takes a moment."""
+        return self._call("GET", "/suggestions", wire.SuggestionsReply)
 
     def ask(
         self,

@@ -12,10 +12,12 @@ from textual.content import Content
 
 from daemon import wire
 from daemon.terminal import display_safe, statement
+from tui import browse
+from tui.browse import make_note_row, make_object_target
 from tui.changes import describe_before, news
 from tui.wording import count, when
 
-Deed = Literal["ask", "resume", "review", "open", "read", "folder", "examples", "model", "import"]
+Deed = Literal["ask", "resume", "review", "open", "read", "look", "folder", "examples", "model", "import"]
 
 MUTED = "$foreground-muted"
 DAY_WIDTH = 9
@@ -88,6 +90,21 @@ def _changed(one: wire.Revision, now: datetime) -> Content:
     said = "no longer so" if one.relation == "negates" else f"was {describe_before(one)}"
     fact = one.old if one.relation == "negates" else one.new
     return Content.assemble(_line(statement(fact)), "\n", (_clean(f"{said} · {when(one.at, now)}"), MUTED))
+
+
+def note_rows(notes: Iterable[wire.ListedSource], now: datetime) -> list[Row]:
+    """The notes that were read last."""
+    return [_look_row(make_note_row(one, now)) for one in notes]
+
+
+def name_rows(names: Iterable[str]) -> list[Row]:
+    """Whom and what they name most."""
+    return [_look_row(browse.Row(name, target=make_object_target(name))) for name in names]
+
+
+def _look_row(row: browse.Row) -> Row:
+    detail = f"  {row.detail}" if row.detail else ""
+    return Row(Content.assemble(_line(row.text), (_clean(detail), MUTED)), "look", row.target)
 
 
 def news_title(home: wire.Home, now: datetime) -> str:

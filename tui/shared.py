@@ -11,6 +11,7 @@ from textual.signal import Signal
 
 from daemon import wire
 from daemon.client import Client
+from tui.browse import Target
 from tui.keymap import Keymap
 from tui.link import Link
 from tui.messages import Activity, Disconnected, StatusChanged
@@ -47,6 +48,7 @@ class Shared:
     down: str = ""  # why the daemon does not answer; empty while it does, or before it was asked
     done: list[Done] = field(default_factory=list)  # on any page, the last one last
     review_at: wire.Revision | None = None  # what the page Review is to show when it is opened next
+    look_at: Target | None = None  # the same of the page Memory
     typed_at: float | None = None  # when a person typed last, on the monotonic clock; None: nothing is half typed
     news: dict[int, wire.Revision] = field(default_factory=dict)  # by id: facts that changed and nobody has looked at
 

@@ -21,7 +21,7 @@ SUGGESTED = 3
 def routes(api: Api, services: Services) -> None:
     memory = services.memory
     plans = Plans(memory)
-    known: dict[object, tuple[str, ...]] = {}
+    known: dict[object, wire.SuggestionsReply] = {}
 
     @api.get("/home")
     async def home(since: datetime | None = None, day: str = "") -> wire.Home:
@@ -40,7 +40,7 @@ def routes(api: Api, services: Services) -> None:
                 found = suggest(memory, bool(plans.read()))
                 known.clear()
                 known[key] = found
-            return wire.SuggestionsReply(known[key])
+            return known[key]
 
         return await services.read(call)
 
@@ -96,7 +96,9 @@ def compare(memory: Memory, since: datetime, until: datetime, limit: int) -> wir
     )
 
 
-def suggest(memory: Memory, has_plans: bool) -> tuple[str, ...]:
-    """Questions that have an answer, the first of them about what changed last."""
+def suggest(memory: Memory, has_plans: bool) -> wire.SuggestionsReply:
+    """Questions that have an answer, the first of them about what changed last; and what was read lately."""
     changed = [one.new for one in memory.revisions("all", SHOWN) if one.relation == "supersedes"]
-    return tuple(memory.questions.suggest(changed, has_plans, SUGGESTED))
+    questions = memory.questions.suggest(changed, has_plans, SUGGESTED)
+    lately = memory.browsing.look_lately(SHOWN)
+    return wire.SuggestionsReply(tuple(questions), tuple(lately.notes), tuple(lately.names))

@@ -57,6 +57,9 @@ class DiffReply:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionsReply:
-    """GET /suggestions: questions worth asking of this memory, each of which has an answer."""
+    """GET /suggestions: questions worth asking of this memory, each of which has an answer; the notes that were read
+    last, the newest first, and the names that stand in most of them."""
 
-    questions: tuple[str, ...]
+    questions: tuple[str, ...] = ()
+    notes: tuple[ListedSource, ...] = ()
+    names: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Fact, ListedSource, Revision
 from memory.services.knowledge import Knowledge, read_revisions
 from memory.services.state import State
-from memory.store import browse, browse_graph, diff, facts, neighbourhood, relations, sources
+from memory.store import browse, browse_graph, diff, facts, neighbourhood, recent, relations, sources
 from memory.store.browse import FoundObject, MentionedIn, Neighbour, ReadSource
 from memory.store.browse_graph import Edge, Vertex
 from memory.store.connect import Connection
@@ -24,7 +24,8 @@ MAX_FACTS = 500  # of an object or a note, that are looked at
 MAX_REVISIONS = 500
 MAX_NOTES = 100
 MAX_NEIGHBOURS = 40
-CANDIDATES = 3  # frequent objects for each vertex that is wanted: some are no things
+MAX_PASSAGES = 300  # the newest, whose notes and names are those of lately
+CANDIDATES = 3  # frequent objects for each that is wanted: some are no things
 TASK_STATES = ("open", "done", "dropped")  # as rules read them
 
 
@@ -72,6 +73,13 @@ class Changes(NamedTuple):
     totals: tuple[int, int, int, int, int]
 
 
+class Lately(NamedTuple):
+    """What the notes that were read last are, the newest first, and whom and what they name most."""
+
+    notes: list[ListedSource]
+    names: list[str]
+
+
 class Browsing:
     """What a person looks around in. Nothing is changed."""
 
@@ -95,6 +103,15 @@ class Browsing:
     def find_sources(self, words: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
         """Sources by the words in their titles and passages, and how many there are."""
         return self._store.read(browse.find_sources, _fold(words), limit, offset)
+
+    def look_lately(self, limit: int) -> Lately:
+        """At most so many notes that were read last, and so many names of theirs: of people and of what notes are
+        called by before those of several words that only stand in the text."""
+        with self._store.reading() as conn:
+            newest = recent.list_newest_episodes(conn, MAX_PASSAGES)
+            named = recent.count_mentioned(conn, newest, CANDIDATES * limit)
+            names = [label for label, kind in named if kind != "name" or " " in label]
+            return Lately(recent.list_read_last(conn, newest, limit), names[:limit])
 
     def object(self, name: str) -> ObjectView:
         """What is known of an object, by any of its names. NotFoundError."""

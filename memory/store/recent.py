@@ -30,6 +30,16 @@ def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tu
     return by_ids(conn, [id for id, _ in rows]), rows[0][1] if rows else 0
 
 
+def list_read_last(conn: Connection, episodes: Sequence[int], limit: int) -> list[ListedSource]:
+    """The live sources of these passages, those whose passage comes first in them before the others."""
+    rows = conn.execute(
+        "SELECT s.id FROM json_each(?1) l JOIN episode e ON e.node_id = l.value"
+        " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL GROUP BY s.id ORDER BY min(l.key) LIMIT ?2",
+        (id_list(episodes), limit),
+    ).fetchall()
+    return by_ids(conn, [id for (id,) in rows])
+
+
 def list_replaced(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[Row], int]:
     """The revisions since a time and up to another one (ms UTC; None: ever) by which something took the place of a
     fact, or ended it, and that stand: the newest first, and how many there are."""

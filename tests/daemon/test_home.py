@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from daemon import wire
 from daemon.api.home import Plans, digest, suggest
 from daemon.client import Client, DaemonError
 from memory import Memory
@@ -94,11 +95,13 @@ def test_plans_are_looked_up_again_when_something_was_written(memory: Memory) ->
 
 
 def test_every_question_that_is_proposed_has_an_answer_and_leaves_no_trace(memory: Memory) -> None:
-    assert suggest(memory, True) == ()
+    assert suggest(memory, True) == wire.SuggestionsReply()
     tell(memory, "Marta", "# Marta Reis\n\nPhone: 0161 496 01\nBirthday: 1980-02-03", "2024-05-01")
     tell(memory, "Bathroom", TASKS)
     tell(memory, "Mill", "Marta Reis repaired the mill with Ida Holm. Ida Holm paid for it.")
-    proposed = suggest(memory, True)
+    suggested = suggest(memory, True)
+    proposed = suggested.questions
+    assert [one.title for one in suggested.notes][:1] == ["Mill"] and "Marta Reis" in suggested.names
     assert len(proposed) == len(set(proposed)) == 3 and any("Marta Reis" in one for one in proposed)
     for question in proposed:
         answer = memory.questions.answer_unkept(question)
@@ -111,7 +114,7 @@ def test_the_daemon_tells_it(client: Client) -> None:
     home = client.home(LONG_AGO)
     assert home.since == LONG_AGO and "Lighthouse" in [one.title for one in home.read]
     assert client.home().since is None and client.home().read_total == 0
-    assert all(client.suggestions()), "an answer stands behind each"
+    assert all(client.suggestions().questions), "an answer stands behind each"
 
 
 def test_a_day_has_its_own(client: Client) -> None:

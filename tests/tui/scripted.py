@@ -112,8 +112,8 @@ class ScriptedClient:
         self.since = since
         return replace(self.found, since=since)
 
-    def suggestions(self) -> tuple[str, ...]:
-        return self.suggested
+    def suggestions(self) -> wire.SuggestionsReply:
+        return wire.SuggestionsReply(self.suggested, self.notes[:5], tuple(one.name for one in self.things[:5]))
 
     def ask(self, question: str, **how: object) -> Script:
         self.asked.append((question, how))

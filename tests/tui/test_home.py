@@ -16,6 +16,7 @@ from tests.tui.test_hostile import HOSTILE, safe
 from tui import home as rows
 from tui.preferences import Preferences
 from tui.screens.keep import KeepScreen
+from tui.screens.memory import MemoryScreen
 from tui.screens.path import PAUSE_SECONDS, PathScreen
 from tui.screens.review import ReviewScreen
 from tui.widgets.home import Home, HomeList
@@ -30,7 +31,9 @@ def at(chat: Chat) -> HomeList:
 
 
 async def come_home(chat: Chat) -> None:
-    await chat.until(lambda: "Worth asking" in chat.text() and "Last sessions" in chat.text())
+    await chat.until(
+        lambda: {Home.QUESTIONS, Home.SESSIONS} <= {one.id for one in chat.screen.query(HomeList) if one.display}
+    )
 
 
 async def choose(chat: Chat, id: str, text: str) -> None:
@@ -67,8 +70,8 @@ async def test_the_arrows_walk_from_the_prompt_through_all_frames_and_back() -> 
         await come_home(chat)
         await chat.pilot.press("up")
         await chat.until(lambda: isinstance(chat.app.focused, HomeList))
-        assert at(chat).id == Home.SESSIONS and at(chat).highlighted == 2
-        await chat.pilot.press("up", "up", "up")
+        assert at(chat).id == Home.NAMES and at(chat).highlighted == 2
+        await chat.pilot.press("up", "up", "up", "left", "left")
         assert at(chat).id == Home.PLANS and at(chat).highlighted == 3
         await chat.pilot.press("left", "left")
         assert at(chat).id == Home.NEWS
@@ -180,6 +183,7 @@ async def test_hostile_text_in_home_is_text(text: str, size: tuple[int, int]) ->
     planned = tuple(world.replace(one, text=text, time=text, title=text, uri=f"/{text}") for one in known.found.planned)
     read = tuple(world.replace(one, title=text, uri=text) for one in known.found.read)
     bad = world.replace(world.changes()[4].new, text=text, quote=text, uri=text, title=text)
+    known.notes, known.things = read, (wire.FoundObject(text, "", 0, 1),)
     known.found = world.replace(
         known.found, planned=planned, read=read, review=world.replace(world.changes()[4], new=bad)
     )
@@ -321,3 +325,17 @@ async def test_a_large_folder_says_what_a_model_would_take_before_it_is_read(tmp
         await chat.until(lambda: "1,890 files would be read: 52.0 MB" in chat.words())
         assert "would read it for about 95 minutes and 1,900,000 tokens" in chat.words()
         await chat.pilot.press("escape")
+
+
+@pytest.mark.parametrize(("id", "name"), [(Home.NAMES, "Compressor"), (Home.NOTES, "Fog signal")])
+async def test_what_was_read_last_and_what_it_names_lead_to_their_pages(id: str, name: str) -> None:
+    async with chatting(world.remembered()) as chat:
+        await chat.until(lambda: "Spoken of" in chat.text() and "Read last" in chat.text())
+        found = chat.screen.query_one(f"#{id}", HomeList)
+        row = next(at for at, one in enumerate(found.options) if name in str(one.prompt))
+        found.focus()
+        found.highlighted = row
+        await chat.pilot.press("enter")
+        await chat.until(lambda: isinstance(chat.app.screen, MemoryScreen))
+        await chat.until(lambda: name in str(chat.app.screen.query_one("#detail").border_title))
+        assert chat.app.screen.query_one(Input).value == name

@@ -276,6 +276,11 @@ def home() -> wire.Home:
     )
 
 
+THINGS = (
+    wire.FoundObject("Ozzie Penhale", "person", 2, 3),
+    wire.FoundObject("Compressor", "", 0, 2),
+    wire.FoundObject("Beatrice", "", 1, 1),
+)
 SUGGESTED = ("Who is the mayor?", "What is still open?", "What do you know about Second Opinion?")
 
 
@@ -283,7 +288,8 @@ def at_home(**fields: object) -> ScriptedClient:
     """A memory to which somebody comes back."""
     state = replace(STATUS, review=3)
     known = {"state": state, "kept": sessions(), "found": home(), "suggested": SUGGESTED, "changed": changes()}
-    return client(**(known | {"episodes": dict(EPISODES)} | fields))
+    lately = {"notes": home().read, "things": THINGS}
+    return client(**(known | lately | {"episodes": dict(EPISODES)} | fields))
 
 
 FACT_PHONE = wire.Fact(
@@ -338,11 +344,7 @@ def remembered(**fields: object) -> ScriptedClient:
     signal = wire.ListedSource(PRISM.uri, "file", "Fog signal", 1, PRISM.at)
     read = datetime.fromisoformat("2026-04-20T08:00:00+00:00")
     known = {
-        "things": (
-            wire.FoundObject("Ozzie Penhale", "person", 2, 3),
-            wire.FoundObject("Compressor", "", 0, 2),
-            wire.FoundObject("Beatrice", "", 1, 1),
-        ),
+        "things": THINGS,
         "told": (FACT_PHONE, FACT_SOUNDED),
         "notes": (signal, wire.ListedSource(EARLIER.uri, "file", "Wednesday", 3, EARLIER.at)),
         "object_pages": {"Ozzie Penhale": ozzie, "Compressor": compressor},

@@ -10,6 +10,7 @@ from daemon import wire
 from daemon.client import DaemonDownError, DaemonError
 from daemon.paths import find_examples
 from daemon.terminal import display_safe
+from tui.browse import Target
 from tui.commands.answering import AnsweringCommands
 from tui.commands.reading import ReadingCommands
 from tui.commands.sessions import SessionCommands
@@ -63,7 +64,7 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
         with suppress(DaemonError, DaemonDownError):  # Home without them is whole, too
             self._known.home = await self.link.call(lambda client: client.home(since))
             self._draw_home()
-            self._known.questions = await self.link.call(lambda client: client.suggestions())
+            self._known.suggested = await self.link.call(lambda client: client.suggestions())
             self._draw_home()
 
     def _draw_home(self) -> None:
@@ -101,6 +102,9 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
             case "review", revision:
                 self.shared.review_at = revision if isinstance(revision, wire.Revision) else None
                 await self.run_action("app.open_page('review')")
+            case "look", Target() as target:
+                self.shared.look_at = target
+                await self.run_action("app.open_page('memory')")
             case "open", wire.PlannedEntry() as planned:
                 self._open_planned(planned)
             case "read", tuple() as read:

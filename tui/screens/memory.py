@@ -99,7 +99,11 @@ class MemoryScreen(MemoryTimes):
     # The daemon ---------------------------------------------------------------------------------
 
     def on_screen_resume(self) -> None:
-        self.reload()
+        target, self.shared.look_at = self.shared.look_at, None
+        if target is None:
+            self.reload()
+        else:
+            self._find(target)
 
     def status_changed(self, message: StatusChanged) -> None:
         super().status_changed(message)
@@ -122,6 +126,14 @@ class MemoryScreen(MemoryTimes):
     @on(Input.Changed, "#search")
     def _typed(self) -> None:
         self._search(None, TYPING_SECONDS)
+
+    def _find(self, target: Target) -> None:
+        """Looks for one thing or note by its name, and shows its page."""
+        self._trail.clear()
+        self.filter.choose("notes" if target.kind == "note" else "objects")
+        with self.prevent(Input.Changed):
+            self.query_one(SearchField).value = target.title
+        self._search(target)
 
     @on(Choices.Chosen)
     def _filtered(self) -> None:

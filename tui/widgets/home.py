@@ -32,7 +32,7 @@ class Known:
     status: wire.Status | None = None
     home: wire.Home | None = None
     sessions: tuple[wire.Conversation, ...] = ()
-    questions: tuple[str, ...] = ()
+    suggested: wire.SuggestionsReply | None = None
 
 
 class HomeList(OptionList):
@@ -108,12 +108,14 @@ class HomeList(OptionList):
 class Home(Container):
     """The frames of Home, in two columns where there is room."""
 
-    NEWS, QUESTIONS, PLANS, SESSIONS, BEGIN = "home-news", "home-questions", "home-plans", "home-sessions", "home-begin"
+    BEGIN, NEWS, QUESTIONS = "home-begin", "home-news", "home-questions"
+    PLANS, SESSIONS, NOTES, NAMES = "home-plans", "home-sessions", "home-notes", "home-names"
+    IDS = (BEGIN, NEWS, QUESTIONS, PLANS, SESSIONS, NOTES, NAMES)
 
     def __init__(self) -> None:
         super().__init__(id="home")
         self._line = Plain("Opening your memory…", id="home-line")
-        self._lists = {id: HomeList(id) for id in (self.BEGIN, self.NEWS, self.QUESTIONS, self.PLANS, self.SESSIONS)}
+        self._lists = {id: HomeList(id) for id in self.IDS}
 
     class Opened(Message):
         """It is there, and wants to be filled."""
@@ -144,11 +146,13 @@ class Home(Container):
             self.mount(*self._lists.values())
         begins = not status.sources and not status.folders and not status.queue
         self._list(self.BEGIN, "How to begin", rows.begin_rows() if begins else [])
-        home = known.home or wire.Home()
+        home, suggested = known.home or wire.Home(), known.suggested or wire.SuggestionsReply()
         self._list(self.NEWS, rows.news_title(home, now), rows.news_rows(home, folders, now))
-        self._list(self.QUESTIONS, "Worth asking", rows.question_rows(known.questions))
+        self._list(self.QUESTIONS, "Worth asking", rows.question_rows(suggested.questions))
         self._list(self.PLANS, "Next days", list(rows.planned_rows(home, now)))
         self._list(self.SESSIONS, "Last sessions", rows.conversation_rows(known.sessions, now))
+        self._list(self.NOTES, "Read last", rows.note_rows(suggested.notes, now))
+        self._list(self.NAMES, "Spoken of", rows.name_rows(suggested.names))
 
     def show_down(self, reason: str) -> None:
         """Says that there is no daemon."""

@@ -59,6 +59,7 @@ export function HomePage({ status }) {
       <${Planned} home=${home} />
       <${Questions} questions=${suggested?.questions ?? []} />
       <${Sessions} sessions=${sessions?.conversations ?? []} />
+      <${Names} names=${suggested?.names ?? []} />
     </div>`
     }
   </div>`;
@@ -154,6 +155,13 @@ function Questions({ questions }) {
   if (!questions.length) return null;
   return html`<${Section} title="Worth asking">
     ${questions.map((one) => html`<${Row} href=${address("ask")} onClick=${(event) => (event.preventDefault(), ask(one))} head=${one} />`)}
+  <//>`;
+}
+
+function Names({ names }) {
+  if (!names.length) return null;
+  return html`<${Section} title="Spoken of">
+    ${names.map((one) => html`<${Row} href=${address("thing", one)} head=${one} />`)}
   <//>`;
 }
 
