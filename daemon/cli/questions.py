@@ -20,6 +20,8 @@ from daemon.client import DaemonDownError
 from daemon.terminal import cited_link, describe_told, display_safe
 
 MAX_TAGS = 5  # that are named in place of one that nothing has
+MAX_NEAREST = 3  # passages that are shown where none has a word of the question
+MAX_UNKNOWN_WORDS = 5  # that are named; a text that was pasted has hundreds
 OUT_OF_REACH = "Nothing that was read lies in that time and place."
 
 
@@ -198,7 +200,10 @@ def recall(
     shown: bool,
     as_json: bool,
 ) -> None:
-    """Show the passages that speak of QUESTION, best first."""
+    """Show the passages that speak of QUESTION, best first.
+
+    Where no note has any of its words, that is said, with the few passages that come nearest in meaning.
+    """
     text = _text(question)
     secrets = Secrets(session, shown)
     reply = secrets.fill(session.reader.recall(text, k, as_of=as_of, within=within, strategy=strategy))
@@ -207,20 +212,31 @@ def recall(
     else:
         for step in reply.steps:
             _tell(times.describe_time(step))
-    for number, hit in enumerate(reply.hits if not as_json else (), start=1):
+        if reply.unknown and reply.hits:
+            there = " there" if within != wire.Scope() else ""
+            output.say(f"No note{there} has {_words_of(reply.unknown)}. What comes nearest in meaning:")
+    hits = reply.hits[:MAX_NEAREST] if reply.unknown else reply.hits
+    for number, hit in enumerate(hits if not as_json else (), start=1):
         passage = hit.passage
         place = output.place(passage.uri, passage.line, passage.title, passage.speaker, output.day(passage.at))
-        head = output.style_text(f"{number}. {place}", bold=True)
-        click.echo(f"{head}  {output.style_text(f'{hit.score:.3f}', dim=True)}")
+        click.echo(output.style_text(f"{number}. {place}", bold=True))
         output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
         click.echo()
         secrets.meet(passage.text)
     secrets.say("pal recall")
+    if reply.hits and reply.unknown:
+        sys.exit(NothingFound.exit_code)
     if not reply.hits:
         raise NothingFound(
             _describe_unknown_tags(session, within)
             or explain_nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
         )
+
+
+def _words_of(words: Sequence[str]) -> str:
+    named = [f'"{word}"' for word in words[:MAX_UNKNOWN_WORDS]]
+    head = ", ".join(named[:-1])
+    return f"the word {named[0]}" if not head else f"any of the words {head} and {named[-1]}"
 
 
 def _is_empty(reply: wire.RecallReply) -> bool:

@@ -30,7 +30,8 @@ class Tools:
     ) -> dict[str, Any]:
         """Find the passages of the person's notes, mails and chats that fit a query best, by words, meaning and links.
 
-        k: how many, at most 50. since, until: only what is from that time (ISO 8601).
+        k: how many, at most 50. since, until: only what is from that time (ISO 8601). A score says how near a passage
+        comes beside the others, not how sure it is. unknown: the words of the query, where no passage has any of them.
         """
         access = self._agent.access
         within = access.limit(since=_aware(since), until=_aware(until))
@@ -38,7 +39,7 @@ class Tools:
         passages, more = cut_to_size(
             passage_result(hit.passage, hit.score) for hit in found.hits if access.may_see(hit.passage.uri)
         )
-        return {"passages": passages, "cut": more}
+        return {"passages": passages, "cut": more, "unknown": list(found.unknown)}
 
     def context(self, task: str, tokens: int = 1000) -> dict[str, Any]:
         """What the memory holds for a task, in few words: the facts that hold, then the sentences of notes that fit

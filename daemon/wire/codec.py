@@ -17,7 +17,10 @@ T = TypeVar("T")
 PLAIN: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of this name has it; elsewhere it is its end
 # properties that are sent beside the fields
-SENT_TOO = {"Citation": ("label",), "Answered": ("lines",), "Fact": ("place",), "Passage": ("counted",)}
+SENT_TOO = {
+    "Citation": ("label",), "Answered": ("lines",), "Fact": ("place",), "Passage": ("counted",),
+    "RecallReply": ("unknown",),
+}  # fmt: skip
 TAGS = {"Step": "Stage", "Visit": "Visited", "Token": "Chunk", "Citation": "Cited"}  # `type` of events; else the name
 
 

@@ -73,3 +73,15 @@ class RecallReply:
     hits: tuple[Found, ...]
     ms: float
     steps: tuple[Step, ...] = ()
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The words that were looked for, where no passage in reach has any of them and they name nothing: then the
+        hits are what comes nearest in meaning, however far that is."""
+        from memory.stages import AnalysisNote, SeedNote, TextNote, last_note
+
+        analysis, text = last_note(AnalysisNote, self.steps), last_note(TextNote, self.steps)
+        if analysis is None or text is None or analysis.time or text.lexical:
+            return ()
+        named = last_note(SeedNote, self.steps)
+        return () if named is not None and named.objects else analysis.terms

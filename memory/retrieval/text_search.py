@@ -43,7 +43,8 @@ def search_text(retrieval: Retrieval) -> TextNote:
     retrieval.scores = scores
     retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}
     any_time = spoken_of is not None and spoken_of.kind != "now" and retrieval.time_weights is None
-    return TextNote(round(scores.best_lexical, 3), round(scores.best_cosine, 3), any_time or None)
+    lexical = float(f"{scores.best_lexical:.4g}")  # 0 is said of what holds no word only, and some score near to it
+    return TextNote(lexical, round(scores.best_cosine, 3), any_time or None)
 
 
 def text_scores(

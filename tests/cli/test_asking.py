@@ -196,6 +196,16 @@ def test_recall_shows_passages_with_their_places(vault: Shell) -> None:
     assert any(line.startswith("   ") and "The clockwork weight is 90" in line for line in said.out.splitlines())
 
 
+def test_recall_of_words_that_are_nowhere_says_so_and_shows_the_nearest_few(vault: Shell) -> None:
+    said = vault.pal("recall", "zzzz")
+    assert said.code == 4 and said.err.startswith('No note has the word "zzzz". What comes nearest in meaning:\n')
+    assert [line[:2] for line in said.out.splitlines() if line[:1].isdigit()] == ["1.", "2.", "3."]
+    said = vault.pal("recall", "zzzz", "qqqx", "--within", "notes/mail", "--json")
+    assert (said.code, json.loads(said.out)["unknown"]) == (4, ["zzzz", "qqqx"])
+    said = vault.pal("recall", "zzzz", "lens", "--json")
+    assert (said.code, json.loads(said.out)["unknown"]) == (0, [])
+
+
 def test_recall_in_an_empty_scope_finds_nothing(vault: Shell) -> None:
     said = vault.pal("recall", "the goat", "--until", "1999")
     assert (said.code, said.out) == (4, "")
