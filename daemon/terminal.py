@@ -22,6 +22,7 @@ _MODALITY = {
     "question": "asked, not said",
 }
 TELLING = "What you tell of yourself can be kept as notes of your own words, with their time; answers never are."
+IN_THE_WORDS_OF = "In the words of {}, not quoted."  # of the model that wrote an answer
 TITLE_LENGTH = 60  # characters
 _UNSAFE = re.compile(
     "["

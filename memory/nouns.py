@@ -421,7 +421,8 @@ class AnswerChange:
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
     """One turn of a chat session. "partial": the stream broke off; `verdict`: what the person said of the answer;
-    `changes`: what it rests on and has changed since."""
+    `changes`: what it rests on and has changed since. As far as its trace is kept: the part of the memory that it was
+    answered from and as of when, and the `model` that wrote it, "" if it is the lines of memory themselves."""
 
     id: int
     role: Literal["user", "memory"]
@@ -433,6 +434,9 @@ class ChatMessage:
     trace_id: int | None = None
     verdict: Literal["good", "bad"] | None = None
     changes: tuple[AnswerChange, ...] = ()
+    within: Scope | None = None
+    as_of: datetime | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

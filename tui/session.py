@@ -94,11 +94,11 @@ class Session:
         self.messages = [replace(one, verdict=verdict) if one.trace_id == trace_id else one for one in self.messages]
 
     def settle(
-        self, question: str, answered: wire.Answered, at: datetime, state: Literal["complete", "partial"] = "complete"
+        self, asked: Inquiry, answered: wire.Answered, at: datetime, state: Literal["complete", "partial"] = "complete"
     ) -> None:
         """Adds a question and its answer, as the daemon keeps them too."""
         self.messages += [
-            wire.ChatMessage(0, "user", question, at),
+            wire.ChatMessage(0, "user", asked.text, at),
             wire.ChatMessage(
                 0,
                 "memory",
@@ -108,5 +108,8 @@ class Session:
                 answered.citations,
                 answered.no_answer,
                 answered.trace_id,
+                within=asked.within,
+                as_of=asked.as_of,
+                model=answered.model,
             ),
         ]

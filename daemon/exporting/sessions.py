@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from daemon import wire
-from daemon.terminal import escape_unsafe
+from daemon.terminal import IN_THE_WORDS_OF, escape_unsafe
 
 SUFFIXES = {".md": "markdown", ".json": "json"}
 BROKEN_OFF = "It broke off here."
@@ -59,12 +59,26 @@ def describe_change(change: wire.AnswerChange) -> str:
 def _below(message: wire.ChatMessage) -> Iterator[str]:
     if message.state != "complete":
         yield from ("", f"*{BROKEN_OFF}*")
+    if message.model and not message.no_answer:
+        yield from ("", f"*{IN_THE_WORDS_OF.format(' '.join(message.model.split()))}*")
+    if limits := ", ".join(_limits(message)):
+        yield from ("", f"*Asked {limits}.*")
     if message.citations:
         yield ""
         yield from (f"- [{cited.n}] {_source(cited)}" for cited in message.citations)
     if message.changes:
         yield ""
         yield from (f"> {describe_change(change)}" for change in message.changes)
+
+
+def _limits(message: wire.ChatMessage) -> Iterator[str]:
+    within = message.within or wire.Scope()
+    if places := [" ".join(place.split()) for place in (*within.sources, *within.folders) if not place.endswith("#")]:
+        yield f"within {', '.join(places)}"
+    if within.tags:
+        yield f"of what has the tag {', '.join(within.tags)}"
+    if message.as_of is not None:
+        yield f"as of {_day(message.as_of)}"
 
 
 def _source(cited: wire.Citation) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from memory.errors import NotFoundError
 from memory.nouns import ChatMessage, Citation, Conversation, ConversationMatch
+from memory.store import traces
 from memory.store.connect import Connection
 from memory.store.rows import citations_from_json, citations_to_json, insert_row
 from memory.text.words import strip_accents
@@ -70,16 +71,17 @@ def get(conn: Connection, id: int) -> tuple[Conversation, tuple[ChatMessage, ...
     if row is None:
         raise _unknown(id)
     messages = conn.execute(
-        "SELECT m.id, m.role, m.text, m.t, m.state, m.citations, m.no_answer, m.trace_id, t.feedback FROM message m"
-        " LEFT JOIN trace t ON t.id = m.trace_id WHERE m.conversation_id = ? ORDER BY m.id",
+        "SELECT m.id, m.role, m.text, m.t, m.state, m.citations, m.no_answer, m.trace_id, t.feedback, t.plan, t.as_of"
+        " FROM message m LEFT JOIN trace t ON t.id = m.trace_id WHERE m.conversation_id = ? ORDER BY m.id",
         (id,),
     )
     return _conversation(row), tuple(
         ChatMessage(
-            id, role, text, from_ms(t), state, citations_from_json(cited), bool(no), trace_id, opinion(feedback)
+            id, role, text, from_ms(t), state, citations_from_json(cited), bool(no), trace_id, opinion(feedback), (),
+            *traces.limits_of(plan, as_of),
         )
-        for id, role, text, t, state, cited, no, trace_id, feedback in messages
-    )
+        for id, role, text, t, state, cited, no, trace_id, feedback, plan, as_of in messages
+    )  # fmt: skip
 
 
 def fork(conn: Connection, id: int, messages: int, title: str, now: int) -> int:

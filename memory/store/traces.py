@@ -107,6 +107,14 @@ def sum_up(conn: Connection, ids: Sequence[int]) -> ConversationState:
     return ConversationState(last.within, last.as_of, model, sum(row[2] for row in rows), sum(row[3] for row in rows))
 
 
+def limits_of(plan: str | None, as_of: int | None) -> tuple[Scope | None, datetime | None, str]:
+    """Of two columns of a trace: what part of the memory its question was limited to, as of when it was answered, and
+    the model that wrote the answer, "" if none did."""
+    held = _held(plan)
+    asked = _plan(held, as_of)
+    return asked.within, asked.as_of, held.get("model", "")
+
+
 def is_whole(conn: Connection, trace: Trace, answer: Answer | None) -> bool:
     """Whether all is still there that a trace, which is yet to be stored, would show; else something of it has been
     forgotten since, and forgetting did not find it here."""

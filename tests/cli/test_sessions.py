@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
 
+from daemon import wire
+from daemon.exporting.sessions import render_markdown
 from tests.cli.vault import Shell
 
+AT = datetime(2026, 3, 9, 12, tzinfo=UTC)
 BELT = "Who has the belt for the compressor?"
 
 
@@ -68,3 +72,13 @@ def test_an_export_says_what_has_changed_since(shell: Shell, tmp_path: Path) -> 
     shown = shell.pal("sessions", "show", "1").out
     assert "> [1] changed on 20" in shown and "now: “I pay 910 a month for the flat.”" in shown
     assert "Changed since: [1]" in shell.pal("chat", "--plain", input="/resume 1\n").out
+
+
+def test_an_export_says_which_model_wrote_and_what_limited_the_question() -> None:
+    within = wire.Scope(("n/fog.md",), ("n/diary/", "n/fog.md#"), ("boat",))
+    said = wire.ChatMessage(2, "memory", "In March.", AT, within=within, as_of=AT, model="qwen3:4b")
+    kept = wire.MessagesReply(wire.Conversation(1, "Fog", AT, AT, 2), (wire.ChatMessage(1, "user", "When?", AT), said))
+    assert render_markdown(kept).endswith(
+        "## When?\n\nIn March.\n\n*In the words of qwen3:4b, not quoted.*\n\n"
+        "*Asked within n/fog.md, n/diary/, of what has the tag boat, as of 2026-03-09.*\n"
+    )

@@ -9,6 +9,7 @@ from daemon.client import DaemonDownError
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
+from tui.widgets.chips import Chips
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
 
@@ -130,6 +131,20 @@ async def test_a_question_is_asked_again_below_from_the_same_evidence_or_anew() 
         ]
         await chat.send("/again")
         await chat.until(lambda: "Nothing is kept of how this was asked." in chat.words())
+
+
+async def test_a_reopened_answer_says_who_wrote_it_and_what_limited_it_and_is_asked_again_within_that() -> None:
+    limited = replace(TURNS[5], model="qwen3:4b", within=wire.Scope((), ("/n/diary/",), ("boat",)))
+    kept = {7: replace(KEPT[7], messages=(*TURNS[:5], limited))}
+    async with chatting(world.client(kept=kept, answers=[world.short_answer("Again.")])) as chat:
+        await resume(chat)
+        await chat.until(lambda: "In the words of qwen3:4b, not quoted." in chat.words())
+        assert chat.words().count("@diary/ · #boat") == 1
+        await chat.send("/again")
+        await chat.until(lambda: chat.answers[-1].text == "Again." and chat.answers[-1].ready.is_set())
+        assert chat.words().count("@diary/ · #boat") == 2
+        await chat.send("/edit")
+        await chat.until(lambda: chat.screen.query_one(Chips).labels == ["@diary/", "#boat"])
 
 
 async def test_while_one_is_answered_none_is_asked_again() -> None:

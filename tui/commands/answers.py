@@ -6,6 +6,7 @@ from textual import work
 
 from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe, title_of
+from tui.commands.limiting import LimitingCommands
 from tui.commands.sessions import SessionCommands
 from tui.inquiry import Inquiry
 from tui.shared import Shared
@@ -16,7 +17,7 @@ EDITING = "Edit: Enter asks it in a new session, Esc leaves it"
 ONCE_MORE = "Esc once more: edit your last question"
 
 
-class AnswerCommands(SessionCommands):
+class AnswerCommands(SessionCommands, LimitingCommands):
     """/copy, /again, /edit, /fork"""
 
     def __init__(self, shared: Shared) -> None:
@@ -103,6 +104,8 @@ class AnswerCommands(SessionCommands):
                     self._edited, self._escaped = (id, asked, answer.question), False
                     self.prompt.fill(answer.question)
                     self._edited = (id, asked, self.prompt.text)
+                    for limit in answer.limits:
+                        self.limit(limit)
                     self._entitle_prompt()
                     self.prompt.focus()
 

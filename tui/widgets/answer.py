@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from daemon import wire
-from daemon.terminal import display_safe
+from daemon.terminal import IN_THE_WORDS_OF, display_safe
 from tui.inquiry import Limit
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
@@ -80,7 +80,9 @@ class Answer(Vertical):
             return
         self.trace.judge(kept.verdict)
         self.trace.trace_id = kept.trace_id
-        await self._finish(wire.Answered(kept.text, kept.citations, kept.no_answer))
+        self.model = kept.model
+        await self._finish(wire.Answered(kept.text, kept.citations, kept.no_answer, model=kept.model))
+        await self._name_author()
         if kept.state != "complete":
             await self._remark("It broke off here.")
         await self.show_changes(kept.changes)
@@ -140,13 +142,16 @@ class Answer(Vertical):
         await self._finish(answered)
         if answered.no_answer:
             await self._remark(_hint(answered.missing, bool(self.limits)))
-        elif answered.model:
-            await self._remark(display_safe(f"In the words of {answered.model}, not quoted.", line=True))
+        await self._name_author()
         if placeholders := self.placeholders:
             await self._remark(f"{count(len(placeholders), 'secret')} masked: /secrets")
         if answered.note:
             await self._remark(display_safe(answered.note, line=True))
         self.ready.set()
+
+    async def _name_author(self) -> None:
+        if self.model and not self.no_answer:
+            await self._remark(display_safe(IN_THE_WORDS_OF.format(self.model), line=True))
 
     async def _fail(self, failed: wire.Failed) -> None:
         await self._finish(wire.Answered(self.text, self.citations))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal
 
 from textual import events, on, work
@@ -16,7 +17,7 @@ from textual.widget import Widget
 
 from daemon import wire
 from daemon.terminal import display_safe
-from tui.inquiry import Inquiry
+from tui.inquiry import Inquiry, list_limits
 from tui.keys import short_key
 from tui.messages import SessionStarted, StreamEvent
 from tui.reports import secrets_report, verdict_report, why_report, whynot_report
@@ -202,8 +203,10 @@ class Conversation(Vertical):
     async def _finish(self, state: Literal["complete", "partial"] = "complete") -> None:
         assert self._asking is not None
         (_, answer), self._asking = self._asking, None
-        answered = wire.Answered(answer.text, answer.citations, answer.no_answer, trace_id=answer.trace_id)
-        self.session.settle(answer.question, answered, self._shared.now(), state)
+        answered = wire.Answered(
+            answer.text, answer.citations, answer.no_answer, trace_id=answer.trace_id, model=answer.model
+        )
+        self.session.settle(self._inquiry, answered, self._shared.now(), state)
         self._tell_evidence(answer)
         self.session.note_taken(answer.model, *answer.trace.taken)
         self.show_title()
@@ -384,10 +387,11 @@ class Conversation(Vertical):
     def _widgets(self, messages: Sequence[wire.ChatMessage]) -> list[Widget]:
         widgets: list[Widget] = []
         question = ""
-        for message in messages:
+        for message, behind in zip_longest(messages, messages[1:]):
             if message.role == "user":
                 question = message.text
-                widgets.append(Question(question))
+                limits = list_limits(behind) if behind is not None else ()
+                widgets.append(Question(Inquiry(question, limits=limits)))
             else:
-                widgets.append(Answer(question, message, self._shared.folders))
+                widgets.append(Answer(question, message, self._shared.folders, list_limits(message)))
         return widgets

@@ -138,6 +138,7 @@ async function resume(id) {
           lines: splitLines(one.text, one.citations),
           missing: [],
           state: one.state === "complete" ? "done" : "stopped",
+          asOf: one.as_of ? new Date(one.as_of).toLocaleDateString("sv") : "", // as it was typed: 2026-03-09
         });
       }
     }

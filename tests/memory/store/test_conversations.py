@@ -118,3 +118,11 @@ def test_a_session_stands_as_the_traces_of_its_answers_say(store: Store) -> None
         second = traces.store(conn, Trace("And now?"), Answer("Five."), 2, Plan(march, within), 1, Usage(10, 2))
         assert traces.sum_up(conn, [first, second, 99]) == ConversationState(within, march, said.model, 3, 46)
         assert traces.sum_up(conn, [first]).within is None
+        id = conversations.create(conn, "Numbers", 1)
+        for trace in (first, second):
+            conversations.append(conn, id, "memory", "Four.", 2, trace_id=trace)
+        _, messages = conversations.get(conn, id)
+        assert [(one.within, one.as_of, one.model) for one in messages] == [
+            (None, None, said.model),
+            (within, march, ""),
+        ]
