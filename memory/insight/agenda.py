@@ -33,9 +33,10 @@ def _read(conn: Connection, passages: list[int]) -> Iterator[Found]:
                 yield Found(episode, entry, NOTHING, NOTHING)
 
 
-def split_clock(one: Found, day: date, at: str) -> tuple[str, str]:
-    """The time of day of an entry on one of its days ("14:00 to 15:00" or ""), and what is said of it."""
-    head, _, said = show_entry(one, day, at).partition(": ")
+def split_clock(one: Found, day: date, at: str, only_time: bool = False) -> tuple[str, str]:
+    """The time of day of an entry on one of its days ("14:00 to 15:00" or ""), and what is said of it, as `show_entry`
+    does."""
+    head, _, said = show_entry(one, day, at, only_time).partition(": ")
     time = head.removeprefix(day.isoformat()).strip()
     if not time and (found := _CLOCK.search(said)):  # of an event that comes again it stands behind its name
         return found[1], said[: found.start()] + said[found.end() :]

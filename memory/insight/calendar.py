@@ -28,15 +28,17 @@ _WHEN = re.compile(
     re.MULTILINE,
 )
 
+_WHERE = re.compile(r"^Where: (.+)", re.MULTILINE)
+
 DatedKind = Literal["event", "task", "birthday", "entry"]
 
 
 @dataclass(frozen=True, slots=True)
 class DatedEntry:
-    """Something on a `day` ("2026-04-24"), until the day `last`, from `begins` ("14:00") until `ends`; "" where nothing
-    says so. `rule` is how it comes again (RFC 5545), on days `also`, but for those `left_out`. `key` tells it from all
-    others of its note, whatever its day; `number` counts those that have one. `recorded`: when the memory came to
-    know."""
+    """Something on a `day` ("2026-04-24"), until the day `last`, from `begins` ("14:00") until `ends`, at a `place`; ""
+    where nothing says so. `rule` is how it comes again (RFC 5545), on days `also`, but for those `left_out`. `key`
+    tells it from all others of its note, whatever its day; `number` counts those that have one. `recorded`: when the
+    memory came to know."""
 
     kind: DatedKind
     day: str
@@ -54,6 +56,7 @@ class DatedEntry:
     also: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     number: int = 1
+    place: str = ""
 
 
 def list_dated(conn: Connection) -> Iterator[DatedEntry]:
@@ -81,7 +84,7 @@ def _days_of(found: Found, recorded: datetime) -> Iterator[DatedEntry]:
             if entry := _event(found, recorded):
                 yield entry
             return
-        clock, said = split_clock(found, day, at)
+        clock, said = split_clock(found, day, at, only_time=True)
         begins, _, ends = clock.partition(" to ")
         kind: DatedKind = "task" if found.entry.kind == "task" else "entry"
         yield _entry(found, kind, day, said, recorded, begins=begins, ends=ends)
@@ -96,7 +99,7 @@ def _event(found: Found, recorded: datetime) -> DatedEntry | None:
     if when is None or day is None:
         return None
     clock = {name: when[name] or "" for name in ("begins", "ends", "last")}
-    _, said = split_clock(found, day, clock["begins"])
+    _, said = split_clock(found, day, clock["begins"], only_time=True)
     if again is None:
         return _entry(found, "event", day, said, recorded, **clock)
     behind = max(again.listed, default=day) + timedelta(days=1)
@@ -110,7 +113,8 @@ def _entry(found: Found, kind: DatedKind, day: date, said: str, recorded: dateti
     episode = found.episode
     line, key = episode.line_at(found.entry.start), strip_days(found)
     uri, title = episode.source.uri, episode.title
-    return DatedEntry(kind, day.isoformat(), said, key, uri, title, line, found.quote, recorded, **more)
+    place = ", ".join(_WHERE.findall(found.quote)) if kind != "entry" else ""
+    return DatedEntry(kind, day.isoformat(), said, key, uri, title, line, found.quote, recorded, place=place, **more)
 
 
 def _numbered(entries: list[DatedEntry]) -> Iterator[DatedEntry]:

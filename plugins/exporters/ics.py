@@ -46,6 +46,8 @@ def _entry(of: dict[str, Any]) -> Iterator[str]:
         yield "STATUS:NEEDS-ACTION"
     else:
         yield from _span(of)
+    if of["place"]:
+        yield f"LOCATION:{_escape(of['place'])}"
     where = f"{of['uri']}:{of['line']}" if of["line"] is not None else of["uri"]
     quote = " ".join(of["quote"].split())
     yield f"DESCRIPTION:{_escape(chr(10).join(filter(None, ('' if quote == what else quote, where))))}"

@@ -41,7 +41,8 @@ DTSTART:20260903T193000
 DTEND:20260903T210000
 RRULE:FREQ=WEEKLY;BYDAY=TH
 EXDATE:20260910T193000
-LOCATION:St Olave's hall
+LOCATION:St Olave's hall\\, Upper Lane
+ATTENDEE;CN=Ida Holm:mailto:ida@choir.example
 END:VEVENT
 BEGIN:VEVENT
 UID:2
@@ -205,7 +206,8 @@ def entries(memory: Memory) -> dict[str, dict[str, str]]:
 
 def test_what_has_a_day_is_in_the_calendar(memory: Memory) -> None:
     found = entries(memory)
-    choir = found["Choir\\; rehearsal\\, loud\\, St Olave's hall"]
+    choir = found["Choir\\; rehearsal\\, loud"]
+    assert choir["LOCATION"] == "St Olave's hall\\, Upper Lane" and "LOCATION" not in found["Fair"]
     assert (choir["DTSTART"], choir["DTEND"]) == ("20260903T193000", "20260903T210000")
     assert (choir["RRULE"], choir["EXDATE"]) == ("FREQ=WEEKLY;BYDAY=TH", "20260910T193000")
     assert "RDATE" not in choir, "the rule says so"
@@ -222,7 +224,8 @@ def test_our_own_reader_reads_the_calendar(memory: Memory, tmp_path: Path) -> No
     calendars.register_readers(read.append)
     (file := tmp_path / "again.ics").write_bytes(written(memory, "ics")[""])
     (one,) = documents(read[0], file, file.read_bytes(), file.stat())
-    assert "## Choir; rehearsal, loud, St Olave's hall\nWhen: 2026-09-03 19:30 to 21:00" in one.text
+    assert "## Choir; rehearsal, loud\nWhen: 2026-09-03 19:30 to 21:00" in one.text
+    assert "\nWhere: St Olave's hall, Upper Lane\n" in one.text
     assert "## Fair\nWhen: 2026-05-01 to 2026-05-03 (all day)" in one.text
     assert "## Ring the bell\nDue: 2026-11-27" in one.text
 
