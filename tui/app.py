@@ -20,7 +20,7 @@ from textual.notifications import SeverityLevel
 from textual.reactive import Reactive
 from textual.screen import ModalScreen, Screen
 from textual.signal import Signal
-from textual.theme import Theme
+from textual.theme import Theme, ThemeProvider
 from textual.timer import Timer
 from textual.widget import MountError, Widget
 from textual.worker import WorkerFailed
@@ -37,7 +37,7 @@ from tui.keymap import FILE, Keymap, load_keymap
 from tui.keys import teach_alt_enter
 from tui.link import EFFORTS, Connect, Link
 from tui.messages import Activity, Disconnected, Replayed, SessionStarted, StatusChanged, StreamEvent
-from tui.palette import ActionsProvider
+from tui.palette import ActionsProvider, Palette
 from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
 from tui.screens.page import Page
@@ -214,6 +214,13 @@ class PalimpsestApp(App[None]):
         used = self.shared.preferences.used
         for action in sorted((action for action in ACTIONS if action.palette), key=lambda action: -used[action.name]):
             yield SystemCommand(action.name, action.sentence, self._runner(action))
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette())
+
+    def search_themes(self) -> None:
+        self.push_screen(Palette(providers=[ThemeProvider], placeholder="Search for themes…"))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), *self._last_guard]

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from textual.command import DiscoveryHit, Hits
+from textual.command import CommandPalette, DiscoveryHit, Hits
 from textual.system_commands import SystemCommandsProvider
+
+from tui.screens.dialog import Window
+
+
+class Palette(CommandPalette, Window[None]):
+    """Textual's own, closed once."""
 
 
 class ActionsProvider(SystemCommandsProvider):

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 from textual._xterm_parser import XTermParser
+from textual.events import MouseDown
 
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tui.keys import teach_alt_enter
+from tui.widgets.plain import Plain
 
 PASTE = "\x1b[200~{}\x1b[201~"
 
@@ -84,3 +86,24 @@ async def test_enter_alone_sends(parser: XTermParser) -> None:
             await chat.until(lambda n=n: len(chat.answers) == n and chat.answers[-1].ready.is_set())  # type: ignore[misc]
             assert chat.screen.prompt.text == "", enter
         assert [question for question, _ in client.asked] == ["Who?"] * len(enters)
+
+
+@pytest.mark.parametrize("opening", ["ctrl+p", "f3", "f1", "ctrl+r"])
+async def test_a_window_closed_twice_in_one_burst_takes_nothing_else_away(opening: str) -> None:
+    async with chatting(world.client()) as chat:
+        await chat.pilot.press(opening)
+        await chat.until(lambda: chat.app.screen is not chat.screen)
+        window = chat.app.screen
+        window.dismiss(None)  # as two handlers do whose keys came before the first had closed it
+        window.dismiss(None)
+        await chat.until(lambda: chat.app.screen is chat.screen)
+
+
+async def test_a_click_on_what_was_taken_away_and_is_still_drawn_does_nothing() -> None:
+    async with chatting(world.client(answers=[world.answer()])) as chat:
+        answer = await chat.ask(world.QUESTION)
+        line = answer.query(Plain).first()
+        x, y = line.region.offset
+        await line.remove()
+        assert chat.screen.get_widget_at(x, y)[0] is line and line.parent is None
+        chat.screen._forward_event(MouseDown(None, x, y, 0, 0, 1, False, False, False, x, y))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Offset
-from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from tui.pages import TABS
+from tui.screens.dialog import Window
 from tui.widgets.plain import Plain
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 
 
-class JumpScreen(ModalScreen[Widget | str | None]):
+class JumpScreen(Window[Widget | str | None]):
     """A letter on every part that can have the focus: its key goes there, a digit to a page. The result is the widget,
     or the page's name; None for any other key."""
 
