@@ -221,7 +221,10 @@ def _within_limits(
         most = MAX_PER_OWN_NOTE if is_own else MAX_PER_EPISODE
         if taken[one.episode.id] == most or (is_own and taken.total() == MAX_OWN_SENTENCES):
             continue
-        if one.thesis_id not in quoted and not _is_repeated(one, chosen):
+        within = next((n for n, other in enumerate(chosen) if one.overlaps(other) and other.shown in one.shown), None)
+        if within is not None and chosen[within].shown != one.shown:  # it goes on from there, and is shown with it
+            chosen[within] = one
+        elif one.thesis_id not in quoted and not _is_repeated(one, chosen):
             taken[one.episode.id] += 1
             chosen.append(one)
     return chosen

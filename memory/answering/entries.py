@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memory.text.words import TASK_STATES
+from memory.text.words import TASK_DAYS, TASK_STATES
 
 State = Literal["", "open", "done", "cancelled"]
 Kind = Literal["item", "row", "task", "event", "part"]
@@ -27,7 +27,7 @@ _KEYWORD = re.compile(rf"(?P<word>{TASK_STATES}):?\s+(?P<said>\S.*)")
 _BEGINNING = re.compile(rf"#{{1,6}}\s|[ \t]*(?:[-*+•–]|\d{{1,3}}[.)])[ \t]|x \d{{4}}-|\([A-Z]\) |(?:{TASK_STATES}):?\s")
 _TODO_TXT = re.compile(r"(?:(?P<done>x) \d{4}-\d\d-\d\d|\([A-Z]\)) (?:\d{4}-\d\d-\d\d )?(?P<said>\S.*)")  # todo.txt
 _TODO_MARK = re.compile(r"\s[+@][\w/-]+")  # its project, its context
-_PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED):")
+_PLANNED = re.compile(rf"\s*(?:{TASK_DAYS}):")
 _BEGINS = re.compile(r"(?P<label>When|Due): \d{4}-\d\d-\d\d")
 _STATUS = re.compile(r"Status: (?P<word>[A-Z-]+)")
 _ROW = re.compile(r"\s*\|.*\|\s*")

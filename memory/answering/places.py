@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from memory.text.languages import word_numbers
-from memory.text.words import EVENT_RECURS, EVENT_TIME, LINK, TASK_STATES, count_words, show_links, words
+from memory.text.words import EVENT_RECURS, EVENT_TIME, LINK, TASK_DAYS, TASK_STATES, count_words, show_links, words
 from memory.time.dates import find_dates
 
 MAX_UNIT_WORDS = 30  # of a sentence with what stands beside it in its line
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
 _TASK = re.compile(rf"(?:{TASK_STATES}):? ")  # how a headline of an outline begins
-_PLANNED = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[]")  # below it, when it is to be done
+_PLANNED = re.compile(rf"\s*(?:{TASK_DAYS}): ?[<\[]")  # below it, when it is to be done
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
 _HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
 _NEXT_FIELD = re.compile(r"; \w[\w ]{0,20}: ")  # of a record in one line, whose first may be named like one of a head

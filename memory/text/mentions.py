@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stop_words, word_numbers, word_set
-from memory.text.words import INDIC, UNSPACED
+from memory.text.words import INDIC, TASK_DAYS, TASK_STATES, UNSPACED
 from memory.time.dates import CalendarDate, find_dates
 
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
@@ -35,6 +35,14 @@ _NAME = re.compile(
 _BEGIN = re.compile(rf"[{_UPPER}\d]")  # of a name
 _HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*\n", re.MULTILINE)  # no name goes on behind it
 _MAIL_HEADS = frozenset(("from", "to", "cc", "bcc", "subject", "date", "reply-to", "sent"))
+_HEAD = re.compile(r"\A(?:(?:From|To|Cc|Bcc|Subject|Date|Reply-To|Sent): .*(?:\n|\Z)){2,}")  # of a mail
+_HEAD_LABEL = re.compile(r"^[\w-]+(?=:)", re.MULTILINE)
+# What outlines write before a task's words, and before the days of when it is to be done.
+_TASK_MARK = re.compile(
+    rf"^[ \t]*(?:#{{1,6}}[ \t]+|[-*+•][ \t]+)?(?:{TASK_STATES})(?=:?[ \t]+\S)"
+    rf"|\b(?:{TASK_DAYS})(?=: ?[<\[]\d{{4}}-\d\d-\d\d)",
+    re.MULTILINE,
+)
 _LINE_LABEL = re.compile(r"[^\W\d_][\w-]{0,30}:(?=\s)")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]{1,120}))?\]\]")
 _TAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w/\-]{0,60})")
@@ -218,8 +226,7 @@ def _common(language: str) -> frozenset[str]:
 
 def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
     common = _common(guess_language(text, MIN_LANGUAGE_STOP_WORDS))
-    if "#" in text:
-        text = _HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text)
+    text = _strip_marks(text)
     for surface, start in _capitalised(text):
         while True:  # words that merely begin a sentence, and numbers before a word that is no name
             first, _, rest = surface.partition(" ")
@@ -239,6 +246,18 @@ def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
         key = norm(surface)
         if len(key) > 1 and key not in common:
             yield Mention(surface, key, "name", start, end)
+
+
+def _strip_marks(text: str) -> str:
+    """The text, in the same places, without what its format writes before the words, which is nobody's name."""
+    if head := _HEAD.match(text):
+        text = _HEAD_LABEL.sub(_blank, head[0]) + text[head.end() :]
+    text = _TASK_MARK.sub(_blank, text)
+    return _HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text) if "#" in text else text
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "\0" * len(match[0])
 
 
 def _bare(word: str) -> str:

@@ -56,6 +56,7 @@ _ARTICLE = re.compile(r"\b(?:[وف]?[بك]?ال|[وف]?لل)(?=[\u0620-\u064a]{3
 # Article and prepositions, and with them any letters like them, so that a word is the same with and without.
 _HEBREW = re.compile(r"\b[והבלכמש]+(?=[\u05d0-\u05ea]{3})")
 TASK_STATES = "TODO|NEXT|WAITING|STARTED|DONE|CANCELL?ED"  # how a task of an outline begins, as a pattern
+TASK_DAYS = "SCHEDULED|DEADLINE|CLOSED"  # and before the day on which it is to be done, or was
 # Lines of an event as the reader of calendars writes them: first its time; the rule and the days by which it recurs.
 EVENT_TIME = re.compile(r"When: \d{4}-\d\d-\d\d")
 EVENT_RECURS = re.compile(r"(?:Also|Not) on: \d{4}-\d\d-\d\d.*|Repeats: FREQ=.*")

@@ -84,4 +84,4 @@ def _markdown(line: str) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("org", (".org",), "Org-mode outlines", read, dates_parts=True, version=3))
+    register(Reader("org", (".org",), "Org-mode outlines", read, dates_parts=True, version=4))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from memory.facts.extraction import ExtractedRelation
 from memory.facts.rules import phrases
 from memory.facts.rules.passages import Line, Passage
-from memory.text.words import TASK_STATES
+from memory.text.words import TASK_DAYS, TASK_STATES
 
 MAX_TASK_CHARS, MAX_ITEM_CHARS = 120, 80
 
 HEADLINE = re.compile(rf"(?:#{{1,6}} )?(?P<word>{TASK_STATES}):? (?P<task>\S.*)")  # outlines
-PLANNED = re.compile(r"\s*(?P<key>SCHEDULED|DEADLINE|CLOSED): ?[<\[](?P<date>\d{4}-\d\d-\d\d)")
+PLANNED = re.compile(rf"\s*(?P<key>{TASK_DAYS}): ?[<\[](?P<date>\d{{4}}-\d\d-\d\d)")
 _STATES = {"DONE": "done", "CANCELLED": "dropped", "CANCELED": "dropped"}  # the others are open
 _DONE = re.compile(r"x \d{4}-\d\d-\d\d (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")
 _OPEN = re.compile(r"\([A-Z]\) (?:\d{4}-\d\d-\d\d )?(?P<task>\S.*)")

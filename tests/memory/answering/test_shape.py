@@ -88,3 +88,12 @@ def test_a_briefing_shows_no_line_twice() -> None:
     assert isinstance(answer, Answer)
     shown = [line.text for line in answer.lines]
     assert len(shown) == len(set(shown)) >= 2 and any("one horn" in line for line in shown)
+
+
+def test_a_sentence_of_a_briefing_is_shown_once_with_what_goes_on_from_it() -> None:
+    boat = "# Ozzie\n\nOzzie builds boats in a shed by the loft. Retired twice, both times badly.\n\nOzzie hates tea.\n"
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as fresh:
+        fresh.remember(boat, title="Ozzie", source="/Ozzie.md")
+        *_, answer = fresh.ask("Who is Ozzie?")
+    assert isinstance(answer, Answer)
+    assert answer.text.count("builds boats") == 1 == answer.text.count("Retired twice"), answer.text
