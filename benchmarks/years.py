@@ -285,7 +285,7 @@ def _percentiles(times: Sequence[float]) -> dict[str, float]:
     return {
         "p50_ms": metrics.percentile(times, 50),
         "p95_ms": metrics.percentile(times, 95),
-        "max_ms": round(max(times), 2),
+        "max_ms": round(max(times), 3),
     }
 
 
