@@ -34,7 +34,7 @@ from tui import garbage
 from tui.actions import ACTIONS, Action, bindings_of
 from tui.inquiry import Inquiry
 from tui.keymap import FILE, Keymap, load_keymap
-from tui.keys import teach_alt_enter
+from tui.keys import take_any_bytes, teach_alt_enter
 from tui.link import EFFORTS, Connect, Link
 from tui.messages import Activity, Disconnected, Replayed, SessionStarted, StatusChanged, StreamEvent
 from tui.palette import ActionsProvider, Palette
@@ -92,6 +92,7 @@ def run(paths: Paths, record: Path | None = None, replay: Path | None = None) ->
         return connect(paths, start=start)
 
     teach_alt_enter()
+    take_any_bytes()
     make_link: MakeLink = Link
     if record or replay:
         make_link = _choose_link(record, replay)

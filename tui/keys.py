@@ -1,8 +1,11 @@
-"""How keys are written for people, and two that terminals tell in a way Textual does not know."""
+"""How keys are written for people, and what terminals send that Textual does not know."""
 
 from __future__ import annotations
 
+import sys
+from codecs import getincrementaldecoder
 from enum import Enum
+from functools import partial
 from typing import Any, cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
@@ -27,6 +30,15 @@ def teach_alt_enter() -> None:
     and what is typed right after it for a broken sequence."""
     known = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
     known["\x1b\r"] = known["\x1b\n"] = (_Keys.ALT_ENTER,)
+
+
+def take_any_bytes() -> None:
+    """Lets Textual's driver take bytes that are no UTF-8, as terminals of other encodings send them, for �: they end
+    the app otherwise."""
+    if sys.platform != "win32":
+        from textual.drivers import linux_driver
+
+        cast(Any, linux_driver).getincrementaldecoder = lambda name: partial(getincrementaldecoder(name), "replace")
 
 
 def is_modified_enter(key: str) -> bool:
