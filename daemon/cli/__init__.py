@@ -14,6 +14,7 @@ import click
 
 from daemon.cli.session import Session
 
+AGAIN_SECONDS = 0.05  # after which a Ctrl-C that was lost comes again
 # section -> command -> the module that has it, and the first sentence of its help
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Ask": {
@@ -85,6 +86,27 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 COMMANDS = {name: entry for commands in SECTIONS.values() for name, entry in commands.items()}
 
 
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Python drops a Ctrl-C that comes while something is tidied away, as at the end of an import: it comes again a
+    moment later, where it is heeded."""
+    if lost.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(lost)
+        return
+    import signal
+    import threading
+
+    def send() -> None:
+        if sys.platform == "win32":
+            signal.raise_signal(signal.SIGINT)
+        else:
+            signal.pthread_kill(main_thread, signal.SIGINT)  # which wakes what waits there
+
+    main_thread = threading.main_thread().ident or 0
+    again = threading.Timer(AGAIN_SECONDS, send)
+    again.daemon = True
+    again.start()
+
+
 class Pal(click.Group):
     """Lists its commands by what they are for, and tells what the daemon could not do."""
 
@@ -114,6 +136,7 @@ class Pal(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         session = ctx.ensure_object(Session)
+        sys.unraisablehook = _interrupt_again
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort):

@@ -21,17 +21,21 @@ class NewFile:
         self.path = path
         self._durable = durable
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-        self._temporary.unlink(missing_ok=True)
-        place = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        self._file = os.fdopen(place, "wb")
         self._packed: BinaryIO | None = None
-        if path.suffix.lower() == PACKED:
-            self._packed = cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=self._file, mtime=0))
 
     def write(self, data: bytes) -> None:
         (self._packed or self._file).write(data)
 
     def __enter__(self) -> NewFile:
+        self._temporary.unlink(missing_ok=True)
+        try:
+            place = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            self._file = os.fdopen(place, "wb")
+            if self.path.suffix.lower() == PACKED:
+                self._packed = cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=self._file, mtime=0))
+        except BaseException:  # Ctrl-C, right after it was made
+            self._temporary.unlink(missing_ok=True)
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
