@@ -235,7 +235,10 @@ def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, 
     topic = frozenset(stems(f"{fact.subject} {fact.relation.predicate}", language))
     since = _since(fact.relation, candidate)
     said = "" if any(f" {day})" in since and day in shown for day in re.findall(r"[\d-]+", since)) else since
-    one = replace(candidate, shown=shown + said, is_statement=bool(since) or not is_plain)
+    stated = candidate.facts
+    if all(one.relation.id != fact.relation.id for one in stated):  # its properties say it, not its words
+        stated = (*stated, SentenceFact(fact.relation, fact.words, fact.subject))
+    one = replace(candidate, shown=shown + said, is_statement=bool(since) or not is_plain, facts=stated)
     return replace(fact, replaced=replaced, topic=topic), one
 
 

@@ -126,6 +126,10 @@ def test_what_changed_tells_what_a_note_said_until_it_was_edited(memory: Memory,
     )
     told = [("phone: 01326 555 014", False), ("phone: none, and proud of it", True)]
     assert [(one.quote, one.earlier) for one in answer.citations] == told
+    *_, answer = memory.ask("What is the phone number of Ozzie Penhale?")
+    assert isinstance(answer, Answer)
+    assert "phone: 01326 555 014" in answer.text.splitlines()[0]
+    assert answer.text.splitlines()[1].startswith("- earlier: Ozzie Penhale, phone: none, and proud of it (until ")
 
 
 def test_a_row_that_is_edited_with_its_date_begins_then(memory: Memory, tmp_path: Path) -> None:
