@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 
 from daemon.settings import ModelsSettings, Settings
 from daemon.testing import run_daemon
+from memory.nouns import Scope
 from plugins.llms.settings import OllamaSettings
 from tests.daemon.enriching import HERE, QWEN
 from tests.fakes import FakeOllama, Hangs
@@ -383,6 +384,12 @@ def test_what_a_model_writes_is_shown_as_it_comes_and_can_be_stopped(
         expect(page.locator(".turn.done .line")).to_contain_text("The boat is painted black")
         expect(page.locator(".turn.done .meta")).to_contain_text(f"written by {HERE}")
         expect(page.locator(".evidence mark")).to_contain_text("painted black")
+        within = Scope(folders=("/n/diary/",), tags=("boat",))
+        (kept,) = daemon.client.conversations()
+        [*daemon.client.ask("What colour is Ana?", conversation=kept.id, within=within)]
+        page.reload()
+        expect(page.locator(".turn.done .meta").first).to_contain_text(f"written by {HERE}")
+        expect(page.locator(".turn.done .meta").last).to_contain_text("within /n/diary/, #boat")
         page.context.close()
 
 

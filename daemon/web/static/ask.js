@@ -2,7 +2,7 @@
 
 import { get, post, stream } from "./api.js";
 import { Evidence } from "./evidence.js";
-import { count, dotted, inline, splitLines, statement } from "./text.js";
+import { count, dotted, inline, shortPath, splitLines, statement } from "./text.js";
 import {
   DayField,
   Empty,
@@ -282,11 +282,20 @@ function Line({ line, chosen, choose }) {
   </p>`;
 }
 
+/** What part of the memory a question was limited to in the chat; "" for all of it. */
+function limitsOf(within) {
+  if (!within) return "";
+  const places = [...within.sources, ...within.folders.filter((place) => !place.endsWith("#"))];
+  const limits = [...places.map((place) => shortPath(place, [])), ...within.tags.map((tag) => `#${tag}`)];
+  return limits.length ? `within ${limits.join(", ")}` : "";
+}
+
 function Meta({ turn }) {
   const said = [
     turn.ms ? `${(turn.ms / 1000).toFixed(1)} s` : "",
     ...Object.values(turn.stages),
     turn.asOf ? `as it stood on ${turn.asOf}` : "",
+    limitsOf(turn.within),
     turn.model ? `written by ${turn.model}` : "",
   ];
   const judge = async (verdict) => {
