@@ -83,6 +83,8 @@ class Chat:
         """Waits until something is so."""
         for _ in range(PATIENCE):
             if condition():
+                for _ in range(3):  # what follows from it: a pause leaves no time for that on a busy machine
+                    await self.pilot._wait_for_screen()
                 await self.pilot.pause()
                 return
             await self.pilot.pause(0.01)
