@@ -155,6 +155,7 @@ def test_all_is_reached_by_keys_alone(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(page.locator("section", has_text="Spoken of").get_by_role("link", name="Mara Quill")).to_be_visible()
     page.keyboard.press("3")
     expect(page.get_by_label("Look for")).to_be_focused()
     page.keyboard.type("mara")
