@@ -412,13 +412,11 @@ class AnswerState:
         more."""
         former = [one for one in facts.by_id(self.conn, ids) if one.quote] if ids else []
         of = {one.id: one for one in episodes.by_ids(self.conn, [one.episode_id for one in former])}
-        return [
-            (
-                one,
-                AnswerCandidate(
-                    episode, one.id, max(0, episode.text.find(one.quote)), one.quote, one.text, earlier=True
-                ),
-            )
-            for one in former
-            if (episode := of[one.episode_id]).source.id in notes and not self.found.sees(episode.id)
-        ]
+        found = []
+        for one in former:
+            episode = of[one.episode_id]
+            if episode.source.id in notes and not self.found.sees(episode.id):
+                start = max(0, episode.text.find(one.quote))
+                line = AnswerCandidate(episode, one.id, start, one.quote, one.text, earlier=True)
+                found.append((one, line))
+        return found

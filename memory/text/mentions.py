@@ -44,6 +44,7 @@ _TASK_MARK = re.compile(
     re.MULTILINE,
 )
 _LINE_LABEL = re.compile(r"[^\W\d_][\w-]{0,30}:(?=\s)")
+_TASK_WORDS = tuple(word.partition("L?")[0] for word in f"{TASK_STATES}|{TASK_DAYS}".split("|"))
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|([^\[\]\n]{1,120}))?\]\]")
 _TAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w/\-]{0,60})")
 _EMAIL = re.compile(r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63})+")
@@ -252,7 +253,8 @@ def _strip_marks(text: str) -> str:
     """The text, in the same places, without what its format writes before the words, which is nobody's name."""
     if head := _HEAD.match(text):
         text = _HEAD_LABEL.sub(_blank, head[0]) + text[head.end() :]
-    text = _TASK_MARK.sub(_blank, text)
+    if any(word in text for word in _TASK_WORDS):  # the pattern alone takes a fifth of a millisecond to find nothing
+        text = _TASK_MARK.sub(_blank, text)
     return _HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text) if "#" in text else text
 
 
