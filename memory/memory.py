@@ -293,7 +293,7 @@ class Memory:
         second from another thread. `effort` is how far the question may go where a model finds no answer in what was
         found first; `driver` chooses the model that may drive tools then (default: that of `open`).
         Without `replay` nothing is taken from earlier questions, and nothing is learnt from this one. `agent` is who
-        asks, if it is no person: its trace tells it.
+        asks, if it is no person: its trace tells it, and nothing is learnt from it until its answer is judged.
 
         Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
         for a question that was `cancelled` while a model wrote.

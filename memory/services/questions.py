@@ -320,6 +320,8 @@ class Questions:
         found, state, now = outcome.found, self._state, now_ms()
         quoted = self._store.read(relations.quoted_facts, said.citations)
         given = training_signal(found, said, outcome.expanded, quoted)
+        if plan.agent:  # who only reads teaches nothing; what is said of the answer later does
+            given = given._replace(grounded=False, penalised={})
         with state.edge_lock:
             with self._store.writing() as conn:
                 if not traces.is_whole(conn, trace, said):

@@ -358,3 +358,14 @@ def test_it_is_there_after_the_memory_was_closed(fleet: Desk, tmp_path: Any, sta
     fleet.ask(QUESTION, replay=True)
     with Memory.open(fleet.memory.store.path, embedder=static) as again:
         assert place(again, QUESTION) == place(fleet.memory, QUESTION) < before
+
+
+def test_what_an_agent_asks_teaches_nothing_until_the_answer_is_judged(fleet: Desk) -> None:
+    heard = fleet.ask(QUESTION, replay=True, agent="scout")
+    assert heard.answer.citations[0].title == "Marlin" and learnt(fleet) == {}
+    fleet.memory.questions.feedback(heard.answer.trace_id or 0, "good")
+    assert learnt(fleet) and fleet.memory.check().problems == ()
+    fleet.memory.questions.take_back_verdicts("scout")
+    assert learnt(fleet) == {}
+    fleet.ask(QUESTION, replay=True)
+    assert learnt(fleet)
