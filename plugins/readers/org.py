@@ -19,6 +19,8 @@ _PROPERTY = re.compile(r"\s*:([\w+-]+):\s+(.*)")
 _LINK = re.compile(r"\[\[([^\[\]]+)\]\[([^\[\]]+)\]\]")
 _RULE = re.compile(r"\s*\|[-+|]+\|?\s*$")
 _CODE = ("src", "example")
+_LOGGED = re.compile(r'\s*(?:CLOCK: ?\[|- State "[^"]+" +from )')  # by Org itself, as time passes
+_OF_FILE = ("title", "date")  # which are the document's own
 _NO_PROPERTY = ("results", "caption", "name", "header", "attr_html", "tblfm", "options", "startup")
 
 
@@ -45,6 +47,8 @@ def read(path: Path, data: bytes) -> list[Document]:
         elif (name := _DRAWER.match(line)) is not None:
             drawer = name[1].upper() == "PROPERTIES"
             continue
+        elif _LOGGED.match(line) is not None:
+            continue
         elif (keyword := _KEYWORD.match(line.rstrip())) is not None:
             key = keyword[1].lower()
             if key == "filetags":
@@ -66,7 +70,7 @@ def read(path: Path, data: bytes) -> list[Document]:
             text="\n".join(kept),
             title=properties.get("title"),
             at=date_of(properties),
-            properties=properties,
+            properties={key: value for key, value in properties.items() if key not in _OF_FILE},
             tags=tuple(dict.fromkeys((*tags, *frontmatter.tags(properties)))),
             lines=tuple(numbers),
         )

@@ -19,6 +19,8 @@ OUTLINE = """#+TITLE: Languages
    SCHEDULED: <2023-06-01 Thu>
    :LOGBOOK:
    - moved from May
+   - State "TODO"       from "WAITING"    [2023-05-02 Tue 10:12]
+   CLOCK: [2023-05-02 Tue 10:12]--[2023-05-02 Tue 11:00] =>  0:48
    :END:
 ******** very deep
 #+BEGIN_SRC python
@@ -38,7 +40,7 @@ def test_an_outline(read: Read) -> None:
     assert outline.title == "Languages"
     assert outline.at == datetime(2023, 3, 18).astimezone()
     assert outline.tags == ("study", "home")
-    assert outline.properties["id"] == "42" and outline.properties["category"] == "learning"
+    assert outline.properties == {"id": "42", "category": "learning"}, "title and date are the document's own"
     assert outline.lines is not None
     assert dict(zip(outline.lines, outline.text.split("\n"), strict=True)) == {
         8: "",
@@ -46,15 +48,15 @@ def test_an_outline(read: Read) -> None:
         10: "## TODO ask [the school](https://school.example) about [[Ewa]]",
         11: "SCHEDULED: <2023-06-01 Thu>",
         13: "- moved from May",
-        15: "###### very deep",
-        16: "```python",
-        17: "* not a headline",
-        18: "```",
-        20: "kept",
-        22: "| a | b |",
-        23: "|---|---|",
-        24: "*bold* text",
-        25: "",
+        17: "###### very deep",
+        18: "```python",
+        19: "* not a headline",
+        20: "```",
+        22: "kept",
+        24: "| a | b |",
+        25: "|---|---|",
+        26: "*bold* text",
+        27: "",
     }
 
 
