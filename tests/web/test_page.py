@@ -115,8 +115,15 @@ def test_what_is_not_there_is_said(page: Page) -> None:
     expect(page.get_by_text("Nothing is known of “Nobody”.")).to_be_visible()
     go(page, "note/%2Fnowhere.md")
     expect(page.get_by_text("This note is not in the memory any more.")).to_be_visible()
-    go(page, "elsewhere")
-    expect(page.get_by_text("There is no such page.")).to_be_visible()
+    for where in ("elsewhere", "toString"):
+        go(page, where)
+        expect(page.get_by_text("There is no such page.")).to_be_visible()
+        go(page, "home")
+    go(page, "ask/99999")
+    expect(page.get_by_role("alert")).to_contain_text("99999")
+    ask(page, "Who is Mara Quill?")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page).to_have_url(re.compile(r"#/ask/\d{1,4}$"))
     go(page, "memory/qqq")
     expect(page.get_by_text("Nothing has “qqq” in it.")).to_have_count(3)
 

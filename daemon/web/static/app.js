@@ -81,8 +81,9 @@ function App() {
   const help = useRef();
   const main = useRef();
   const [name = "home", ...rest] = parts(useHash());
-  const Shown = PAGES[name]?.[1] ?? DETAILS[name];
-  const here = DETAILS[name] ? "memory" : name;
+  const isDetail = Object.hasOwn(DETAILS, name);
+  const Shown = isDetail ? DETAILS[name] : Object.hasOwn(PAGES, name) ? PAGES[name][1] : null;
+  const here = isDetail ? "memory" : name;
 
   useEffect(() => whenGone(setGone), []);
   useEffect(() => {
@@ -109,7 +110,7 @@ function App() {
         const field = main.current.querySelector("[data-first]");
         if (field) field.focus();
         else go("memory");
-      } else if (event.key === "Escape" && DETAILS[name]) history.back();
+      } else if (event.key === "Escape" && isDetail) history.back();
       else return;
       event.preventDefault();
     };

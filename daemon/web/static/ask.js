@@ -58,12 +58,12 @@ export async function ask(question) {
   const abort = new AbortController();
   session.stop = abort;
   session.turns.push(turn);
-  session.chosen = null;
+  session.chosen = session.problem = null;
   go("ask", ...(session.id === null ? [] : [session.id]));
   changed();
   try {
     if (session.id === null) {
-      session.id = (await post("/conversations", { title: titleOf(question) })).id;
+      session.id = (await post("/conversations", { title: titleOf(question) }, { signal: abort.signal })).id;
       keepAddress("ask", session.id);
     }
     const body = { question, conversation: session.id, own_words: true, ...(turn.asOf ? { as_of: turn.asOf } : {}) };
@@ -143,7 +143,9 @@ async function resume(id) {
       }
     }
   } catch (problem) {
+    if (!Object.is(session.id, id)) return;
     session.problem = problem;
+    if (problem.code !== "gone") session.id = null; // what is asked here begins another one
   }
   changed();
 }
