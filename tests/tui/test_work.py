@@ -133,6 +133,10 @@ async def test_without_a_folder_it_says_how_to_choose_one() -> None:
         await chat.until(lambda: "No folder is watched." in chat.text())
         await chat.pilot.press("d", "p", "t", "r", "e", "F", "s", "x")
         assert isinstance(chat.app.screen, FoldersScreen) and chat.client.done == []
+        await chat.until(lambda: chat.said("#hints").split()[:3] == ["a", "add", "→"])
+        chat.client.state = world.working().state
+        chat.app.shared.link.refresh_status()
+        await chat.until(lambda: "p policy  t tags" in chat.said("#hints"))
 
 
 async def test_reading_tells_rate_and_time_left() -> None:

@@ -38,7 +38,7 @@ class Action:
 
     `key` is a Textual key, or several joined by commas. `slash` is the command without its slash, `argument` what it
     takes, in brackets if it may be left out, `completes` what may stand there. `footer` is its word in the footer, if
-    it stands there.
+    it stands there: one `of_row` only while a row is chosen.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Action:
     completes: Completes = ""
     footer: str = ""
     palette: bool = False
+    of_row: bool = False
     priority: bool = False  # before what the focused widget would do with the key
 
     @property

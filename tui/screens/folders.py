@@ -51,6 +51,10 @@ class FoldersScreen(Page):
         """The one that is shown."""
         return next(tab for tab in self._tabs if tab.id == self.query_one(Choices).chosen)
 
+    @property
+    def has_row(self) -> bool:
+        return self.tab.key is not None
+
     def on_screen_resume(self) -> None:
         self.tab.load()
 
@@ -98,7 +102,7 @@ class FoldersScreen(Page):
 
     def _show(self) -> None:
         tab = self.tab
-        empty = tab.key is None
+        empty = not self.has_row
         texts: dict[str, str | Content] = {
             "#summary": tab.summary,
             "#nothing": tab.EMPTY if empty else "",
@@ -110,3 +114,4 @@ class FoldersScreen(Page):
             plain.display = bool(str(text))
         self.set_class(empty, "-empty")
         self.query_one("#rows").border_title = tab.TITLE
+        self.show_keys()

@@ -74,8 +74,17 @@ class Page(Clickable[None]):
         part = _place_of(self.focused)
         return (part, self.NAME) if part else (self.NAME,)
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self.query_one(Hints).show_for(_place_of(event.widget))
+    @property
+    def has_row(self) -> bool:
+        """Whether there is a row to do something with."""
+        return True
+
+    def on_descendant_focus(self) -> None:
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Shows what can be done where the focus is."""
+        self.query_one(Hints).show_for(_place_of(self.focused), self.has_row)
 
     @property
     def folders(self) -> tuple[str, ...]:

@@ -30,14 +30,16 @@ class Hints(Plain):
         self._targets: list[tuple[range, str]] = []
         self.show_for(None)
 
-    def show_for(self, focused: Where | None) -> None:
-        """Shows what can be done with the focus in a place; None is anywhere else."""
+    def show_for(self, focused: Where | None, has_row: bool = True) -> None:
+        """Shows what can be done with the focus in a place, None is anywhere else; without a row, what needs none."""
         places: tuple[Where, ...] = (*([focused] if focused else []), self._page, "app")
         self._hints = [
             (Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}"), action)
             for place in places
             for action in self._keymap.actions_of(place)
-            if action.footer and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED)
+            if action.footer
+            and (has_row or not action.of_row)
+            and not (action.is_typed and focused in WHERE_TEXT_IS_TYPED)
         ]
         self._show()
 
