@@ -39,6 +39,7 @@ from tui.link import EFFORTS, Connect, Link
 from tui.messages import Activity, Disconnected, Replayed, SessionStarted, StatusChanged, StreamEvent
 from tui.palette import ActionsProvider, Palette
 from tui.preferences import Preferences
+from tui.replaced import REPLACED, is_replaced
 from tui.screens.chat import ChatScreen
 from tui.screens.page import Page
 from tui.shared import Shared
@@ -187,8 +188,13 @@ class PalimpsestApp(App[None]):
         # What was typed or came last is still handled after `exit`, though nothing can be mounted any more, and while
         # the pages are taken apart: that is no fault to end with.
         cause = error.error if isinstance(error, WorkerFailed) else error
-        if not ((self._exit or self._is_leaving) and isinstance(cause, (NoMatches, MountError))):
+        if (self._exit or self._is_leaving) and isinstance(cause, (NoMatches, MountError)):
+            return
+        if not is_replaced():
             super()._handle_exception(error)
+        elif not self._exit:
+            self.exit(return_code=1, message=REPLACED)
+            self._close_messages_no_wait()  # for the app's own may be at their end with this error
 
     def _restore(self, preferences: Preferences) -> None:
         if preferences.theme in self.available_themes:

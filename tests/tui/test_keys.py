@@ -10,7 +10,9 @@ from textual.events import MouseDown
 
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
+from tests.tui.scripted import NOW
 from tui.keys import teach_alt_enter
+from tui.screens.asked import AskedScreen
 from tui.widgets.plain import Plain
 
 PASTE = "\x1b[200~{}\x1b[201~"
@@ -107,3 +109,13 @@ async def test_a_click_on_what_was_taken_away_and_is_still_drawn_does_nothing() 
         await line.remove()
         assert chat.screen.get_widget_at(x, y)[0] is line and line.parent is None
         chat.screen._forward_event(MouseDown(None, x, y, 0, 0, 1, False, False, False, x, y))
+
+
+async def test_a_key_typed_before_a_window_has_its_widgets_does_nothing_but_close_it() -> None:
+    async with chatting(world.client()) as chat:
+        window = AskedScreen(chat.screen.link, NOW)
+        chat.app.push_screen(window)
+        await chat.app._check_bindings("down")
+        assert not window.is_mounted
+        await chat.app._check_bindings("escape")
+        await chat.until(lambda: chat.app.screen is chat.screen)

@@ -11,23 +11,31 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widget import Widget
 
 
-class Clickable(Screen[ScreenResultType]):
-    """A screen on which a widget may be clicked that was taken away a moment ago and still stands on the terminal.
-    Textual 8.2 would end the app for it."""
+class Hasty(Screen[ScreenResultType]):
+    """A screen whose person is ahead of it, which would end the app: keys that are typed before it has its widgets do
+    nothing but close it, and so does a click on a widget that was taken away a moment ago and still stands there."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return (self.is_mounted or action == "dismiss") and super().check_action(action, parameters)
 
     def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
         widget, offset = super().get_widget_and_offset_at(x, y)
         return (widget, offset) if widget is None or widget.is_attached else (None, None)
 
 
-class Window(ModalScreen[ScreenResultType], Clickable[ScreenResultType]):
+class Window(ModalScreen[ScreenResultType], Hasty[ScreenResultType]):
     """A window over a page, which is closed once: a second key or click that came before the first had closed it would
     take what lies below it away, Textual's last page included."""
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        if self.is_active:
+        if not self.is_mounted:
+            self.call_later(self._close, result)
+        elif self.is_active:
             return super().dismiss(result)
         return AwaitComplete()
+
+    def _close(self, result: ScreenResultType | None) -> None:
+        self.dismiss(result)
 
 
 class Dialog(Window[ScreenResultType]):

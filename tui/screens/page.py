@@ -17,7 +17,7 @@ from daemon.terminal import display_safe
 from tui.actions import Where
 from tui.messages import Activity, Disconnected, StatusChanged
 from tui.pages import TABS
-from tui.screens.dialog import Clickable, use_styles
+from tui.screens.dialog import Hasty, use_styles
 from tui.shared import Shared
 from tui.widgets.hints import Hints
 from tui.widgets.rail import Rail
@@ -25,7 +25,7 @@ from tui.widgets.rail import Rail
 WIDE = 100  # columns from which on there is room for something beside
 
 
-class Page(Clickable[None]):
+class Page(Hasty[None]):
     """A page with a tab. Those that extend it say which one by `NAME`, which is the place of their actions as well,
     and put their own widgets between the rail and the keys with `compose_body`."""
 
