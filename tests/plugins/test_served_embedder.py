@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -175,10 +174,10 @@ def test_a_question_does_not_wait_for_a_server_that_is_slow(at: At, monkeypatch:
     at.vectors.spoil(Hangs())
     with pytest.raises(ModelTimeoutError):
         embedder.embed_query("fog")
-    asked, began = len(at.bodies()), time.monotonic()
+    asked = len(at.bodies())
     with pytest.raises(ModelUnavailableError):
         embedder.embed_query("fog")
-    assert len(at.bodies()) == asked and time.monotonic() - began < 0.1, "it rests"
+    assert len(at.bodies()) == asked, "it rests"
     assert embedder.embed_documents(["fog"]).any(), "who can wait asks"
     assert embedder.embed_query("fog").any()
 
