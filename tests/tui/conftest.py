@@ -26,7 +26,7 @@ from tui.widgets.plain import Plain
 
 WIDE = (120, 36)
 NARROW = (80, 24)
-PATIENCE = 500  # pauses of 10 ms: what has not come by then does not come
+PATIENCE = 2000  # pauses of 10 ms: what has not come by then does not come
 
 
 parse_rules = Stylesheet._parse_rules

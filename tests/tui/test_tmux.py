@@ -43,9 +43,9 @@ class Tmux:
     def screen(self) -> str:
         return self._run("capture-pane", "-p", "-t", "chat")
 
-    def until(self, *texts: str, seconds: float = PATIENCE) -> str:
+    def until(self, *texts: str) -> str:
         """Waits until these words stand on the screen, however they are wrapped; the screen."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE
         while True:
             shown = " ".join(self.screen().replace("│", " ").split())
             if all(text in shown for text in texts):
@@ -91,7 +91,7 @@ def test_a_note_is_edited_under_a_session_reviewed_and_taken_back(terminal: Tmux
     terminal.type("Where does Marta live?")
     terminal.until("Marta lives in Lisbon", "[1] notes/marta.md:4", "Evidence")
     note.write_text(NOTE.replace("Lisbon", "Porto"), "utf-8")
-    terminal.until("± Changed: Marta lives in Porto (was Lisbon), from notes/marta.md:4", "Review 1", seconds=5)
+    terminal.until("± Changed: Marta lives in Porto (was Lisbon), from notes/marta.md:4", "Review 1")
     terminal.until("Before: “Marta lives in Lisbon.” Now: “Marta lives in Porto.”")
     terminal.press("F7")
     terminal.until("Waiting 1", "Before", "Marta lives in Lisbon.", "Now", "Marta lives in Porto.")

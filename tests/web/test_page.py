@@ -166,6 +166,7 @@ def test_all_is_reached_by_keys_alone(page: Page) -> None:
     page.keyboard.press("3")
     expect(page.get_by_label("Look for")).to_be_focused()
     page.keyboard.type("mara")
+    expect(page.locator(".results section").first.locator("[data-item]")).to_have_count(1)
     expect(page.locator(".results")).to_contain_text("Mara Quill")
     page.wait_for_url("**/#/memory/mara")
     page.keyboard.press("ArrowDown")
@@ -283,6 +284,7 @@ def test_it_is_dark_or_light_as_the_system_is_or_as_you_say(visitor: Visitor, pa
     until(page, "document.documentElement.dataset.theme === 'dark'")
     assert colours() == dark
     before = page.url
+    page.goto("about:blank")  # which asks for nothing of a page that is closed
     visitor.client.close_page()
     page.goto(visitor.client.open_page().url)  # another port, which is another page to the browser
     page.wait_for_selector("nav.rail")
