@@ -156,6 +156,8 @@ class Link:
                 reason = "The memory daemon is not running."
             except (DaemonDownError, DaemonError) as error:
                 reason = str(error)
+            except Exception as error:  # nobody would hear of it, and the chat would connect for ever
+                reason = f"The chat failed: {type(error).__name__}: {error}. Please report this."
             self._listening = None
             self._post(Disconnected(reason))
             start = False

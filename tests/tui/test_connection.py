@@ -60,6 +60,20 @@ async def test_a_question_without_a_daemon_comes_back_with_the_reason() -> None:
         assert chat.screen.prompt.text == "Is anybody there?"
 
 
+async def test_what_nobody_thought_of_is_told_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Odd(ScriptedClient):
+        def status(self) -> wire.Status:
+            if len(self.done) < 2:
+                self.done.append(("status",))
+                raise ValueError("of course")
+            return super().status()
+
+    monkeypatch.setattr("tui.link.RETRY_SECONDS", 0.1)
+    async with chatting(Odd(world.STATUS)) as chat:
+        await chat.until(lambda: "● 86 notes" in chat.text())
+        assert any("ValueError: of course." in str(message) for message in chat.messages)
+
+
 class Sleeping(ScriptedClient):
     """Stopped on purpose: only a request starts it."""
 
