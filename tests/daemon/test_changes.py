@@ -4,6 +4,7 @@ import queue
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,15 +21,19 @@ def looked() -> Looked:
     return queue.SimpleQueue()
 
 
-@pytest.fixture
-def changes(looked: Looked) -> Iterator[Changes]:
-    gathered = Changes(
-        WatchSettings(debounce_s=0.2, longest_wait_s=0.6),
-        lambda ready, moved: looked.put((time.monotonic(), ready, moved)),
-    )
+@contextmanager
+def gathering(looked: Looked, debounce_s: float, longest_wait_s: float) -> Iterator[Changes]:
+    settings = WatchSettings(debounce_s=debounce_s, longest_wait_s=longest_wait_s)
+    gathered = Changes(settings, lambda ready, moved: looked.put((time.monotonic(), ready, moved)))
     gathered.start()
     yield gathered
     gathered.close()
+
+
+@pytest.fixture
+def changes(looked: Looked) -> Iterator[Changes]:
+    with gathering(looked, 0.4, 5.0) as gathered:
+        yield gathered
 
 
 def test_many_events_are_one_look_when_it_is_quiet(changes: Changes, looked: Looked) -> None:
@@ -36,26 +41,27 @@ def test_many_events_are_one_look_when_it_is_quiet(changes: Changes, looked: Loo
         changes.note(FOLDER, FOLDER / "a.md")
     last = time.monotonic()
     moment, ready, moved = looked.get(timeout=5)
-    assert moment - last >= 0.19
+    assert moment - last >= 0.39
     assert (ready, moved) == ({FOLDER: [FOLDER / "a.md"]}, {})
     assert not changes.knows(FOLDER / "a.md") and looked.empty()
 
 
-def test_what_is_never_quiet_is_looked_at_all_the_same(changes: Changes, looked: Looked) -> None:
+def test_what_is_never_quiet_is_looked_at_all_the_same(looked: Looked) -> None:
     ended = threading.Event()
+    with gathering(looked, 10.0, 0.3) as changes:
 
-    def restless() -> None:
-        while not ended.wait(0.02):
-            changes.note(FOLDER, FOLDER / "growing.log")
+        def restless() -> None:
+            while not ended.wait(0.02):
+                changes.note(FOLDER, FOLDER / "growing.log")
 
-    thread = threading.Thread(target=restless)
-    began = time.monotonic()
-    thread.start()
-    moment, ready, _ = looked.get(timeout=5)
-    ended.set()
-    thread.join()
+        thread = threading.Thread(target=restless)
+        began = time.monotonic()
+        thread.start()
+        moment, ready, _ = looked.get(timeout=5)
+        ended.set()
+        thread.join()
     assert ready == {FOLDER: [FOLDER / "growing.log"]}
-    assert moment - began >= 0.55
+    assert moment - began >= 0.28
 
 
 def test_both_ends_of_a_move_are_looked_at_together(changes: Changes, looked: Looked) -> None:
