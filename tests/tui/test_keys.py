@@ -14,6 +14,7 @@ from tests.tui.scripted import NOW
 from tui.keys import teach_alt_enter
 from tui.screens.asked import AskedScreen
 from tui.widgets.plain import Plain
+from tui.work.folders import FolderList
 
 PASTE = "\x1b[200~{}\x1b[201~"
 
@@ -119,3 +120,14 @@ async def test_a_key_typed_before_a_window_has_its_widgets_does_nothing_but_clos
         assert not window.is_mounted
         await chat.app._check_bindings("escape")
         await chat.until(lambda: chat.app.screen is chat.screen)
+
+
+async def test_page_keys_in_a_list_that_has_no_room_do_nothing() -> None:
+    async with chatting(world.working()) as chat:
+        await chat.app.action_open_page("folders")
+        await chat.until(lambda: chat.app.screen.query_one(FolderList).key is not None)
+        await chat.pilot.resize_terminal(2, 2)
+        rows = chat.app.screen.query_one(FolderList)
+        assert not rows.scrollable_content_region
+        await chat.pilot.press("pagedown", "pageup")
+        assert chat.app.is_running and rows.highlighted == 0

@@ -19,6 +19,7 @@ from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.terminal import display_safe
 from tui.link import Link
 from tui.screens.dialog import Dialog
+from tui.widgets.option_list import Options
 from tui.widgets.plain import Plain
 from tui.wording import when
 
@@ -48,7 +49,7 @@ class AskedScreen(Dialog[str | None]):
         with Vertical(classes="dialog"):
             yield Plain("Questions you asked", classes="dialog-title")
             yield Input(placeholder="Type to search", compact=True)
-            yield OptionList(markup=False, compact=True)
+            yield Options(markup=False, compact=True)
             yield Plain("", id="asked-none")
             yield Plain("Enter takes it into the prompt · ↑↓ choose · Esc closes", classes="dialog-hint")
 

@@ -18,6 +18,7 @@ from daemon.connecting import SERVICES, ConnectError, connect, read_address
 from daemon.terminal import display_safe
 from tui.link import Link
 from tui.screens.dialog import Dialog
+from tui.widgets.option_list import Options
 from tui.widgets.plain import Plain
 
 MEANINGS = {
@@ -46,7 +47,7 @@ class ConnectScreen(Dialog[wire.Tried | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Plain("Connect a model", classes="dialog-title")
-            yield OptionList(*(Option(_entry(name)) for name in SERVICES), compact=True, markup=False)
+            yield Options(*(Option(_entry(name)) for name in SERVICES), compact=True, markup=False)
             yield Plain(NONE_NEEDED, id="connect-none", classes="dialog-hint")
             with Vertical(id="service"):
                 yield Plain("Address", classes="heading")

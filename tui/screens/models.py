@@ -18,6 +18,7 @@ from daemon.terminal import display_safe
 from tui.link import Link
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.dialog import Dialog
+from tui.widgets.option_list import Options
 from tui.widgets.plain import Plain
 from tui.wording import size
 
@@ -45,7 +46,7 @@ class ModelsScreen(Dialog[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Plain("Who writes answers", classes="dialog-title")
-            yield OptionList(
+            yield Options(
                 *(Option(self._entry(row)) for row in (None, *self._known.models)),
                 Option(Content.assemble("  ", (CONNECT_ROW, "$accent"))),
                 compact=True,

@@ -24,6 +24,7 @@ from tui.link import Link
 from tui.screens.ask import MAX_NAME, MAX_PATH, AskScreen
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.dialog import Dialog
+from tui.widgets.option_list import Options
 from tui.widgets.plain import Plain
 from tui.widgets.preview import Preview
 from tui.wording import count, short_path, when
@@ -63,7 +64,7 @@ class SessionsScreen(Dialog[Choice | None]):
             yield Plain("Sessions", classes="dialog-title")
             yield Input(self._words, placeholder="/ searches questions and answers of all sessions", compact=True)
             with Horizontal(id="sessions-body"):
-                yield OptionList(markup=False, compact=True)
+                yield Options(markup=False, compact=True)
                 yield Preview()
             yield Plain(NONE_KEPT, id="no-sessions")
             yield Plain(HINT, classes="dialog-hint")

@@ -15,6 +15,7 @@ from daemon import wire
 from daemon.terminal import cited_link, display_safe
 from tui.actions import Where, bindings_of
 from tui.editor import CannotOpenError, open_in_editor
+from tui.widgets.option_list import Options
 from tui.widgets.passage import Passages
 from tui.widgets.plain import link_text
 from tui.wording import citation_text, cited_day, cited_label, cut_left
@@ -23,7 +24,7 @@ NO_FRONTMATTER = "It has no frontmatter."
 NO_PICTURE = "No picture stands in this passage."
 
 
-class CitationList(OptionList):
+class CitationList(Options):
     """`[n] path:line`, title and date of every citation; `passages` shows that of the highlighted one. A click
     highlights; opening needs the key."""
 

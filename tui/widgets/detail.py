@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from tui.actions import Where, bindings_of
 from tui.details import Line
+from tui.widgets.option_list import Options
 
 
-class Detail(OptionList, inherit_bindings=False):
+class Detail(Options, inherit_bindings=False):
     """Its lines, one under the other; headings are passed over. A click goes where Enter would."""
 
     PLACE: ClassVar[Where] = "detail"

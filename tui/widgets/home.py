@@ -21,6 +21,7 @@ from daemon.terminal import display_safe
 from tui import home as rows
 from tui.actions import Where, bindings_of
 from tui.home import Row
+from tui.widgets.option_list import Options
 from tui.widgets.plain import Plain
 from tui.wording import count
 
@@ -35,7 +36,7 @@ class Known:
     suggested: wire.SuggestionsReply | None = None
 
 
-class HomeList(OptionList):
+class HomeList(Options):
     """One frame of Home. The arrows go on into the next one at its ends; what is typed goes to the prompt."""
 
     PLACE: ClassVar[Where] = "home"

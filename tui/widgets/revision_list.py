@@ -14,12 +14,13 @@ from daemon import wire
 from daemon.terminal import display_safe, statement
 from tui.actions import Where, bindings_of
 from tui.changes import describe_before, name_kind
+from tui.widgets.option_list import Options
 from tui.wording import when
 
 _STATES = {"kept": "new stands", "settled": "both true", "undone": "taken back"}
 
 
-class RevisionList(OptionList, inherit_bindings=False):
+class RevisionList(Options, inherit_bindings=False):
     """What each says now, when it was noticed and where it stands. A click highlights."""
 
     PLACE: ClassVar[Where] = "changes"

@@ -14,9 +14,10 @@ from textual.widgets.option_list import Option
 from daemon.terminal import display_safe
 from tui.actions import Where, bindings_of
 from tui.inquiry import Inquiry
+from tui.widgets.option_list import Options
 
 
-class Waiting(OptionList):
+class Waiting(Options):
     """Above the prompt while an answer runs and others wait, in the order they will be asked."""
 
     PLACE: ClassVar[Where] = "queue"

@@ -20,11 +20,12 @@ from daemon.terminal import display_safe
 from tui.actions import bindings_of
 from tui.messages import Activity
 from tui.shared import Shared
+from tui.widgets.option_list import Options
 
 T = TypeVar("T")
 
 
-class WorkList(OptionList, inherit_bindings=False):
+class WorkList(Options, inherit_bindings=False):
     """One tab. Those that extend it give rows with `list_rows`, and say what a row is with `describe`."""
 
     TITLE: ClassVar[str]
