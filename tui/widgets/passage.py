@@ -17,6 +17,7 @@ from tui.widgets.plain import Plain, link_text
 from tui.wording import count, cut_left, source_label
 
 PARTS = ("heading", "remark", "why", "properties", "previous", "before", "quoted", "after", "next")
+LEAST_COLUMNS = 20  # of a heading
 STACKED_FROM = 160  # columns of the terminal: all passages stand below each other
 BEGINS, ENDS = "↑ It begins here.", "↓ It ends here."
 
@@ -142,8 +143,9 @@ class Passage(Vertical):
             return ""
         mark = f"[{cited.n}]"
         label = display_safe(source_label(cited, self._folders), line=True)
-        room = max(20, self.size.width) - len(mark) - 1
-        return Content.assemble((mark, "bold $accent"), " ", link_text(cut_left(label, room), cited_link(cited)))
+        if width := self.size.width:  # as long as that is not known, and it may be told late, nothing is cut off
+            label = cut_left(label, max(LEAST_COLUMNS, width) - len(mark) - 1)
+        return Content.assemble((mark, "bold $accent"), " ", link_text(label, cited_link(cited)))
 
     def _properties(self, block: str) -> str:
         """Of frontmatter that stands in the passage, else of the note as far as that was fetched."""
