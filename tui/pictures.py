@@ -22,6 +22,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from daemon import wire
+from tui.wording import is_file
 
 SUFFIXES = frozenset(".png .jpg .jpeg .gif .webp .bmp .tif .tiff .svg .heic .avif".split())
 MAX_PIXELS = 60_000_000  # more are not decoded: they would take the memory of the chat
@@ -61,16 +62,9 @@ def find_picture(name: str, uri: str, folders: Iterable[str]) -> Path:
     roots = [Path(folder) for folder in folders if note.is_relative_to(folder)]
     allowed = [place.resolve() for place in (note.parent, *roots)]
     for place in _list_places(name, note, roots):
-        if _is_file(place) and any(place.resolve().is_relative_to(root) for root in allowed):
+        if is_file(place) and any(place.resolve().is_relative_to(root) for root in allowed):
             return place
     raise PictureError("There is no such file beside the note or in its folder.")
-
-
-def _is_file(place: Path) -> bool:
-    try:
-        return place.is_file()
-    except (OSError, ValueError):  # a name that is too long, or is none
-        return False
 
 
 def _list_places(name: str, note: Path, roots: Iterable[Path]) -> Iterator[Path]:

@@ -50,6 +50,22 @@ def short_path(path: str, folders: Iterable[str] = ()) -> str:
     return f"~{path[len(home) :]}" if path.startswith(home + "/") else path
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder. False of what can be no path either: a name that is too long, say."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; False of what can be no path either."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def typed_path(typed: str) -> Path:
     """A path as a person types or drops it: quoted perhaps, from `~` or from here."""
     home = os.path.expanduser(typed.strip("'\""))  # noqa: PTH111  it leaves a `~name` that nobody has as it is

@@ -252,9 +252,10 @@ async def test_a_path_that_is_not_there_is_told_and_asked_for_again(tmp_path: Pa
     async with chatting(world.client(state=world.EMPTY)) as chat:
         await begin(chat, "Choose a folder")
         await chat.until(lambda: isinstance(chat.app.screen, PathScreen))
-        chat.app.screen.query_one(Input).value = str(tmp_path / "nowhere")
-        await chat.pilot.press("enter")
-        await chat.until(lambda: "There is no folder" in chat.words())
+        for path in (str(tmp_path / "nowhere"), "~nobody at all", "x" * 300):
+            chat.app.screen.query_one(Input).value = path
+            await chat.pilot.press("enter")
+            await chat.until(lambda path=path: f"There is no folder {path}" in chat.said("#counted"))
         await chat.pilot.pause(2 * PAUSE_SECONDS)
         assert "There is no folder" in chat.words() and isinstance(chat.app.screen, PathScreen)
         await chat.pilot.press("escape")

@@ -131,3 +131,11 @@ async def test_page_keys_in_a_list_that_has_no_room_do_nothing() -> None:
         assert not rows.scrollable_content_region
         await chat.pilot.press("pagedown", "pageup")
         assert chat.app.is_running and rows.highlighted == 0
+        await chat.pilot.press("ctrl+p", "pagedown", "pageup", "escape")
+        assert chat.app.is_running
+
+
+async def test_a_name_that_no_file_can_have_is_no_note() -> None:
+    async with chatting(world.client()) as chat:
+        await chat.send(f"/within {'x' * 300}")
+        await chat.until(lambda: "Nothing that was read is called" in chat.text())

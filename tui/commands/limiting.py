@@ -13,7 +13,7 @@ from tui.shared import Shared
 from tui.widgets.chips import Chips
 from tui.widgets.conversation import Conversation
 from tui.widgets.prompt import Prompt
-from tui.wording import short_path, typed_path
+from tui.wording import is_file, short_path, typed_path
 
 SHOWN = 3  # names of several that fit
 
@@ -105,7 +105,7 @@ class LimitingCommands(Part):
     async def find_note(self, typed: str) -> wire.ListedSource | None:
         """The one note of a uri, a path, a title, or a part of them. Where there is none, or several, it says so."""
         path = typed_path(typed)
-        words = str(path) if path.is_file() else typed
+        words = str(path) if is_file(path) else typed
         found = (await self.link.call(lambda client: client.sources(words))).sources
         named = [one for one in found if words.casefold() in _names(one)] or found
         if len(named) == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
@@ -25,7 +26,7 @@ from tui.link import Link
 from tui.screens.dialog import Dialog
 from tui.screens.keep import describe_count
 from tui.widgets.plain import Plain
-from tui.wording import short_path
+from tui.wording import is_file, is_folder, short_path
 
 HINT = "Enter takes it · Tab completes it · ↓ into the tree, ← out of a folder · Esc"
 PAUSE_SECONDS = 0.3  # before it is counted what a path holds: a person may be typing on
@@ -72,7 +73,7 @@ class Tree(DirectoryTree):
             node.expand()
 
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
-        return [path for path in paths if not path.name.startswith(".") and (self._files or _is_folder(path))]
+        return [path for path in paths if not path.name.startswith(".") and (self._files or is_folder(path))]
 
     def render_label(self, node: TreeNode[DirEntry], base_style: Style, style: Style) -> Text:
         is_root = node.parent is None
@@ -109,7 +110,8 @@ class PathScreen(Dialog[Path | None]):
     def path(self) -> Path:
         """What is typed, as a path."""
         typed = self.query_one(Input).value.strip().strip("'\"")
-        return Path(typed).expanduser() if typed else self._start
+        home = os.path.expanduser(typed)  # noqa: PTH111  it leaves a `~name` that nobody has as it is
+        return Path(home) if typed else self._start
 
     def on_key(self, event: object) -> None:
         if getattr(event, "key", "") == "down" and self.query_one(Input).has_focus:
@@ -127,8 +129,8 @@ class PathScreen(Dialog[Path | None]):
     @on(Input.Changed)
     def _typed(self) -> None:
         if self.query_one(Input).has_focus:
-            folder = self.path if self.path.is_dir() else self.path.parent
-            if folder.is_dir():
+            folder = self.path if is_folder(self.path) else self.path.parent
+            if is_folder(folder):
                 self.query_one(Tree).show(folder)
         self._count(self.path)
 
@@ -151,7 +153,7 @@ class PathScreen(Dialog[Path | None]):
     def _take(self) -> None:
         self.workers.cancel_node(self)  # what is counted would be said over what is said now
         path = self.path
-        if path.is_dir() or (self._files and path.is_file()):
+        if is_folder(path) or (self._files and is_file(path)):
             self.dismiss(path.absolute())
         else:
             self.query_one("#counted", Plain).update(f"There is no {'file or ' if self._files else ''}folder {path}.")
@@ -160,7 +162,7 @@ class PathScreen(Dialog[Path | None]):
     async def _count(self, path: Path) -> None:
         line = self.query_one("#counted", Plain)  # before the pause, in which the screen may be closed
         await asyncio.sleep(PAUSE_SECONDS)
-        if path == self._start or not await asyncio.to_thread(path.exists):
+        if path == self._start or not await asyncio.to_thread(lambda: is_folder(path) or is_file(path)):
             line.update(" ")
             return
         line.update("counting…")
@@ -168,10 +170,3 @@ class PathScreen(Dialog[Path | None]):
             line.update(describe_count(await self._link.call(lambda client: client.count(path))))
         except (DaemonError, DaemonDownError) as error:
             line.update(str(error))
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
