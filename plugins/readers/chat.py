@@ -27,6 +27,7 @@ from plugins.readers import (
     archive,
     chatgpt,
     claude,
+    discord_package,
     gemini,
     messengers,
     sign,
@@ -120,6 +121,9 @@ def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
     if slack.is_message(first):  # of an export that was unpacked
         day = slack.read_day(whole, slack.Workspace(), path.parent.name, path.stem)
         return iter([] if day is None else [replace(day, uri="")])
+    if discord_package.is_message(first):  # of a package that was unpacked
+        channel = discord_package.read_channel(whole, "", path.parent.name)
+        return iter([] if channel is None else [channel])
     return None
 
 
@@ -133,7 +137,12 @@ def _items(file: BinaryIO, prefix: str) -> Iterator[Any]:
 
 
 def _is_exported(value: Any) -> bool:
-    return chatgpt.is_conversation(value) or claude.is_conversation(value) or claude.is_memory(value)
+    return (
+        chatgpt.is_conversation(value)
+        or claude.is_conversation(value)
+        or claude.is_memory(value)
+        or claude.is_project(value)
+    )
 
 
 def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
@@ -165,9 +174,11 @@ def _conversation(value: Any, number: int) -> Part | None:
         document = claude.read_conversation(value, number)
     elif claude.is_memory(value):
         document = claude.read_memory(value)
+    elif claude.is_project(value):
+        document = claude.read_project(value, number)
     else:
         return Unread(str(number), "not a conversation, in an export of conversations")
-    return sign(document) if document.turns else None
+    return sign(document) if document.turns or document.text else None
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -267,5 +278,5 @@ def register_readers(register: Callable[[Reader], None]) -> None:
         "Chats in JSON, or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields"
     )
     register(
-        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=5, max_seconds=MAX_SECONDS, stream=stream)
+        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=6, max_seconds=MAX_SECONDS, stream=stream)
     )

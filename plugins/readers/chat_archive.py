@@ -1,5 +1,5 @@
-"""The chats in a zip: of an export of ChatGPT, Claude, Gemini, Slack, Signal or a messenger, or a chat of WhatsApp.
-What else is in it is no chat.
+"""The chats in a zip: of an export of ChatGPT, Claude, Gemini, Slack, Discord, Signal or a messenger, or a chat of
+WhatsApp. What else is in it is no chat.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from memory.nouns import Document
-from plugins.readers import MIB, Part, Unread, Unreadable, gemini, sign, signal, slack
+from plugins.readers import MIB, Part, Unread, Unreadable, discord_package, gemini, sign, signal, slack, telegram_page
 from plugins.readers.archive import DAMAGED, Archive
 from plugins.readers.chat_lines import turns_of
 from plugins.readers.decode import text_of as decode
@@ -32,6 +32,9 @@ def stream_archive(path: Path, file: BinaryIO, read_json: ReadJson) -> Iterator[
         if (root := _find_workspace(packed)) is not None:
             yield from _stream_workspace(packed, root)
             return
+        if channels := discord_package.find_channels(packed):
+            yield from discord_package.stream_package(packed, channels)
+            return
         found, given = False, set[str]()
         for member in packed.members((".json", ".jsonl", ".txt", ".html", ".htm")):
             if isinstance(member, Unread):
@@ -42,7 +45,8 @@ def stream_archive(path: Path, file: BinaryIO, read_json: ReadJson) -> Iterator[
             try:
                 for part in _read_member(path, name, opened, read_json):
                     found = True
-                    part = part if part.uri else replace(part, uri=name.name)
+                    if not part.uri:  # chats that are no lists: each has a file, many of one name
+                        part = replace(part, uri=name.name if name.name not in given else str(name))
                     if part.uri not in given:  # what is split over several files says it once
                         given.add(part.uri)
                         yield part
@@ -76,6 +80,8 @@ def _read_member(path: Path, name: PurePosixPath, file: BinaryIO, read_json: Rea
         pieces = _decode(file)
         if gemini.is_page(begin := next(pieces, "")):
             yield from gemini.read_page(_chain(begin, pieces))
+        elif telegram_page.is_page(begin):
+            yield telegram_page.read_page(_chain(begin, pieces))
 
 
 def _chain(begin: str, pieces: Iterator[str]) -> Iterator[str]:

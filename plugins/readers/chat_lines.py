@@ -47,6 +47,17 @@ _OMITTED = re.compile(
     r"|[^\n]{1,80}\.\w{3,4} \([^()]{3,40}\))$",
     re.IGNORECASE,
 )
+_DELETED = re.compile(  # what stands for a message that was taken back, or that Android could not write
+    "null|this message was deleted|you deleted this message|diese nachricht wurde gelöscht"
+    "|du hast diese nachricht gelöscht|se eliminó este mensaje|eliminaste este mensaje|ce message a été supprimé"
+    "|vous avez supprimé ce message|questo messaggio è stato eliminato|hai eliminato questo messaggio"
+    "|mensagem apagada|você apagou esta mensagem|dit bericht is verwijderd",
+    re.IGNORECASE,
+)
+_EDITED = re.compile(  # behind a message, on Android without a hidden mark
+    r"\s*<[^<>\n]{3,60} (?:edited|bearbeitet|editó|modifié|modificato|editada|bewerkt)\.?>$", re.IGNORECASE
+)
+_BUDDHIST_YEARS = 543  # before ours; in Thai the year is counted from there
 _NOTE = re.compile("\u200e<[^<>\n]{3,80}>\\s*")  # of an iPhone: what is attached, that it was edited
 _LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())  # who "speaks" in a log
 
@@ -81,8 +92,8 @@ def _say(head: re.Match[str], others: Sequence[str]) -> str:
     """What the writer says in a message. An iPhone puts a hidden mark before what is its own word."""
     first = _NOTE.sub("", head["text"])
     is_own = bool(head["open"]) and first.startswith("\u200e")
-    said = "\n".join([*([] if is_own else [first]), *others]).strip()
-    return "" if _OMITTED.match(said) else said
+    said = _EDITED.sub("", "\n".join([*([] if is_own else [first]), *others]).strip())
+    return "" if _OMITTED.match(said) or _DELETED.fullmatch(said.rstrip(".")) else said
 
 
 def _times(heads: Sequence[re.Match[str]]) -> list[datetime] | None:
@@ -114,6 +125,8 @@ def _moment(head: re.Match[str], order: str) -> datetime:
     else:
         day, month = (first, second) if order == "dmy" else (second, first)
         year = third if len(head["c"]) > 2 else 2000 + third
+    if year >= _BUDDHIST_YEARS + 1970:
+        year -= _BUDDHIST_YEARS
     hour = int(head["h"])
     half = re.sub(rf"[.]|{_SPACE}", "", head["before"] or head["after"] or "").casefold()
     if half:

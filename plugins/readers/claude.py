@@ -1,11 +1,12 @@
-"""A conversation as Claude exports it, and what Claude keeps about the person between conversations."""
+"""A conversation as Claude exports it, what Claude keeps about the person between conversations, and their projects."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from memory.nouns import Document, Turn
-from plugins.readers.messages import clip, text_of, time_of
+from plugins.readers.messages import as_mapping, clip, quote, text_of, time_of
 
+REMEMBERED = "What Claude remembers"
 _SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
 
 
@@ -17,6 +18,27 @@ def is_conversation(value: Any) -> bool:
 def is_memory(value: Any) -> bool:
     """Whether it is what Claude keeps about the person."""
     return isinstance(value, Mapping) and isinstance(value.get("conversations_memory"), str)
+
+
+def is_project(value: Any) -> bool:
+    """Whether it is a project: what the person gave Claude to know for all of its conversations."""
+    return isinstance(value, Mapping) and "prompt_template" in value and isinstance(value.get("docs"), list)
+
+
+def read_project(value: Mapping[str, Any], number: int) -> Document:
+    """A project, the `number`-th of its file; without text if there is nothing in it, or Claude's makers wrote it. What
+    tells Claude how to answer is quoted: it speaks of Claude."""
+    told = value.get("prompt_template")
+    parts = [value.get("description"), quote(told.strip()) if isinstance(told, str) and told.strip() else ""]
+    for item in _list(value["docs"]):
+        content = as_mapping(item).get("content")
+        if isinstance(content, str) and content.strip():
+            parts.append(f"## {as_mapping(item).get('filename') or 'document'}\n\n{content.strip()}")
+    own = () if value.get("is_starter_project") else parts
+    text = "\n\n".join(part.strip() for part in own if isinstance(part, str) and part.strip())
+    name = value.get("name")
+    title = name if isinstance(name, str) and name.strip() else None
+    return Document(str(value.get("uuid") or number), clip(text), title=title, at=time_of(value.get("created_at")))
 
 
 def read_conversation(value: Mapping[str, Any], number: int) -> Document:
@@ -35,8 +57,9 @@ def read_conversation(value: Mapping[str, Any], number: int) -> Document:
 
 def read_memory(value: Mapping[str, Any]) -> Document:
     """The machine wrote it: it can be found, and is nobody's word."""
-    turns = (Turn("assistant", clip(value["conversations_memory"].strip())),)
-    return Document(uri="memory", turns=turns, title="What Claude remembers", conversation="What Claude remembers")
+    kept = [value["conversations_memory"], *as_mapping(value.get("project_memories")).values()]
+    turns = [Turn("assistant", clip(text.strip())) for text in kept if isinstance(text, str) and text.strip()]
+    return Document(uri="memory", turns=tuple(turns), title=REMEMBERED, conversation=REMEMBERED)
 
 
 def _turn(message: Any) -> Turn | None:
@@ -49,17 +72,12 @@ def _turn(message: Any) -> Turn | None:
     for attached in _list(message.get("attachments")):
         content = attached.get("extracted_content") if isinstance(attached, Mapping) else None
         if isinstance(content, str) and content.strip():
-            parts.append(f"> {attached.get('file_name') or 'attachment'}\n" + _quote(content.strip()))
+            parts.append(f"> {attached.get('file_name') or 'attachment'}\n" + quote(content.strip()))
     text = "\n\n".join(filter(None, (part.strip() for part in parts)))
     id = message.get("uuid")
     if speaker is None or not text:
         return None
     return Turn(speaker, clip(text), time_of(message.get("created_at")), str(id) if id else None)
-
-
-def _quote(text: str) -> str:
-    """What was attached is somebody's text, not what the person says."""
-    return "\n".join(f"> {line}" for line in text.split("\n"))
 
 
 def _list(value: Any) -> list[Any]:

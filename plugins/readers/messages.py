@@ -57,6 +57,11 @@ def read_objects(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
             yield value
 
 
+def quote(text: str) -> str:
+    """What was attached or forwarded: somebody's text, not what the person says."""
+    return "\n".join(f"> {line}" for line in text.split("\n"))
+
+
 def shorten(text: str, words: int = 12) -> str:
     """The first words of a message, in one line."""
     found = text.split()

@@ -6,7 +6,7 @@ from typing import Any
 
 from memory.nouns import Document, Turn
 from plugins.readers import matrix, sign
-from plugins.readers.messages import clip, time_of
+from plugins.readers.messages import clip, quote, time_of
 
 _UNKNOWN = "unknown"  # who has no name: of accounts that were deleted
 _SAVED = "Saved messages"
@@ -53,7 +53,8 @@ def _telegram(chat: Mapping[str, Any], alone: bool) -> Document:
         if message.get("type") == "message" and text:
             unix = message.get("date_unixtime")
             at = time_of(int(unix)) if isinstance(unix, str) and unix.isdecimal() else time_of(message.get("date"))
-            turns.append(Turn(str(message.get("from") or _UNKNOWN), clip(text), at, str(message.get("id"))))
+            said = quote(text) if message.get("forwarded_from") else text  # somebody else's words
+            turns.append(Turn(str(message.get("from") or _UNKNOWN), clip(said), at, str(message.get("id"))))
     return _chat("" if alone else str(chat.get("id")), name, turns)
 
 

@@ -26,6 +26,6 @@ def read(path: Path, data: bytes) -> list[Document]:
 def register_readers(register: Callable[[Reader], None]) -> None:
     suffixes = (".txt", ".text", ".log")
     text = "Plain text, and chats as WhatsApp, Signal and Element export them"
-    register(Reader("text", suffixes, text, read, dates_parts=True, version=6))
+    register(Reader("text", suffixes, text, read, dates_parts=True, version=7))
     unnamed = "Plain text in a file without a suffix, as README or TODO"
-    register(Reader("unnamed", ("",), unnamed, read, MIB, dates_parts=True, version=5))
+    register(Reader("unnamed", ("",), unnamed, read, MIB, dates_parts=True, version=6))

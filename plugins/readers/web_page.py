@@ -1,11 +1,11 @@
-"""Web pages that were saved, bookmarks, and the page that Google's Takeout has of what Gemini was asked."""
+"""Web pages that were saved, bookmarks, and pages of chats: what Google's Takeout has of Gemini, Telegram's."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable, bookmarks, gemini
+from plugins.readers import MIB, Reader, Unreadable, bookmarks, gemini, telegram_page
 from plugins.readers.decode import text_of
 from plugins.readers.html import convert
 
@@ -17,6 +17,8 @@ def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
     if gemini.is_page(text):
         return [*gemini.read_page([text])]
+    if telegram_page.is_page(text):
+        return [telegram_page.read_page([text])]
     if bookmarks.is_netscape(text):
         return [bookmarks.read_netscape(text)]
     if len(data) > MAX_PAGE:
@@ -26,5 +28,5 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Saved web pages, bookmarks of browsers, and Google's page of what Gemini was asked"
-    register(Reader("html", (".html", ".htm", ".xhtml"), told, read, MAX_ACTIVITIES, version=3))
+    told = "Saved web pages, bookmarks of browsers, and chats as Telegram's and Google's pages have them"
+    register(Reader("html", (".html", ".htm", ".xhtml"), told, read, MAX_ACTIVITIES, version=4))

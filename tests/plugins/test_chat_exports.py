@@ -78,9 +78,25 @@ def test_an_export_in_a_zip_is_known_by_its_shape(read: Read) -> None:
     files = {"data/part-0.json": chatgpt()[:1], "data/part-1.json": chatgpt()[1:], "user.json": {"email": "a@b.no"}}
     found = read("whatever.zip", packed(files | {"a/picture.png": b"\x89PNG"}))
     assert [document.uri.rpartition("#")[2] for document in found] == ["c-boiler", "profile", "c-feet"]
-    memory = [{"conversations_memory": "The person rents a flat.", "account_uuid": "me"}]
+    memory = [{"conversations_memory": "The person rents a flat.", "project_memories": {"p": "The boat is refitted."}}]
     *_, kept = read("b.zip", packed({"conversations.json": claude(), "memories.json": memory}))
-    assert said(kept) == [("assistant", "The person rents a flat.")]
+    assert said(kept) == [("assistant", "The person rents a flat."), ("assistant", "The boat is refitted.")]
+
+
+def test_a_project_of_claude(read: Read) -> None:
+    boat = {
+        "uuid": "p1",
+        "name": "Boat refit",
+        "description": "Refit of the Aurora",
+        "prompt_template": "You are a shipwright.",
+        "is_starter_project": False,
+        "docs": [{"uuid": "d1", "filename": "parts.md", "content": "The mast is 12 m."}, None],
+        "created_at": "2026-02-10T08:00:00Z",
+    }
+    starter = boat | {"uuid": "p0", "name": "How to use Claude", "is_starter_project": True}
+    (project,) = read("projects.json", json.dumps([starter, boat]))
+    assert project.title == "Boat refit"
+    assert project.text == "Refit of the Aurora\n\n> You are a shipwright.\n\n## parts.md\n\nThe mast is 12 m."
 
 
 def test_one_conversation_alone_is_one_too(read: Read) -> None:

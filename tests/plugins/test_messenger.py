@@ -50,6 +50,14 @@ def test_iphone() -> None:
     ]
 
 
+def test_what_was_deleted_and_edited_on_android() -> None:
+    said = ["Hi", "This message was deleted", "null", "The code is 4711 <This message was edited>", "Du hast null"]
+    text = "\n".join(f"13/1/2567 18:0{minute} - Anna: {one}" for minute, one in enumerate(said))
+    turns = turns_of(text)
+    assert [turn.text for turn in turns] == ["Hi", "The code is 4711", "Du hast null"]
+    assert turns[0].at == at(2024, 1, 13, 18, 0)  # in Thailand it is 2567
+
+
 @pytest.mark.parametrize(
     ("first", "second", "days"),
     [

@@ -1,4 +1,4 @@
-"""Chats as Telegram and Discord export them."""
+"""Chats as Telegram and Discord export them, and the package of data that Discord gives out."""
 
 from __future__ import annotations
 
@@ -98,3 +98,101 @@ def test_a_channel_of_discord(read: Read) -> None:
 def test_a_damaged_export_is_refused_with_the_reason(read: Read, damaged: str) -> None:
     with pytest.raises(Unreadable, match=r"not valid JSON|without messages"):
         read("result.json", damaged)
+
+
+def page(*messages: str) -> str:
+    header = '<div class="page_header"><a class="content block_link" href="../lists/chats.html">'
+    head = (
+        f'<html><head><title>Exported Data</title></head><body>{header}<div class="text bold">\nAnna\n</div></a></div>'
+    )
+    return "\n".join([head, '<div class="page_body chat_page"><div class="history">', *messages, "</div></div></body>"])
+
+
+def on_page(id: int, clock: str, body: str, name: str = "") -> str:
+    """A message; without a name it is joined to the one before."""
+    kind = "message default clearfix" if name else "message default clearfix joined"
+    who = f'<div class="from_name">\n{name} </div>' if name else ""
+    date = f'<div class="pull_right date details" title="04.03.2026 {clock}:00 UTC+01:00">\n{clock}\n</div>'
+    return f'<div class="{kind}" id="message{id}"><div class="body">{date}{who}{body}</div></div>'
+
+
+PAGE = page(
+    '<div class="message service" id="message-1"><div class="body details">\n4 March 2026\n</div></div>',
+    on_page(
+        2, "10:00", '<div class="text">\nThe ferry is at <strong>18:40</strong> &amp; late.<br>Come\n</div>', "Anna"
+    ),
+    on_page(3, "10:01", '<div class="text">\nBring the <a href="https://x.example/">map</a>\n</div>'),
+    on_page(4, "10:02", '<div class="media_wrap clearfix"><div class="title bold">Photo</div></div>'),
+    on_page(
+        5,
+        "10:05",
+        '<div class="forwarded body"><div class="from_name">Ole <span class="date details" title="01.02.2026 09:00:00">'
+        ' 01.02.2026 09:00:00</span></div><div class="text">\nI sold the boat\n</div></div>',
+        "Ben via @gif",
+    ),
+    on_page(6, "10:06", '<div class="text">\nLook\n</div>'),
+)
+
+
+def test_a_page_of_telegram(read: Read) -> None:
+    (document,) = read("messages.html", PAGE)
+    assert [(turn.speaker, turn.text, turn.ref) for turn in document.turns] == [
+        ("Anna", "The ferry is at 18:40 & late.\nCome", "2"),
+        ("Anna", "Bring the map", "3"),
+        ("Ben", "> I sold the boat", "5"),
+        ("Ben", "Look", "6"),
+    ]
+    assert document.turns[0].at == datetime(2026, 3, 4, 9, 0, tzinfo=UTC) and document.conversation == "Anna"
+
+
+def test_pages_of_telegram_in_a_zip_lie_under_one_name(read: Read) -> None:
+    other = PAGE.replace("Anna", "Ben")
+    files = {f"chats/chat_{number}/messages.html": text.encode() for number, text in enumerate((PAGE, other))}
+    found = read("export.zip", packed(files))
+    assert [one.conversation for one in found] == ["Anna", "Ben"]
+    assert len({one.uri for one in found}) == 2
+
+
+def test_a_page_of_telegram_that_breaks_off_is_read_up_to_there(read: Read) -> None:
+    (document,) = read("messages.html", PAGE[: PAGE.index("Bring") + 9])
+    assert document.turns[0].text == "The ferry is at 18:40 & late.\nCome"
+
+
+def test_what_was_forwarded_is_not_the_word_of_who_sent_it_on(read: Read) -> None:
+    messages = [{"type": "message", "id": 7, "from": "Anna", "forwarded_from": "Ole", "text": "I sold the boat"}]
+    (document,) = read("result.json", json.dumps(ANNA | {"messages": messages}))
+    assert [turn.text for turn in document.turns] == ["> I sold the boat"]
+
+
+MINE = [
+    {"ID": 124, "Timestamp": "2026-03-05 09:00:00", "Contents": "The start is at noon.", "Attachments": ""},
+    {"ID": 123, "Timestamp": "2026-03-04 10:00:00", "Contents": "I sold the boat", "Attachments": ""},
+    {"ID": 122, "Timestamp": "2026-03-04 09:00:00", "Contents": "", "Attachments": "https://x.example/a.png"},
+]
+
+
+def test_the_package_that_discord_gives_out(read: Read) -> None:
+    files: dict[str, Any] = {
+        "Account/user.json": {"id": "1", "username": "ada77", "global_name": "Ada"},
+        "Messages/index.json": {"111": "Direct Message with ole#0", "222": "regatta in Sailing club"},
+        "Messages/c111/channel.json": {"id": "111", "type": "DM", "recipients": ["1", "2"]},
+        "Messages/c111/messages.json": MINE,
+        "Messages/c222/channel.json": {"id": "222", "name": "regatta", "guild": {"id": "9", "name": "Sailing club"}},
+        "Messages/c222/messages.csv": b"ID,Timestamp,Contents,Attachments\n"
+        b'9,2022-03-04 10:00:00.000000+00:00,"Noted, and\nthanks",\n',
+        "Messages/c333/channel.json": {"id": "333"},
+        "Messages/c333/messages.json": b"[{",
+    }
+    first, second = read("package.zip", packed(files))
+    assert [(turn.speaker, turn.text, turn.ref) for turn in first.turns] == [
+        ("Ada", "I sold the boat", "123"),
+        ("Ada", "The start is at noon.", "124"),
+    ]
+    assert first.conversation == "Direct Message with ole#0" and second.conversation == "Sailing club › regatta"
+    assert first.turns[0].at == datetime(2026, 3, 4, 10, 0, tzinfo=UTC) and second.turns[0].text == "Noted, and\nthanks"
+    assert second.turns[0].at == datetime(2022, 3, 4, 10, 0, tzinfo=UTC)
+
+
+def test_a_channel_of_that_package_when_it_is_unpacked(read: Read) -> None:
+    (document,) = read("c111/messages.json", json.dumps(MINE))
+    assert [turn.text for turn in document.turns] == ["I sold the boat", "The start is at noon."]

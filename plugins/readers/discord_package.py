@@ -1,0 +1,99 @@
+"""What a person wrote on Discord, as the package of data that Discord gives out has it: a folder for each channel with
+what they alone said there, the newest first. What others said is not in it.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from io import StringIO
+from pathlib import PurePosixPath
+from typing import Any
+
+from memory.nouns import Document, Turn
+from plugins.readers import MIB, Part, Unread, Unreadable, sign
+from plugins.readers.archive import Archive
+from plugins.readers.decode import text_of as decode
+from plugins.readers.messages import as_mapping, clip, time_of
+
+MAX_CHANNEL = 64 * MIB
+OWNER = "user"  # where the package does not say what the person is called
+_MESSAGES = ("messages.json", "messages.csv")  # csv until 2023
+_CHANNEL = "channel.json"
+
+
+def is_message(value: Any) -> bool:
+    """Whether it has the shape of one."""
+    return isinstance(value, Mapping) and {"ID", "Timestamp", "Contents"} <= value.keys()
+
+
+def find_channels(packed: Archive) -> tuple[PurePosixPath, ...]:
+    """The files of messages in a package, which lie beside what is said of their channel; none if it is no package."""
+    paths = set(packed.paths)
+    return tuple(path for path in packed.paths if path.name in _MESSAGES and path.with_name(_CHANNEL) in paths)
+
+
+def stream_package(packed: Archive, channels: Iterable[PurePosixPath]) -> Iterator[Part]:
+    """What was said in each channel."""
+    speaker = _find_owner(packed)
+    names: dict[PurePosixPath, Mapping[str, Any]] = {}
+    for path in channels:
+        folder = path.parent
+        index = folder.parent / "index.json"
+        try:
+            if index not in names:
+                names[index] = as_mapping(_load(packed, index)) if index in packed.paths else {}
+            about = as_mapping(_load(packed, folder / _CHANNEL))
+            data = packed.read(path, MAX_CHANNEL)
+            messages = list(csv.DictReader(StringIO(decode(data)))) if path.suffix == ".csv" else json.loads(data)
+        except Unreadable as error:
+            yield Unread(str(path), error.reason)
+            continue
+        except (ValueError, RecursionError, csv.Error) as error:
+            yield Unread(str(path), f"not valid: {error}")
+            continue
+        id = str(about.get("id") or folder.name.removeprefix("c"))
+        name = _name(about) or names[index].get(id)
+        document = read_channel(messages, id, name if isinstance(name, str) else folder.name, speaker)
+        if document is not None:
+            yield document
+
+
+def read_channel(messages: Any, id: str, name: str, speaker: str = OWNER) -> Document | None:
+    """What the person said in a channel, the oldest first; None if nothing."""
+    turns = []
+    for message in messages if isinstance(messages, Iterable) else ():
+        text = message["Contents"] if is_message(message) else None
+        if isinstance(text, str) and text.strip():
+            written = str(message["Timestamp"]).strip()
+            at = time_of(f"{written}+00:00" if len(written) == len("2026-03-04 10:00:00") else written)
+            turns.append(Turn(speaker, clip(text.strip()), at, str(message["ID"])))
+    if not turns:
+        return None
+    turns.sort(key=lambda turn: turn.at.timestamp() if turn.at else 0)
+    return sign(Document(id, turns=tuple(turns), title=name, conversation=name, at=turns[0].at))
+
+
+def _name(about: Mapping[str, Any]) -> str | None:
+    """Of a channel of a server, with that, as DiscordChatExporter's chats are called."""
+    server, name = as_mapping(about.get("guild")).get("name"), about.get("name")
+    parts = [part for part in (server, name) if isinstance(part, str) and part]
+    return " › ".join(parts) or None
+
+
+def _find_owner(packed: Archive) -> str:
+    for path in packed.paths:
+        if path.name == "user.json" and path.parent.name.lower() == "account":
+            try:
+                about = as_mapping(_load(packed, path))
+            except Unreadable:
+                return OWNER
+            return next((str(about[key]) for key in ("global_name", "username") if about.get(key)), OWNER)
+    return OWNER
+
+
+def _load(packed: Archive, path: PurePosixPath) -> Any:
+    """Raises Unreadable."""
+    try:
+        return json.loads(packed.read(path, MAX_CHANNEL))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"not valid JSON: {error}") from error

@@ -1,0 +1,112 @@
+"""A page of a chat as Telegram's desktop program exports it when nobody asks for JSON. A long chat has several."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from html.parser import HTMLParser
+
+from memory.nouns import Document, Turn
+from memory.time.dates import with_local_zone
+from plugins.readers import sign
+from plugins.readers.messages import clip, quote
+
+UNKNOWN = "unknown"
+_MESSAGE = 'class="message default clearfix'
+_HEADER = 'class="page_header"'
+_ID = re.compile(r"message(-?\d+)")
+_MOMENT = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\d\d))?")
+_VIA = re.compile(r" via @\w+$")
+
+
+class _Page(HTMLParser):
+    """Collects what is said. `turns` are whole once the page is fed."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title = ""
+        self.turns: list[Turn] = []
+        self._open: list[str] = []  # the classes of the divisions one is in
+        self._speaker = UNKNOWN  # a message that is joined to the one before has its writer
+        self._said: list[str] = []
+        self._name: list[str] = []
+        self._id = ""
+        self._at: datetime | None = None
+        self._is_forwarded = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "br" and self._is_in("text"):
+            self._said.append("\n")
+        if tag != "div":
+            return
+        told = {name: value or "" for name, value in attrs}
+        kind = told.get("class", "").strip()
+        if kind.startswith("message"):
+            self._end_message()
+            id = _ID.fullmatch(told.get("id", ""))
+            self._id = id[1] if id else ""
+            self._open = []
+        elif kind == "pull_right date details" and self._at is None:
+            self._at = _read_moment(told.get("title", ""))
+        elif kind == "forwarded body":
+            self._is_forwarded = True
+        self._open.append(kind)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag != "div" or not self._open:
+            return
+        if self._open.pop() == "from_name":
+            name = "".join(self._name).strip()
+            if not self._is_forwarded:
+                self._speaker = _VIA.sub("", name) or UNKNOWN
+            self._name = []
+
+    def handle_data(self, data: str) -> None:
+        if self._is_in("text"):
+            self._said.append(data)
+        elif self._is_in("from_name"):
+            self._name.append(data)
+        elif not self.title and self._is_in("text bold"):
+            self.title = data.strip()
+
+    def _is_in(self, kind: str) -> bool:
+        return bool(self._open) and self._open[-1] == kind
+
+    def _end_message(self) -> None:
+        text = "".join(self._said).strip()
+        if text:
+            said = quote(text) if self._is_forwarded else text
+            self.turns.append(Turn(self._speaker, clip(said), self._at, self._id or None))
+        self._said, self._at, self._is_forwarded = [], None, False
+
+    def finish(self) -> None:
+        """Takes the last message."""
+        self._end_message()
+
+
+def is_page(text: str) -> bool:
+    """Whether it is such a page, or its beginning with at least one message."""
+    return _HEADER in text and _MESSAGE in text
+
+
+def read_page(pieces: Iterable[str], uri: str = "") -> Document:
+    """What is said on a page, which comes in pieces. What was forwarded is quoted: it is not the writer's word."""
+    page = _Page()
+    for piece in pieces:
+        page.feed(piece)
+    page.finish()
+    title = page.title or None
+    at = next((turn.at for turn in page.turns if turn.at is not None), None)
+    return sign(Document(uri, turns=tuple(page.turns), title=title, conversation=title, at=at))
+
+
+def _read_moment(written: str) -> datetime | None:
+    """ "24.04.2025 13:49:04 UTC+02:00"; in the zone of this machine where older programs wrote none."""
+    found = _MOMENT.fullmatch(written.strip())
+    if found is None:
+        return None
+    day, month, year, clock, zone = found.groups()
+    try:
+        at = datetime.fromisoformat(f"{year}-{month}-{day}T{clock}{zone or ''}")
+    except ValueError:
+        return None
+    return at if at.tzinfo else with_local_zone(at)
