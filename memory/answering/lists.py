@@ -44,7 +44,7 @@ _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )
 _MARKS = re.compile(
     r"(?<!\s)\s*(?:[📅⏳🛫✅➕❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|[🔺⏫🔼🔽⏬]\ufe0f?"
     r"|🔁\ufe0f?\s*(?:[a-z][a-z\d ,]{0,60}[a-z\d])?|[\[(]\w{1,20}:: ?[^\]\[()\n]{0,60}[\])]"
-    r"|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
+    r"|#task(?![\w/-])|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
 )
 _NO_DAY = re.compile(
     r"(?m:^Not on: .*)|(?:^x(?: \d{4}-\d\d-\d\d)?|^\([A-Z]\)|✅|➕|❌|🛫\ufe0f?|CLOSED:|created::?|done:"

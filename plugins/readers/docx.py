@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from memory.nouns import Document
-from memory.time.dates import with_local_zone
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.laid_out import LaidOut
 from plugins.readers.libraries import import_library
-from plugins.readers.package import open_package
+from plugins.readers.package import find_date, open_package
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -28,9 +27,9 @@ def read(path: Path, data: bytes) -> list[Document]:
         raise
     except Exception as error:  # whatever the library raises in the middle of XML that is wrong
         raise Unreadable(f"a damaged docx file: {error}") from error
-    at = (stated.modified or stated.created) if states_dates else None
+    at = find_date(stated) if states_dates else None
     properties = {"author": stated.author, "subject": stated.subject, "keywords": stated.keywords}
-    return [text.close(stated.title or None, with_local_zone(at) if at else None, properties)]
+    return [text.close(stated.title or None, at, properties)]
 
 
 def _text_of(file: Any) -> LaidOut:
@@ -84,4 +83,6 @@ def _is_item(paragraph: Any) -> bool:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("docx", (".docx",), "Documents of Word, by paragraphs", read, 50 * MIB, dates_parts=True))
+    register(
+        Reader("docx", (".docx",), "Documents of Word, by paragraphs", read, 50 * MIB, dates_parts=True, version=2)
+    )

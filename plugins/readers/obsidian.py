@@ -109,7 +109,7 @@ def _name_card(card: Mapping[str, Any]) -> str:
     if card.get("type") == "group":
         return _get_string(card, "label")
     first = next((line for line in _read_card(card).split("\n") if line.strip("#*->[] \t")), "")
-    bare = first.strip().lstrip("#").strip().strip("*")
+    bare = first.strip().lstrip("#").strip().replace("**", "").strip("*")
     return bare if len(bare) <= MAX_CARD_NAME else bare[:MAX_CARD_NAME].rsplit(" ", 1)[0] + "…"
 
 
@@ -147,4 +147,8 @@ def _get_string(card: Mapping[str, Any], key: str) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", read_canvas, 10 * MIB))
+    register(
+        Reader(
+            "canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", read_canvas, 10 * MIB, version=2
+        )
+    )

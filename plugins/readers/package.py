@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import zipfile
+from datetime import datetime
 from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any
 
+from memory.time.dates import with_local_zone
 from plugins.readers import MIB, Unreadable
 from plugins.readers.archive import DAMAGED
 from plugins.readers.libraries import import_library
@@ -17,6 +19,8 @@ MAX_TREE = 32 * MIB  # of text that is held as a tree, which takes about ten tim
 ENCRYPTED = "encrypted; save it without its password, and it is read"
 
 _XML = (".xml", ".rels", ".xhtml", ".html", ".htm")
+# Of the templates from which python-docx and python-pptx, and so assistants that hand out files, make documents.
+_TEMPLATE_DATES = (datetime(2013, 12, 23, 23, 15), datetime(2013, 1, 27, 9, 14, 16), datetime(2013, 1, 27, 9, 15, 58))
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -43,6 +47,12 @@ def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFil
     if text > most:
         raise Unreadable(f"its text unpacks to {text // MIB:,} MiB; {most // MIB:,} MiB of a {what} file are read")
     return package
+
+
+def find_date(stated: Any) -> datetime | None:
+    """When a document was written last, as its core properties say; None where they are those of an empty template."""
+    at = stated.modified or stated.created
+    return None if at is None or at.replace(tzinfo=None) in _TEMPLATE_DATES else with_local_zone(at)
 
 
 def parse_xml(data: bytes) -> Any:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from memory.nouns import Document
-from memory.time.dates import with_local_zone
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.laid_out import LaidOut
 from plugins.readers.libraries import import_library
-from plugins.readers.package import open_package
+from plugins.readers.package import find_date, open_package
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -30,9 +29,9 @@ def read(path: Path, data: bytes) -> list[Document]:
         raise
     except Exception as error:  # whatever the library raises in the middle of XML that is wrong
         raise Unreadable(f"a damaged pptx file: {error}") from error
-    at = (stated.modified or stated.created) if states_dates else None
+    at = find_date(stated) if states_dates else None
     properties = {"author": stated.author, "subject": stated.subject, "keywords": stated.keywords}
-    return [text.close(stated.title or None, with_local_zone(at) if at else None, properties)]
+    return [text.close(stated.title or None, at, properties)]
 
 
 def _add_slide(text: LaidOut, number: int, slide: Any) -> None:
@@ -66,4 +65,8 @@ def _shapes(shapes: Any) -> Iterator[Any]:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("pptx", (".pptx",), "Presentations of PowerPoint, by slides", read, 100 * MIB, dates_parts=True))
+    register(
+        Reader(
+            "pptx", (".pptx",), "Presentations of PowerPoint, by slides", read, 100 * MIB, dates_parts=True, version=2
+        )
+    )

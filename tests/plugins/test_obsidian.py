@@ -86,7 +86,7 @@ def test_a_canvas_has_groups_cards_and_arrows(read: Read) -> None:
 
 
 def test_a_canvas_in_one_line(read: Read) -> None:
-    cards = [{"id": "a", "type": "text", "text": "The lamp"}, {"id": "b", "type": "text", "text": "x " * 50}]
+    cards = [{"id": "a", "type": "text", "text": "The **lamp**"}, {"id": "b", "type": "text", "text": "x " * 50}]
     (plan,) = read("p.canvas", json.dumps({"nodes": cards, "edges": [{"id": "e", "fromNode": "a", "toNode": "b"}]}))
     assert plan.text.endswith("- The lamp → " + "x " * 29 + "x…")
 

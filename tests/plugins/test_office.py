@@ -13,7 +13,7 @@ import pptx
 import pytest
 
 from plugins.readers import MIB, Unreadable
-from tests.plugins.conftest import Read
+from tests.plugins.conftest import MODIFIED, Read
 from tests.plugins.places import find_place
 
 WRITTEN = datetime(2026, 3, 9, 8, 30, tzinfo=UTC)
@@ -49,6 +49,13 @@ def plan() -> bytes:
         cell.text = words
     file.add_paragraph("It begins on 4 May.")
     return save(file)
+
+
+def test_the_date_of_an_empty_template_is_none_of_the_document(read: Read) -> None:
+    word, slides = docx.Document(), pptx.Presentation()
+    word.add_paragraph("The mast was replaced in 2021.")
+    slides.slides.add_slide(slides.slide_layouts[0]).shapes.title.text = "We race on Thursdays."
+    assert [read(name, save(file))[0].at for name, file in (("a.docx", word), ("a.pptx", slides))] == [MODIFIED] * 2
 
 
 def test_a_document_of_word(read: Read, plan: bytes) -> None:
