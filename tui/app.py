@@ -23,7 +23,7 @@ from textual.signal import Signal
 from textual.theme import Theme, ThemeProvider
 from textual.timer import Timer
 from textual.widget import MountError, Widget
-from textual.worker import WorkerFailed
+from textual.worker import WorkerFailed, active_worker
 
 from daemon import wire
 from daemon.client import Client
@@ -187,8 +187,11 @@ class PalimpsestApp(App[None]):
     def _handle_exception(self, error: Exception) -> None:
         # What was typed or came last is still handled after `exit`, though nothing can be mounted any more, and while
         # the pages are taken apart: that is no fault to end with.
+        # Nor is it where a window is closed while what works for it still looks for what it was to show.
         cause = error.error if isinstance(error, WorkerFailed) else error
-        if (self._exit or self._is_leaving) and isinstance(cause, (NoMatches, MountError)):
+        worker = active_worker.get(None)
+        is_closed = self._exit or self._is_leaving or (worker is not None and worker.node._pruning)
+        if is_closed and isinstance(cause, (NoMatches, MountError)):
             return
         if not is_replaced():
             super()._handle_exception(error)

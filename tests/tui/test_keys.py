@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
+from textual import work
 from textual._xterm_parser import XTermParser
 from textual.events import MouseDown
+from textual.widgets import Input
 
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW
 from tui.keys import teach_alt_enter
 from tui.screens.asked import AskedScreen
+from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
 from tui.work.folders import FolderList
 
@@ -139,3 +143,21 @@ async def test_a_name_that_no_file_can_have_is_no_note() -> None:
     async with chatting(world.client()) as chat:
         await chat.send(f"/within {'x' * 300}")
         await chat.until(lambda: "Nothing that was read is called" in chat.text())
+
+
+async def test_what_still_works_for_a_window_that_is_closed_ends_nothing() -> None:
+    class Late(Dialog[None]):
+        @work
+        async def on_mount(self) -> None:
+            while not self._pruning:
+                await asyncio.sleep(0)
+            late.append(self)
+            self.query_one(Input)
+
+    late: list[Late] = []
+    async with chatting(world.client()) as chat:
+        chat.app.push_screen(Late())
+        await chat.pilot.pause()
+        await chat.app.pop_screen()
+        await chat.until(lambda: late)
+        assert chat.app.is_running
