@@ -264,6 +264,9 @@ async def test_the_memory_is_looked_after() -> None:
         away = '/gone is watched, but the disk is not there. To let it go: pal watch rm "/gone"'
         await give(chat, "/doctor", f"page 7 is torn.\nIt reads nothing.\n{away}\nWhat is done at night broke off")
         await give(chat, "/check", "The memory file is damaged:\npage 7 is torn.")
+        chat.client.down = "The daemon has ended."
+        for command in ("/backup", "/check", "/doctor", "/tidy"):
+            await give(chat, command, "The daemon has ended.")
 
 
 def asked(*questions: str) -> tuple[wire.Asked, ...]:
