@@ -11,7 +11,19 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from memory.nouns import Document
-from plugins.readers import MIB, Part, Unread, Unreadable, discord_package, gemini, sign, signal, slack, telegram_page
+from plugins.readers import (
+    MIB,
+    Part,
+    Unread,
+    Unreadable,
+    discord_package,
+    discord_page,
+    gemini,
+    sign,
+    signal,
+    slack,
+    telegram_page,
+)
 from plugins.readers.archive import DAMAGED, Archive
 from plugins.readers.chat_lines import turns_of
 from plugins.readers.decode import text_of as decode
@@ -82,6 +94,8 @@ def _read_member(path: Path, name: PurePosixPath, file: BinaryIO, read_json: Rea
             yield from gemini.read_page(_chain(begin, pieces))
         elif telegram_page.is_page(begin):
             yield telegram_page.read_page(_chain(begin, pieces))
+        elif discord_page.is_page(begin):
+            yield discord_page.read_page(_chain(begin, pieces))
 
 
 def _chain(begin: str, pieces: Iterator[str]) -> Iterator[str]:

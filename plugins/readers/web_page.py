@@ -1,11 +1,11 @@
-"""Web pages that were saved, bookmarks, and pages of chats: what Google's Takeout has of Gemini, Telegram's."""
+"""Web pages that were saved, bookmarks, and chats as pages: of Gemini in Google's Takeout, of Telegram, of Discord."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable, bookmarks, gemini, telegram_page
+from plugins.readers import MIB, Reader, Unreadable, bookmarks, discord_page, gemini, telegram_page
 from plugins.readers.decode import text_of
 from plugins.readers.html import convert
 
@@ -19,6 +19,8 @@ def read(path: Path, data: bytes) -> list[Document]:
         return [*gemini.read_page([text])]
     if telegram_page.is_page(text):
         return [telegram_page.read_page([text])]
+    if discord_page.is_page(text):
+        return [discord_page.read_page([text])]
     if bookmarks.is_netscape(text):
         return [bookmarks.read_netscape(text)]
     if len(data) > MAX_PAGE:
@@ -28,5 +30,5 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Saved web pages, bookmarks of browsers, and chats as Telegram's and Google's pages have them"
-    register(Reader("html", (".html", ".htm", ".xhtml"), told, read, MAX_ACTIVITIES, version=4))
+    told = "Saved web pages, bookmarks of browsers, and chats as pages of Telegram, Discord and Google have them"
+    register(Reader("html", (".html", ".htm", ".xhtml"), told, read, MAX_ACTIVITIES, version=5))

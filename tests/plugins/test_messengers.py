@@ -196,3 +196,36 @@ def test_the_package_that_discord_gives_out(read: Read) -> None:
 def test_a_channel_of_that_package_when_it_is_unpacked(read: Read) -> None:
     (document,) = read("c111/messages.json", json.dumps(MINE))
     assert [turn.text for turn in document.turns] == ["I sold the boat", "The start is at noon."]
+
+
+DISCORD_PAGE = """<!DOCTYPE html><html lang=en><head><title>Sailing club - regatta</title></head><body>
+<div class=preamble><div class=preamble__entries-container><div class=preamble__entry>Sailing club</div>
+<div class=preamble__entry>Races / regatta</div></div></div><div class=chatlog><div class=chatlog__message-group>
+<div id=chatlog__message-container-1478706204672000071 class=chatlog__message-container
+ data-message-id=1478706204672000071>
+<div class=chatlog__message><div class=chatlog__message-primary><div class=chatlog__reply>
+<div class=chatlog__reply-author>ada</div><div class=chatlog__reply-content>When?</div></div>
+<div class=chatlog__header><span class=chatlog__author title=ole77>Ole</span>
+<span class=chatlog__timestamp><a href=#x>04.03.2026 11:05</a></span></div>
+<div class="chatlog__content chatlog__markdown">
+<span class=chatlog__markdown-preserve>The start is at <strong>noon</strong>
+for <span class=chatlog__markdown-mention>@ada</span> &amp; all</span>
+<span class=chatlog__edited-timestamp title=x>(edited)</span></div>
+<div class=chatlog__embed><div class=chatlog__embed-description>
+<span class=chatlog__markdown-preserve>A card</span></div></div>
+</div></div></div><div id=chatlog__message-container-1478706210000000072 class=chatlog__message-container
+ data-message-id=1478706210000000072><div class=chatlog__message><div class="chatlog__content chatlog__markdown">
+<span class=chatlog__markdown-preserve>Bring a boat</span></div></div></div></div></div></body></html>"""
+
+
+def test_a_page_of_discord(read: Read) -> None:
+    (document,) = read("regatta.html", DISCORD_PAGE)
+    assert [(turn.speaker, turn.text, turn.ref) for turn in document.turns] == [
+        ("Ole", "The start is at noon\nfor @ada & all", "1478706204672000071"),
+        ("Ole", "Bring a boat", "1478706210000000072"),
+    ]
+    assert document.conversation == "Sailing club › regatta"
+    written = document.turns[0].at
+    assert written is not None and written.date().isoformat() == "2026-03-04"  # as its id says, in no language
+    (zipped,) = read("a.zip", packed({"regatta.html": DISCORD_PAGE.encode()}))
+    assert zipped.turns == document.turns
