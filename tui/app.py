@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual import on, work
+from textual._context import active_message_pump
 from textual.app import App, SystemCommand
 from textual.color import Color
 from textual.css.query import NoMatches
@@ -187,10 +188,11 @@ class PalimpsestApp(App[None]):
     def _handle_exception(self, error: Exception) -> None:
         # What was typed or came last is still handled after `exit`, though nothing can be mounted any more, and while
         # the pages are taken apart: that is no fault to end with.
-        # Nor is it where a window is closed while what works for it still looks for what it was to show.
+        # Nor is it where a window is closed while it is made, or what works for it still looks for what it was to show.
         cause = error.error if isinstance(error, WorkerFailed) else error
         worker = active_worker.get(None)
-        is_closed = self._exit or self._is_leaving or (worker is not None and worker.node._pruning)
+        node = active_message_pump.get(None) if worker is None else worker.node
+        is_closed = self._exit or self._is_leaving or (isinstance(node, Widget) and node._pruning)
         if is_closed and isinstance(cause, (NoMatches, MountError)):
             return
         if not is_replaced():

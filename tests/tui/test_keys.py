@@ -160,4 +160,7 @@ async def test_what_still_works_for_a_window_that_is_closed_ends_nothing() -> No
         await chat.pilot.pause()
         await chat.app.pop_screen()
         await chat.until(lambda: late)
+        chat.app.push_screen(AskedScreen(chat.screen.link, NOW))
+        await chat.app.action_open_page("chat")  # before it has its widgets
+        await chat.pilot.pause()
         assert chat.app.is_running

@@ -265,8 +265,9 @@ async def test_the_memory_is_looked_after() -> None:
         await give(chat, "/doctor", f"page 7 is torn.\nIt reads nothing.\n{away}\nWhat is done at night broke off")
         await give(chat, "/check", "The memory file is damaged:\npage 7 is torn.")
         chat.client.down = "The daemon has ended."
-        for command in ("/backup", "/check", "/doctor", "/tidy"):
-            await give(chat, command, "The daemon has ended.")
+        for number, command in enumerate(("/backup", "/check", "/doctor", "/tidy"), 1):
+            await chat.send(command)
+            await chat.until(lambda number=number: notes(chat).count("The daemon has ended.") == number)
 
 
 def asked(*questions: str) -> tuple[wire.Asked, ...]:
