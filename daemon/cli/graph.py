@@ -28,7 +28,8 @@ FAINT = 0.4  # the weight of what is only mentioned beside something
 WIDEST = 160  # cells
 STYLES = {"root": {"bold": True}, "label": {}, "faint": {"dim": True}, "relation": {"dim": True}, "line": {"dim": True}}
 
-file_type = click.Path(path_type=Path, dir_okay=False)
+STDOUT = "-"
+file_type = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 @click.command()
@@ -38,7 +39,7 @@ file_type = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="At most so many objects."
 )
-@click.option("--svg", metavar="FILE", type=file_type, help="Write the drawing to FILE, as a picture.")
+@click.option("--svg", metavar="FILE", type=file_type, help="Write the drawing to FILE, as a picture; - prints it.")
 @click.option("--html", metavar="FILE", type=file_type, help="Write it to FILE, as a page to look around in.")
 @click.option("--graphml", metavar="FILE", type=file_type, help="Write it to FILE, for Gephi, yEd or networkx.")
 @click.option("--force", is_flag=True, help="Write over FILE if it exists.")
@@ -61,16 +62,31 @@ def graph(
     What facts join it to, with what they say, and, faint, what is mentioned beside it. Facts are those that hold, or
     held on the day of --as-of.
     """
-    files = {kind: path for kind, path in (("svg", svg), ("html", html), ("graphml", graphml)) if path is not None}
+    from daemon.exporting.files import NewFile
+
+    wanted = {kind: path for kind, path in (("svg", svg), ("html", html), ("graphml", graphml)) if path is not None}
+    printed = [kind for kind, path in wanted.items() if str(path) == STDOUT]
+    if len(printed) + as_json > 1:
+        raise click.UsageError("Only one thing can go to standard output.")
+    files = {kind: path for kind, path in wanted.items() if kind not in printed}
     places = {kind: _check(session, path, f"--{kind}", force) for kind, path in files.items()}
     found = session.client.neighbourhood(name, depth, limit, as_of)
     for kind, place in places.items():
-        _write(kind, place, found, depth)
+        with NewFile(place) as file:
+            for part in _render(kind, found, depth):
+                file.write(part)
+    for kind in printed:
+        for part in _render(kind, found, depth):
+            click.echo(part, nl=False)
     if as_json:
         output.print_json(found)
-    elif places:
+    elif wanted:
         for place in places.values():
-            output.print_text(f"Written: {place}, {size(place.stat().st_size)}. It holds words of your notes.")
+            written = f"Written: {place}, {size(place.stat().st_size)}. It holds words of your notes."
+            if printed:
+                output.say(written)
+            else:
+                output.print_text(written)
     else:
         _draw(found)
     if found.left_out and not as_json:
@@ -119,24 +135,21 @@ def _flat(text: str) -> str:
     return " ".join(display_safe(text, line=True).split())
 
 
-def _write(kind: str, place: Path, found: wire.Neighbourhood, depth: int) -> None:
-    from daemon.exporting.files import NewFile
+def _render(kind: str, found: wire.Neighbourhood, depth: int) -> Iterator[bytes]:
+    """A drawing as parts of its file."""
+    if kind == "svg":
+        from daemon.drawing.svg import draw_svg
 
-    with NewFile(place) as file:
-        if kind == "svg":
-            from daemon.drawing.svg import draw_svg
+        yield draw_svg(make_graph(found), found.name).encode("utf-8", "replace")
+    elif kind == "html":
+        from daemon.drawing.page import draw_page
 
-            file.write(draw_svg(make_graph(found), found.name).encode("utf-8", "replace"))
-        elif kind == "html":
-            from daemon.drawing.page import draw_page
+        page = draw_page(make_graph(found), found.name, _describe(found, depth), dict(_sayings(found)))
+        yield page.encode("utf-8", "replace")
+    else:
+        from plugins.exporters.graphml import write
 
-            page = draw_page(make_graph(found), found.name, _describe(found, depth), dict(_sayings(found)))
-            file.write(page.encode("utf-8", "replace"))
-        else:
-            from plugins.exporters.graphml import write
-
-            for part in write(_lines(found)):
-                file.write(part.data)
+        yield from (part.data for part in write(_lines(found)))
 
 
 def _describe(found: wire.Neighbourhood, depth: int) -> str:

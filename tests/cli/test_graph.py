@@ -66,6 +66,13 @@ def test_it_is_written_as_picture_page_and_graph(here: Shell) -> None:
     assert (here.folder / "o.svg").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_picture_goes_on_through_a_pipe(here: Shell) -> None:
+    said = here.pal("graph", "Ozzie Penhale", "--svg", "-")
+    assert said.code == 0 and ElementTree.fromstring(said.out).get("aria-label") == "Ozzie Penhale"
+    assert here.pal("graph", "Ozzie Penhale", "--svg", "-", "--html", "-").code == 2
+    assert not [*here.folder.iterdir()]
+
+
 def test_of_what_is_not_known_nothing_is_drawn_or_written(here: Shell) -> None:
     said = here.pal("graph", "Nobody", "--svg", "n.svg")
     assert (said.code, said.out) == (4, "") and "Nothing is known of 'Nobody'." in said.err
