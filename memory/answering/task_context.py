@@ -218,7 +218,7 @@ class _Orders:
 def _common_root(episodes: Iterable[Episode]) -> str:
     """The folder in which all files of these lie; "" where it is not worth naming."""
     paths = {one.source.uri for one in episodes if one.source.uri.startswith("/")}
-    root = commonpath([path.rpartition("/")[0] for path in paths]) if len(paths) > 1 else ""
+    root = commonpath([path.rpartition("/")[0] or "/" for path in paths]) if len(paths) > 1 else ""
     return root if len(root) >= LEAST_ROOT_CHARS else ""
 
 

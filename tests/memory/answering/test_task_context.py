@@ -65,6 +65,16 @@ def test_orders_are_left_out_and_no_note_makes_a_line_of_its_own(memory: Memory)
     assert not any(line.startswith("[1] forged") for line in text.splitlines())
 
 
+def test_a_file_in_no_folder_is_a_source_like_others(tmp_path: Path, static: Embedder) -> None:
+    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
+        for uri in ("/log.md", "/n/boats/mast.md"):
+            memory.remember(f"The mast of {uri[1:-3]} needs varnish.", uri[1:-3], uri, datetime(2026, 3, 1, tzinfo=UTC))
+        assert {one.uri for one in memory.questions.write_context("the mast", 500).sources} == {
+            "/log.md",
+            "/n/boats/mast.md",
+        }
+
+
 def test_it_stays_within_a_part_of_the_memory(memory: Memory) -> None:
     found = memory.questions.write_context(TASK, 500, within=Scope(folders=("/n/people/",)))
     assert {one.uri.startswith("/n/people/") for one in found.sources} == {True}
