@@ -1,11 +1,12 @@
 """The files in a zip, one after the other and never on the disk."""
 
+import json
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from types import TracebackType
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from plugins.readers import MIB, Unread, Unreadable
 
@@ -84,6 +85,13 @@ class Archive:
             return self._packed.read(info)
         except DAMAGED as error:
             raise Unreadable(f"damaged in the archive: {error}") from error
+
+    def load_json(self, path: PurePosixPath, most: int) -> Any:
+        """What the file at `path`, of up to `most` bytes of JSON, says. Raises Unreadable."""
+        try:
+            return json.loads(self.read(path, most))
+        except (ValueError, RecursionError) as error:
+            raise Unreadable(f"not valid JSON: {error}") from error
 
     def _admit(self, path: PurePosixPath) -> zipfile.ZipInfo:
         """What the archive says of a file that may be unpacked. Raises Unreadable."""

@@ -2,13 +2,12 @@
 WhatsApp. What else is in it is no chat.
 """
 
-import json
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from memory.nouns import Document
 from plugins.readers import (
@@ -125,25 +124,17 @@ def _stream_workspace(packed: Archive, root: PurePosixPath) -> Iterator[Part]:
     ]:
         if root / name in paths:
             try:
-                take(_load(packed, root / name))
+                take(packed.load_json(root / name, MAX_TEXT))
             except Unreadable as error:
                 yield Unread(name, error.reason)
     for path in packed.paths:
         if path.parent.parent == root and _DAY.fullmatch(path.stem) and path.suffix == ".json":
             channel = path.parent.name
             try:
-                messages = _load(packed, path)
+                messages = packed.load_json(path, MAX_TEXT)
             except Unreadable as error:
                 yield Unread(f"{channel}/{path.name}", error.reason)
                 continue
             day = slack.read_day(messages if isinstance(messages, list) else (), workspace, channel, path.stem)
             if day is not None:
                 yield day
-
-
-def _load(packed: Archive, path: PurePosixPath) -> Any:
-    """Raises Unreadable."""
-    try:
-        return json.loads(packed.read(path, MAX_TEXT))
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"not valid JSON: {error}") from error

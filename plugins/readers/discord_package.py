@@ -13,7 +13,7 @@ from memory.nouns import Document, Turn
 from plugins.readers import MIB, Part, Unread, Unreadable, sign
 from plugins.readers.archive import Archive
 from plugins.readers.decode import text_of as decode
-from plugins.readers.messages import as_mapping, clip, time_of
+from plugins.readers.messages import as_mapping, clip, make_chat, time_of
 
 MAX_CHANNEL = 64 * MIB
 OWNER = "user"  # where the package does not say what the person is called
@@ -41,8 +41,8 @@ def stream_package(packed: Archive, channels: Iterable[PurePosixPath]) -> Iterat
         index = folder.parent / "index.json"
         try:
             if index not in names:
-                names[index] = as_mapping(_load(packed, index)) if index in packed.paths else {}
-            about = as_mapping(_load(packed, folder / _CHANNEL))
+                names[index] = as_mapping(packed.load_json(index, MAX_CHANNEL)) if index in packed.paths else {}
+            about = as_mapping(packed.load_json(folder / _CHANNEL, MAX_CHANNEL))
             data = packed.read(path, MAX_CHANNEL)
             messages = list(csv.DictReader(StringIO(decode(data)))) if path.suffix == ".csv" else json.loads(data)
         except Unreadable as error:
@@ -70,7 +70,7 @@ def read_channel(messages: Any, id: str, name: str, speaker: str = OWNER) -> Doc
     if not turns:
         return None
     turns.sort(key=lambda turn: turn.at.timestamp() if turn.at else 0)
-    return sign(Document(id, turns=tuple(turns), title=name, conversation=name, at=turns[0].at))
+    return sign(make_chat(id, name, turns))
 
 
 def _name(about: Mapping[str, Any]) -> str | None:
@@ -84,16 +84,8 @@ def _find_owner(packed: Archive) -> str:
     for path in packed.paths:
         if path.name == "user.json" and path.parent.name.lower() == "account":
             try:
-                about = as_mapping(_load(packed, path))
+                about = as_mapping(packed.load_json(path, MAX_CHANNEL))
             except Unreadable:
                 return OWNER
             return next((str(about[key]) for key in ("global_name", "username") if about.get(key)), OWNER)
     return OWNER
-
-
-def _load(packed: Archive, path: PurePosixPath) -> Any:
-    """Raises Unreadable."""
-    try:
-        return json.loads(packed.read(path, MAX_CHANNEL))
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"not valid JSON: {error}") from error

@@ -6,9 +6,8 @@ from html.parser import HTMLParser
 
 from memory.nouns import Document, Turn
 from plugins.readers import sign
-from plugins.readers.messages import clip
+from plugins.readers.messages import UNKNOWN, clip, make_chat
 
-UNKNOWN = "unknown"
 _CONTAINER = "chatlog__message-container-"
 _HEADER = "preamble__entry"
 _FIRST_DAY = datetime(2015, 1, 1, tzinfo=UTC)  # from which the ids of Discord count milliseconds, in all but 22 bits
@@ -75,8 +74,7 @@ def read_page(pieces: Iterable[str], uri: str = "") -> Document:
     for piece in pieces:
         page.feed(piece)
     title = " › ".join([*page.names[:1], *(name.rpartition(" / ")[2] for name in page.names[1:])]) or None
-    at = next((turn.at for turn in page.turns if turn.at is not None), None)
-    return sign(Document(uri, turns=tuple(page.turns), title=title, conversation=title, at=at))
+    return sign(make_chat(uri, title, page.turns))
 
 
 def _time_of(id: str) -> datetime | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memory.nouns import Document, Turn
-from plugins.readers.messages import clip, time_of
+from plugins.readers.messages import clip, make_chat, time_of
 
 _SAID = ("m.text", "m.notice", "m.emote")
 _EVENTS_LOOKED_AT = 20
@@ -33,7 +33,7 @@ def read_room(value: Mapping[str, Any]) -> Document:
             turns.append(Turn(speaker, clip(text), time_of(event["origin_server_ts"]), str(event.get("event_id"))))
     name = value.get("room_name")
     title = name if isinstance(name, str) and name.strip() else None
-    return Document("", turns=tuple(turns), title=title, conversation=title, at=turns[0].at if turns else None)
+    return make_chat("", title, turns)
 
 
 def _is_event(value: Any) -> bool:

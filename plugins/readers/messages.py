@@ -1,15 +1,17 @@
 """What messages of all kinds of chats have in common: text in parts, times in many forms."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
+from memory.nouns import Document, Turn
 from memory.time.dates import parse_date
 from plugins.readers import MIB
 
 MAX_MESSAGE = 5 * MIB  # characters of a message that are read
 MAX_LINE = 64 * MIB  # of a file of lines in JSON; a longer one is what a tool gave back
+UNKNOWN = "unknown"  # who speaks, where nobody is named: not the owner of the memory
 _TEXT = ("content", "text", "message")
 _MILLISECONDS = 10**11  # seconds since 1970 stay below this until the year 5138
 
@@ -55,6 +57,12 @@ def read_objects(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
             continue
         if isinstance(value, Mapping):
             yield value
+
+
+def make_chat(uri: str, title: str | None, turns: Sequence[Turn]) -> Document:
+    """What was said, under the name of where; it is from when the first of it is that has a time."""
+    at = next((turn.at for turn in turns if turn.at is not None), None)
+    return Document(uri, turns=tuple(turns), title=title, conversation=title, at=at)
 
 
 def quote(text: str) -> str:

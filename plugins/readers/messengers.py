@@ -6,9 +6,8 @@ from typing import Any
 
 from memory.nouns import Document, Turn
 from plugins.readers import matrix, sign
-from plugins.readers.messages import clip, quote, time_of
+from plugins.readers.messages import UNKNOWN, clip, make_chat, quote, time_of
 
-_UNKNOWN = "unknown"  # who has no name: of accounts that were deleted
 _SAVED = "Saved messages"
 
 
@@ -54,8 +53,8 @@ def _telegram(chat: Mapping[str, Any], alone: bool) -> Document:
             unix = message.get("date_unixtime")
             at = time_of(int(unix)) if isinstance(unix, str) and unix.isdecimal() else time_of(message.get("date"))
             said = quote(text) if message.get("forwarded_from") else text  # somebody else's words
-            turns.append(Turn(str(message.get("from") or _UNKNOWN), clip(said), at, str(message.get("id"))))
-    return _chat("" if alone else str(chat.get("id")), name, turns)
+            turns.append(Turn(str(message.get("from") or UNKNOWN), clip(said), at, str(message.get("id"))))
+    return make_chat("" if alone else str(chat.get("id")), _name(name), turns)
 
 
 def _telegram_text(value: Any) -> str:
@@ -72,16 +71,14 @@ def _discord(value: Mapping[str, Any]) -> Document:
         author, text = message.get("author"), message.get("content")
         if message.get("type") in ("Default", "Reply") and isinstance(text, str) and text.strip():
             known = author if isinstance(author, Mapping) else {}
-            speaker = str(known.get("nickname") or known.get("name") or _UNKNOWN)
+            speaker = str(known.get("nickname") or known.get("name") or UNKNOWN)
             turns.append(Turn(speaker, clip(text.strip()), time_of(message.get("timestamp")), str(message.get("id"))))
-    return _chat("", " › ".join(str(name) for name in names if name), turns)
+    return make_chat("", _name(" › ".join(str(name) for name in names if name)), turns)
 
 
 def _messages(chat: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     return (message for message in chat["messages"] if isinstance(message, Mapping))
 
 
-def _chat(uri: str, name: Any, turns: list[Turn]) -> Document:
-    title = name if isinstance(name, str) and name else None
-    at = next((turn.at for turn in turns if turn.at is not None), None)
-    return Document(uri=uri, turns=tuple(turns), title=title, conversation=title, at=at)
+def _name(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

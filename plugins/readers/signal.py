@@ -10,11 +10,10 @@ from typing import Any
 
 from memory.nouns import Document, Turn
 from plugins.readers import sign
-from plugins.readers.messages import as_mapping, clip, first_of, time_of
+from plugins.readers.messages import UNKNOWN, as_mapping, clip, first_of, make_chat, time_of
 
 ME = "me"
 _FRAMES = {"recipient": "id", "chat": "recipientId", "chatItem": "chatId"}  # kinds of lines, and what each must have
-_UNKNOWN = "unknown"
 
 Line = Mapping[str, Any]
 
@@ -50,8 +49,8 @@ def _read_frames(path: Path, lines: Iterable[Line]) -> Iterator[Document]:
         elif isinstance(item, Mapping):
             text = as_mapping(as_mapping(item.get("standardMessage")).get("text")).get("body")
             if isinstance(text, str) and text.strip():
-                name, uri = people.get(chats.get(str(item.get("chatId")), ""), (_UNKNOWN, str(item.get("chatId"))))
-                speaker = ME if "outgoing" in item else people.get(str(item.get("authorId")), (_UNKNOWN, ""))[0]
+                name, uri = people.get(chats.get(str(item.get("chatId")), ""), (UNKNOWN, str(item.get("chatId"))))
+                speaker = ME if "outgoing" in item else people.get(str(item.get("authorId")), (UNKNOWN, ""))[0]
                 _add(found.setdefault(uri, _Chat(name)), speaker, text, item.get("dateSent"))
     return _documents(found)
 
@@ -69,7 +68,7 @@ def _introduce(recipient: Line) -> tuple[str, str]:
         name = title.get("title") if isinstance(title, Mapping) else title
         key = group.get("masterKey")  # opens the group: it is nobody's business
         return str(name or "A group"), hashlib.sha256(key.encode()).hexdigest()[:16] if isinstance(key, str) else id
-    return _UNKNOWN, id
+    return UNKNOWN, id
 
 
 def _name_contact(contact: Line) -> str:
@@ -82,7 +81,7 @@ def _name_contact(contact: Line) -> str:
         parts = [str(held[key]) for key in keys if held.get(key)] if isinstance(held, Mapping) else []
         if parts:
             return " ".join(parts)
-    return str(first_of(contact, ("username", "e164")) or _UNKNOWN)
+    return str(first_of(contact, ("username", "e164")) or UNKNOWN)
 
 
 def _read_envelopes(path: Path, lines: Iterable[Line]) -> Iterator[Document]:
@@ -95,13 +94,13 @@ def _read_envelopes(path: Path, lines: Iterable[Line]) -> Iterator[Document]:
         text = message.get("message")
         if not isinstance(text, str) or not text.strip():
             continue
-        source = str(first_of(envelope, ("sourceNumber", "source", "sourceUuid")) or _UNKNOWN)
+        source = str(first_of(envelope, ("sourceNumber", "source", "sourceUuid")) or UNKNOWN)
         name = str(envelope.get("sourceName") or source)
         group = as_mapping(message.get("groupInfo"))
         if group:
             uri, called = str(group.get("groupId")), str(group.get("groupName") or "A group")
         elif sent:
-            uri = called = str(first_of(sent, ("destinationNumber", "destination", "destinationUuid")) or _UNKNOWN)
+            uri = called = str(first_of(sent, ("destinationNumber", "destination", "destinationUuid")) or UNKNOWN)
         else:
             uri, called = source, name
         chat = found.setdefault(uri, _Chat(called))
@@ -122,7 +121,7 @@ def _read_messages(path: Path, lines: Iterable[Line]) -> Iterator[Document]:
     for line in lines:
         text, sender = line.get("body"), line.get("sender")
         if isinstance(text, str) and text.strip():
-            speaker = str(sender or _UNKNOWN)
+            speaker = str(sender or UNKNOWN)
             _add(chat, ME if speaker == "Me" else speaker, text, line.get("date"))
     return _documents({"": chat})
 
@@ -135,5 +134,4 @@ def _add(chat: _Chat, speaker: str, text: str, at: Any) -> None:
 def _documents(chats: Mapping[str, _Chat]) -> Iterator[Document]:
     for uri, chat in chats.items():
         if chat.turns:
-            at = next((turn.at for turn in chat.turns if turn.at is not None), None)
-            yield sign(Document(uri, turns=tuple(chat.turns), title=chat.name, conversation=chat.name, at=at))
+            yield sign(make_chat(uri, chat.name, chat.turns))

@@ -12,7 +12,7 @@ from typing import Any
 
 from memory.nouns import Document, Turn
 from plugins.readers import sign
-from plugins.readers.messages import as_mapping, clip, first_of, shorten, time_of
+from plugins.readers.messages import UNKNOWN, as_mapping, clip, first_of, shorten, time_of
 
 PEOPLE = "users.json"
 CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
@@ -20,7 +20,6 @@ CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _STAMP = re.compile(r"\d{9,11}\.\d{1,6}")
 _SAID = (None, "thread_broadcast", "me_message", "file_share", "bot_message", "file_comment")  # other kinds tell events
 _LINK = re.compile(r"<([^<>|]+)(?:\|([^<>]*))?>")
-_UNKNOWN = "unknown"
 
 
 @dataclass
@@ -93,7 +92,7 @@ def _speaker(message: Mapping[str, Any], workspace: Workspace) -> str:
     known = workspace.people.get(str(user)) if user else None
     told = first_of(profile, ("real_name", "display_name", "name")) or message.get("username")
     bot = as_mapping(message.get("bot_profile")).get("name")
-    return next((str(name) for name in (known, told, bot, user) if name), _UNKNOWN)
+    return next((str(name) for name in (known, told, bot, user) if name), UNKNOWN)
 
 
 def _show_marks(text: str, workspace: Workspace) -> str:

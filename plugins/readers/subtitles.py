@@ -14,11 +14,11 @@ from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, Unreadable
 from plugins.readers.decode import text_of
 from plugins.readers.laid_out import LaidOut
+from plugins.readers.messages import UNKNOWN
 
 PAUSE = 4.0  # seconds without a word, behind which a new paragraph begins
 MAX_SENTENCE_CHARS = 240  # of captions without punctuation
 MAX_PARAGRAPH_CHARS = 900
-UNKNOWN = "unknown"  # who speaks, where nobody is named: not the owner of the memory
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _SPAN = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")

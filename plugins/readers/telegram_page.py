@@ -8,9 +8,8 @@ from html.parser import HTMLParser
 from memory.nouns import Document, Turn
 from memory.time.dates import with_local_zone
 from plugins.readers import sign
-from plugins.readers.messages import clip, quote
+from plugins.readers.messages import UNKNOWN, clip, make_chat, quote
 
-UNKNOWN = "unknown"
 _MESSAGE = 'class="message default clearfix'
 _HEADER = 'class="page_header"'
 _ID = re.compile(r"message(-?\d+)")
@@ -78,8 +77,8 @@ class _Page(HTMLParser):
             self.turns.append(Turn(self._speaker, clip(said), self._at, self._id or None))
         self._said, self._at, self._is_forwarded = [], None, False
 
-    def finish(self) -> None:
-        """Takes the last message."""
+    def close(self) -> None:
+        super().close()
         self._end_message()
 
 
@@ -93,10 +92,8 @@ def read_page(pieces: Iterable[str], uri: str = "") -> Document:
     page = _Page()
     for piece in pieces:
         page.feed(piece)
-    page.finish()
-    title = page.title or None
-    at = next((turn.at for turn in page.turns if turn.at is not None), None)
-    return sign(Document(uri, turns=tuple(page.turns), title=title, conversation=title, at=at))
+    page.close()
+    return sign(make_chat(uri, page.title or None, page.turns))
 
 
 def _read_moment(written: str) -> datetime | None:
