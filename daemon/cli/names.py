@@ -18,7 +18,7 @@ from daemon.terminal import count
 def same(session: Session, name: str, other: str, as_json: bool) -> None:
     """Say that two names mean one person, place or thing.
 
-    Each name finds both from now on, and newer facts take the place of older ones. `pal apart` undoes it.
+    Each name finds both from now on; no fact is replaced. `pal apart` undoes it.
     """
     _decide(session, name, other, True, as_json)
 
@@ -41,8 +41,7 @@ def _decide(session: Session, name: str, other: str, same: bool, as_json: bool) 
     if as_json:
         output.print_json(reply)
         return
-    facts = count(reply.replaced, "fact")
     if same:
-        output.print_text(f"{name} and {other} are one now. Replaced by it: {facts}; `pal review` shows them.")
+        output.print_text(f"Merged {name} and {other}.")
     else:
-        output.print_text(f"{name} and {other} are two now. Replacements taken back: {reply.replaced:,}.")
+        output.print_text(f"Separated {name} and {other}; {count(reply.replaced, 'replacement')} undone.")

@@ -3,6 +3,7 @@ and an answer as the lines that are made of them, each with what it cites."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from itertools import groupby, pairwise
 from pathlib import PurePosixPath
 
 from memory.answering.places import NOWHERE, Place, Span, find_units, show_unit
+from memory.facts.rules.phrases import clean, is_name, value_kind
 from memory.graph.arrays import NO_END, NO_TIME
 from memory.nouns import Answer, Citation, Episode, Step, Token
 from memory.retrieval.state import RetrievalResult
@@ -25,6 +27,7 @@ from memory.time.expressions import told_day
 from memory.time.recurrence import show_next
 from memory.time.timestamps import from_ms, to_ms
 
+_BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
 SAME_STATEMENT_OVERLAP = 0.5  # share of words, values apart, from which two sentences say the same
 
 
@@ -345,8 +348,13 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
 
     Apart from their values they share their words, two at least: "Hourly rate 48" and "Hourly rate 52". A name that one
     begins with is its subject: "Flights cost 210" is no past of "The press costs 400". Who says it does not count.
+    Two fields say the same if their keys do, in one note or in notes of one title that are named alike.
     """
-    if a.newness == b.newness or not same_kind(a.values - b.values, b.values - a.values):
+    if a.newness == b.newness:
+        return False
+    if _split_field(a.sentence)[0] and _split_field(b.sentence)[0]:
+        return _same_field(a, b)
+    if not same_kind(a.values - b.values, b.values - a.values):
         return False
     if _of_another(a, b) or _of_another(b, a):
         return False
@@ -354,6 +362,35 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     shared = left & right
     beside = shared.difference(stems(a.episode.speaker or ""), stems(b.episode.speaker or ""))
     return bool(beside) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT_OVERLAP
+
+
+def _same_field(a: AnswerCandidate, b: AnswerCandidate) -> bool:
+    """Whether both are the same field of one subject, with values of one kind that are not the same."""
+    (key, value), (other_key, other_value) = (_split_field(line.sentence) for line in (a, b))
+    if not key or key != other_key or same_value(value, other_value) or not _same_subject(a.episode, b.episode):
+        return False
+    if value_kind(value) != value_kind(other_value):
+        return False
+    return value_kind(value) != "word" or (is_name(value) and is_name(other_value))
+
+
+def _split_field(sentence: str) -> tuple[str, str]:
+    """The key, in lower case, and the value of a field; "" for a sentence that is none."""
+    before, _, value = sentence.rpartition(": ")
+    return clean(_BEFORE_KEY.split(before)[-1]).casefold(), clean(value)
+
+
+def _same_subject(one: Episode, other: Episode) -> bool:
+    """Whether two passages are about one thing by their place: one note, or notes of one title in one folder, the name
+    of one of which begins with that of the other."""
+    if one.source.id == other.source.id:
+        return True
+    if one.at is None or other.at is None:
+        return False
+    paths = [PurePosixPath(passage.source.uri.partition("#")[0]) for passage in (one, other)]
+    stems = sorted((path.stem.casefold() for path in paths), key=len)
+    titles = {passage.source.title.casefold() for passage in (one, other)}
+    return len(titles) == 1 and paths[0].parent == paths[1].parent and stems[1].startswith(stems[0])
 
 
 def _of_another(one: AnswerCandidate, other: AnswerCandidate) -> bool:

@@ -112,7 +112,9 @@ def extract_answer(
     asks_changed = found.question.type.of == "changed" and not listed and not absent
     if asks_changed:
         selected = _select_changed(state, selected)
-    lines = _cite(show_edited(state, selected))
+    if found.question.type.of != "changed":  # there each line says itself what was before
+        selected = show_edited(state, selected)
+    lines = _cite(selected)
     answer = make_answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
     if asks_changed and not any(one.earlier for one in selected):
         answer = _deny_change(found, answer)

@@ -77,7 +77,9 @@ def select_best(
         group = [one for one in selected if one is first or one.newer == first.thesis_id or same_statement(one, first)]
         selected = [one for one in selected if one not in group]
         group.sort(key=lambda one: (one.newer is not None, one.by_agent, -one.newness, -one.score, one.thesis_id))
-        ordered += [group[0], *(replace(one, earlier=one.by_agent <= group[0].by_agent) for one in group[1:])]
+        ordered.append(group[0])
+        for line in group[1:]:  # nobody knows whether what has no date was written earlier
+            ordered.append(replace(line, earlier=line.newness > 0 and line.by_agent <= group[0].by_agent))
     return ordered
 
 

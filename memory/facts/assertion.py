@@ -3,10 +3,10 @@
 One transaction for any number of episodes, and idempotent: the same extraction again changes nothing.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memory.errors import InvalidInputError
-from memory.facts.extraction import ExtractedRelation, ExtractedThesis, Extraction
+from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis, Extraction
 from memory.facts.resolve import Resolver
 from memory.facts.supersede import MIN_CONFIDENCE, Superseder, takes_place
 from memory.graph.change import GraphChange, Link, ThesisVertex
@@ -56,7 +56,7 @@ class FactAsserter:
         for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
             extraction = extractions[row.id]
             self._resolver.begin_episode(extraction, graph.mentioned_names(self.conn, row.id))
-            asserted = {self._assert_relation(row, one, model or RULE) for one in extraction.relations}
+            asserted = {self._assert_relation(row, claim, model or RULE): claim for claim in extraction.relations}
             if model is None:
                 self._withdraw_properties(row.id, asserted)
             if extraction.theses:
@@ -128,16 +128,8 @@ class FactAsserter:
         self._superseder.supersede_again(gone)
 
     def join_objects(self, ones: Sequence[int], others: Sequence[int]) -> None:
-        """A person says that these objects are those: their facts take each other's place from now on."""
+        """A person says that these objects are those: each is found under the names of the others."""
         graph.join(self.conn, ones, others)
-        found = [
-            one
-            for one in relations.find_incident(self.conn, [*ones, *others], ALL_RELATIONS)
-            if one.subject in (*ones, *others)
-        ]
-        for one in sorted(found, key=lambda one: (one.valid_from or one.last_asserted or 0, one.id)):
-            self._asserted[one.id] = subjects = self._resolver.namesakes(one.subject)
-            self._superseder.apply_rules(one, subjects, "unknown", None)
 
     def separate_objects(self, ones: Sequence[int], others: Sequence[int]) -> int:
         """A person says that they are not: what rules and models made of their being one is taken back; how much."""
@@ -211,18 +203,31 @@ class FactAsserter:
             fresh,
         ]
 
-    def _withdraw_properties(self, episode: int, asserted: Collection[int | None]) -> None:
-        """Removes the evidence of relations that the source's properties asserted before, and no longer do."""
+    def _withdraw_properties(self, episode: int, asserted: Mapping[int | None, ExtractedRelation]) -> None:
+        """Removes the evidence of relations that the source's properties asserted before and no longer do. A property
+        with another value replaces its former one."""
         gone = [id for id in relations.of_properties(self.conn, episode, RULE) if id not in asserted]
+        single = [id for id, claim in asserted.items() if id is not None and claim.start < 0 and claim.single]
+        new = {(fact.subject, fact.canon): fact for fact in relations.by_id(self.conn, single)} if gone else {}
+        for old in relations.by_id(self.conn, gone):
+            if (old.subject, old.canon) in new:
+                self._superseder.replace_edited(old, new[old.subject, old.canon])
         self._superseder.touched.update(gone)
-        self._superseder.withdraw([id for id in gone if relations.remove_evidence(self.conn, id, episode, self._now)])
+        lost = [id for id in gone if relations.remove_evidence(self.conn, id, episode, self._now)]
+        self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
     def _assert_relation(self, row: episodes.Placed, claim: ExtractedRelation, extractor: str) -> int | None:
         """The relation that says this, a new one or one that is known; None if it says nothing."""
         label = " ".join(claim.predicate.replace("_", " ").split()).lower()[:MAX_PREDICATE_CHARS]
         if not label or not claim.subject.strip() or not claim.object.strip():
             return None
-        subject, object = self._resolver.resolve(claim.subject), self._resolver.resolve(claim.object)
+        is_place = claim.by_place and claim.subject != OWNER
+        subject = (
+            self._resolver.resolve_place(claim.subject, row.source_id)
+            if is_place
+            else self._resolver.resolve(claim.subject)
+        )
+        object = self._resolver.resolve(claim.object)
         if subject == object:
             return None
         predicate, canon = predicates.ensure(self.conn, label, canonical_predicate(label, claim.object))
@@ -245,10 +250,7 @@ class FactAsserter:
         relations.add_evidence(self.conn, id, row.id, claim.start, claim.end, extractor)
         self._asserted[id] = subjects
         (relation,) = relations.by_id(self.conn, [id])
-        if claim.replaces is not None and not sources.written_by_agents(self.conn, [row.source_id]):
-            self._assert_replaced(row, claim, relation, subjects, predicate, extractor)
-        form = claim.cardinality if extractor == RULE else None
-        self._superseder.apply_rules(relation, subjects, form, claim.replaces)
+        self._superseder.apply(relation, subjects, claim)
         return id
 
     def _said_from(self, row: episodes.Placed, claim: ExtractedRelation) -> int | None:
@@ -321,22 +323,14 @@ class FactAsserter:
         extractor: str,
     ) -> int | None:
         """The last relation that was superseded, unless the claim says from when it holds again, or is of rules, which
-        pass over copies of old pages: these must not bring facts back. Whether a model's does, a model decides. A
-        change of what no longer holds, with no time of its own, is only told again."""
+        read only what is written later. Whether a model's does, a model decides."""
         last = max(superseded, key=lambda one: (one.valid_to or 0, one.id))
         later = start is not None and start > (last.valid_to or 0)
-        if claim.replaces is not None and claim.valid_from is None and not self._replaces_current(claim, slot):
-            return last.id
-        if claim.replaces is not None or (later and (claim.valid_from is not None or extractor == RULE)):
+        if later and (claim.valid_from is not None or extractor == RULE):
             return None
         if later:
             self._returned.update((one.id, last.id) for one in slot if one.id == last.superseded_by)
         return last.id
-
-    def _replaces_current(self, claim: ExtractedRelation, slot: Sequence[Relation]) -> bool:
-        """Whether the value that a claim says it replaces is one that holds."""
-        names = graph.object_labels(self.conn, [one.object for one in slot])
-        return any(one.superseded_by is None and same_value(names[one.object], claim.replaces or "") for one in slot)
 
     def _begin_earlier(self, one: Relation, slot: Sequence[Relation], start: int | None, source: int) -> None:
         """A relation begins with its earliest evidence, if nothing else held in between; but no agent's moves the
@@ -349,33 +343,6 @@ class FactAsserter:
         if not any(o.object != one.object and o.valid_from is not None and o.valid_from < one.valid_from for o in slot):
             relations.set_valid_from(self.conn, one.id, start)
             self._asserted.setdefault(one.id, [one.subject])
-
-    def _assert_replaced(
-        self,
-        row: episodes.Placed,
-        claim: ExtractedRelation,
-        new: Relation,
-        subjects: Sequence[int],
-        predicate: int,
-        extractor: str,
-    ) -> None:
-        """Asserts the value that the claim replaces, unless it is known."""
-        assert claim.replaces is not None
-        old = self._resolver.resolve(claim.replaces)
-        slot = [
-            one
-            for node in subjects
-            for one in relations.of_slot(self.conn, node, new.canon, old, new.valid_from)
-            if one.id != new.id
-        ]
-        names = graph.object_labels(self.conn, [old, *(one.object for one in slot)])
-        if old in (new.object, new.subject) or any(same_value(names[one.object], names[old]) for one in slot):
-            return
-        id = relations.insert(
-            self.conn, new.subject, predicate, old, claim.modality, claim.conf, None, new.valid_from, self._now
-        )
-        relations.add_evidence(self.conn, id, row.id, claim.start, claim.end, extractor)
-        self._new.append(id)
 
     def _copy_relation(self, replaced: Relation) -> int:
         """The relation as it holds again, from its latest evidence on."""

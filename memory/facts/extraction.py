@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Literal
 
 from memory.nouns import Modality
 from memory.text.content import (
@@ -28,9 +27,6 @@ from memory.text.languages import alternatives, languages, tables, word_numbers,
 from memory.text.mentions import is_date, mentions
 from memory.text.sentences import sentences
 from memory.time.timestamps import to_ms
-
-# How many values a subject has at a time; "one in document": the document and its versions tell one.
-Cardinality = Literal["one", "one in document", "many", "unknown"]
 
 _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line in lines for word in line.split()[1:])
 _DAY = re.compile(r"-\d\d-\d\d$")
@@ -53,10 +49,10 @@ class ExtractedRelation:
     """One typed relation. `subject` and `object` are names as written, or `OWNER`; a value ("0.13", "4 mg") is an
     object too. `predicate` is in words: "lives in".
 
-    [start, end) is the quote in the episode's text, -1 where it stands in the source's properties. Valid times are of
-    the world; None is open. `past`: held once and no longer, at the time of its episode; `negated`: does not hold.
-    `replaces` is the value of which the passage itself says that it held before ("from 120 to 135"). `cardinality`
-    says whether a subject has one value of this predicate at a time, where the form of the statement shows it.
+    [start, end) is the quote in the episode's text, -1 where it is in the source's properties. Valid times are of the
+    world; None is open. `past`: was so once and is no longer, at the time of its episode; `negated`: is not so.
+    `by_place`: the subject is what the words are a part of (a note, a record, a row, a task), and not everything that
+    is called the same. `single`: the form of the statement shows that the subject has one value at a time.
     """
 
     subject: str
@@ -67,8 +63,8 @@ class ExtractedRelation:
     modality: Modality = "asserted"
     valid_from: datetime | None = None
     valid_to: datetime | None = None
-    replaces: str | None = None
-    cardinality: Cardinality = "unknown"
+    by_place: bool = False
+    single: bool = False
     conf: float = 1.0
 
     def valid_time(self, said: int | None) -> tuple[int | None, int | None]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from memory.facts.extraction import OWNER, Extraction
-from memory.store import graph
+from memory.store import graph, sources
 from memory.store.connect import Connection
 from memory.text.mentions import is_date, norm
 
@@ -36,6 +36,7 @@ class Resolver:
         self._kinds: dict[str, str] = {}
         self._persons: dict[str, set[str]] = {}  # first and last words of names -> the names
         self._names: dict[str, set[str]] = {}
+        self._places: dict[tuple[int, str], int] = {}
         self.new_objects: list[tuple[int, bool]] = []
 
     def begin_episode(self, extraction: Extraction, mentioned: Iterable[tuple[str, str | None]]) -> None:
@@ -73,6 +74,26 @@ class Resolver:
         if kind == PERSON and " " not in key and (one := self._only_person(key)) is not None:
             return one
         return self._create(surface, key, kind)
+
+    def resolve_place(self, name: str, source: int) -> int:
+        """The object for a note, a heading or a row of a source that is called `name`; made if there is none.
+
+        It is the object that facts of this source, or of another version of its document, have as their subject; else
+        the one that everybody calls so, unless that is the subject of another source: two notes of one name are two
+        things. A contact and a page of the same name are one."""
+        surface = _NOISE.sub("", name).strip()[:MAX_NAME_CHARS]
+        key = norm(surface) or surface
+        if (known := self._places.get((source, key))) is not None:
+            return known
+        candidates = graph.objects_by_norm(self.conn, [key]).get(key, [])
+        own, taken = graph.find_subjects(self.conn, candidates, sources.list_versions(self.conn, source))
+        node = next((node for node in candidates if node in own), None)
+        if node is None:
+            node = next((node for node in candidates if node not in taken and self._fits(node, None)), None)
+        if node is None:
+            node = self._create(surface, key, None, "place" if taken else "told")
+        self._places[source, key] = node
+        return node
 
     def owner_object(self) -> int:
         """The object that stands for the person whose memory it is."""
@@ -113,13 +134,13 @@ class Resolver:
         found = graph.named_between(self.conn, (f"{first} ", f"{first}!"), (), 2, type=PERSON)
         return found[0] if len(found) == 1 else None
 
-    def _create(self, surface: str, key: str | None, kind: str | None) -> int:
+    def _create(self, surface: str, key: str | None, kind: str | None, origin: str = "told") -> int:
         node = graph.allocate(self.conn, "node", 1)
         dated = key is not None and is_date(key)
         row = graph.ObjectRow(node, surface, "date" if dated else kind)
         graph.insert_objects(self.conn, [row], self._now)
         if key is not None:
-            graph.insert_aliases(self.conn, [graph.AliasRow(key, surface, node, "told")])
+            graph.insert_aliases(self.conn, [graph.AliasRow(key, surface, node, origin)])
         self.new_objects.append((node, dated))
         return node
 

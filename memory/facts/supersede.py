@@ -1,20 +1,22 @@
-"""Supersession: what a new relation does to those that are known.
+"""Supersession: what a new fact does to those that are known.
 
-Relations of one subject with one predicate of which there is one at a time stand in the order of valid time: each ends
-where the next begins. A late-arriving older one is put between, and never ends a newer one. What no rule can judge is
-proposed in pairs, for a model. Everything that changes a fact is a revision, and can be reverted.
+A fact is replaced only on evidence that works for anybody: its place in a source was edited, or a newer version of the
+document says otherwise; the owner said so; or a model decided so of two facts of one subject. Everything else is two
+values, which are shown with their dates. Every change is a revision, and can be reverted.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
-from memory.facts.extraction import Cardinality
-from memory.facts.rules.phrases import topic
+from memory.facts.extraction import ExtractedRelation
+from memory.facts.slots import fill_one_slot
 from memory.nouns import Decision, Modality, RevisionState
-from memory.store import edge_memory, fact_vectors, graph, predicates, relations, revisions, sources
+from memory.store import edge_memory, fact_vectors, facts, graph, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
-from memory.text.predicates import SINGLE, refines, same_value
+from memory.text.predicates import refines, same_value
+from memory.text.versions import Version, document_of
 
 MIN_CONFIDENCE = 0.7  # of a model's decision, to count
 LEAST_CONFIDENCE = 0.4  # of one that a person is shown
@@ -23,7 +25,7 @@ DAY_MS = 86_400_000
 MONTH_MS = 31 * DAY_MS
 EARLIEST_MS = -(1 << 62)
 _CLAIMS = ("asserted", "past", "negated", "plan")  # modalities that say what is so
-AGENT_SAYS = "An agent says so. Whether it holds is yours to say."
+AGENT_SAYS = "An agent says so. You decide whether it is true."
 
 
 class Superseder:
@@ -38,89 +40,77 @@ class Superseder:
         self.successors: set[int] = set()
         self.edited: set[int] = set()
         self.revision_ids: list[int] = []
-        self._learned: dict[int, bool] = {}
 
-    # What rules can judge -------------------------------------------------------------------------
+    # What needs no model --------------------------------------------------------------------------
 
-    def apply_rules(
-        self, new: Relation, subjects: Sequence[int], form: Cardinality | None, replaces: str | None
-    ) -> None:
-        """Puts a new relation in its place. `subjects` are the objects that its subject may be; `form`: how many such
-        relations there are at a time by the form of the statement (None: a model read it, and is to judge that, too);
-        `replaces`: the value it says it replaces."""
+    def apply(self, new: Relation, subjects: Sequence[int], claim: ExtractedRelation) -> None:
+        """Lets a new relation end or replace others. `subjects` are the objects that its subject may be; `claim` is
+        what was extracted."""
         if new.modality not in _CLAIMS:
             return
         slot = self._slot(new, subjects)
-        if self._separate_merged(new, [one for one in slot if one.object != new.object]):
+        if self._separate_merged(new, [other for other in slot if other.object != new.object]):
             slot = self._slot(new, subjects)
-        names = graph.object_labels(self._conn, [new.object, *(one.object for one in slot)])
+        names = graph.object_labels(self._conn, [new.object, *(other.object for other in slot)])
         if new.modality in ("past", "negated"):
-            for one in slot:
-                if one.modality == "asserted" and same_value(names[one.object], names[new.object]):
-                    self._end(one, new, "It is told that this no longer holds.", "rule")
-            return
-        others = [one for one in slot if self._may_exclude(one, new, names)]
-        named = [one for one in others if replaces is not None and _is_replaced(one, new, names, replaces)]
-        for one in named:
-            reason = f"It is told there that {names[new.object]} takes the place of {replaces}."
-            self.supersede(one, new, reason, "rule")
-        if form == "one in document":
-            others = [one for one in others if self._same_document(one, new)]
-        elif form == "unknown" and not self._single(new.canon):
-            return
-        if form is not None and form != "many":
-            day = _day(new)
-            # One source may list both for the same time.
-            apart = [one for one in others if one not in named and not (one.sources & new.sources and _day(one) == day)]
-            self._order(new, [one for one in apart if not refines(names[one.object], names[new.object])])
+            for other in slot:
+                if other.modality == "asserted" and same_value(names[other.object], names[new.object]):
+                    self._end(other, new, "A newer text says that this is over.", "rule")
+        elif claim.single:
+            others = [
+                other
+                for other in slot
+                if self._may_exclude(other, new, names) and not refines(names[other.object], names[new.object])
+            ]
+            if claim.by_place:
+                self._order_versions([*others, new])
+            else:  # only the owner's own words have one value without a place
+                self._order_by_time(new, others)
 
-    def _may_exclude(self, one: Relation, new: Relation, names: Mapping[int, str]) -> bool:
+    def _may_exclude(self, other: Relation, new: Relation, names: Mapping[int, str]) -> bool:
         """Whether two relations of a slot have different values of which one could replace the other."""
         return (
-            (_may_replace(new.modality, one.modality) or _may_replace(one.modality, new.modality))
-            and not same_value(names[one.object], names[new.object])
-            and not self._settled(one, new)
+            (_may_replace(new.modality, other.modality) or _may_replace(other.modality, new.modality))
+            and not same_value(names[other.object], names[new.object])
+            and not self._settled(other, new)
         )
 
     def _slot(self, new: Relation, subjects: Sequence[int]) -> list[Relation]:
         begin = new.valid_from if new.valid_from is not None else new.last_asserted
-        found = [relations.of_slot(self._conn, node, new.canon, new.object, begin) for node in subjects]
-        return [one for slot in found for one in slot if one.id != new.id]
+        slots = [relations.of_slot(self._conn, node, new.canon, new.object, begin) for node in subjects]
+        return [other for slot in slots for other in slot if other.id != new.id]
 
-    def _single(self, canon: int) -> bool:
-        """Whether a subject has one value of a predicate at a time, as far as that is known of the predicate."""
-        if canon not in self._learned:  # once: it counts all its relations
-            known = predicates.label_of(self._conn, canon) in SINGLE
-            self._learned[canon] = known or predicates.is_learned_single(self._conn, canon)
-        return self._learned[canon]
+    def _order_versions(self, facts: Sequence[Relation]) -> None:
+        """Each fact of an older version of a document is replaced by that of the next: "Rates", "Rates v2"."""
+        uris = sources.uris_of(self._conn, frozenset[int]().union(*(fact.sources for fact in facts)))
+        documents: dict[tuple[str, str], dict[Version, Relation]] = defaultdict(dict)
+        for fact in facts:
+            for source in fact.sources:
+                base, suffix, version = document_of(uris[source])
+                documents[base.casefold(), suffix][version] = fact
+        for document in documents.values():
+            for version, newer in pairwise(sorted(document)):
+                old, new = document[version], document[newer]
+                if old.superseded_by == new.id or old.sources & new.sources:
+                    continue
+                if old.superseded_by and (row := revisions.find_between(self._conn, old.id, old.superseded_by)):
+                    self.undo(row, None)
+                number = ".".join(map(str, newer))
+                self.supersede(old, new, f"Version {number} of the document says so.", "rule")
 
-    def _same_document(self, one: Relation, other: Relation) -> bool:
-        """Whether one document, or two versions of it ("rates 2024", "rates 2025"), tell both."""
-        topics = [
-            {topic(title)[0].lower() for title in relations.titles_of(self._conn, of.sources)} for of in (one, other)
-        ]
-        return bool(one.sources & other.sources or (topics[0] & topics[1]) - {""})
-
-    def _order(self, new: Relation, others: Sequence[Relation]) -> None:
-        """Each of a row of relations ends where the next begins."""
-        reason = "There is one such fact at a time, and this one began later."
-        before = [
-            one
-            for one in others
-            if _may_replace(new.modality, one.modality)
-            and _key(one) < _key(new)
-            and (_day(one), one.last_asserted) != (_day(new), new.last_asserted)
-        ]
-        after = [one for one in others if _day(one) > _day(new) and _may_replace(one.modality, new.modality)]
-        same = (_day(new), new.last_asserted, new.modality)
-        level = [one for one in others if (_day(one), one.last_asserted, one.modality) == same]
-        for one in before:
-            if one.valid_to is None or one.valid_to > _begin(new):
-                self.supersede(one, new, reason, "rule")
+    def _order_by_time(self, new: Relation, others: Sequence[Relation]) -> None:
+        """Each of a row of values ends where the next begins; one that arrives late is put between."""
+        reason = "You said so later."
+        for other in others:
+            if (_day(other), other.last_asserted, other.modality) == (_day(new), new.last_asserted, new.modality):
+                self._revision("contradicts", other, new, "Both were said at the same time.", "rule", 1.0)
+                continue
+            is_before = _key(other) < _key(new) and _may_replace(new.modality, other.modality)
+            if is_before and (other.valid_to is None or other.valid_to > _begin(new)):
+                self.supersede(other, new, reason, "rule")
+        after = [other for other in others if _day(other) > _day(new) and _may_replace(other.modality, new.modality)]
         if after:
             self.supersede(new, min(after, key=_key), reason, "rule")
-        for one in level:
-            self._revision("contradicts", one, new, "Both are told of the same time.", "rule", 1.0)
 
     def _end(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
         """Ends the old relation when the new one, which says that it no longer holds, says so."""
@@ -159,7 +149,7 @@ class Superseder:
             return
         names = graph.object_labels(self._conn, [old.object, new.object])
         if old.superseded_by is None and (not old.predicate or self._may_exclude(old, new, names)):
-            self.supersede(old, new, "Its note was edited, and says so instead.", "rule")
+            self.supersede(old, new, "You edited the note.", "rule")
             self.edited.add(old.id)
 
     # What a model has to judge --------------------------------------------------------------------
@@ -216,17 +206,16 @@ class Superseder:
             self.supersede(old, new, why, "model", conf)
 
     def _is_sure(self, old: Relation, new: Relation, decision: Decision) -> bool:
-        """Whether the one can stand where the other stood, as far as modality, form and the model itself tell: a number
-        takes no name's place but for one predicate, and one person's value no other person's. Small models say of too
-        much that it replaces something."""
+        """Whether the new fact can replace the old one, as far as modality, subject, slot and the model itself say."""
         if decision.confidence < MIN_CONFIDENCE or not _may_follow(old, new):
             return False
-        if old.canon == new.canon and (old.subject == new.subject or not old.predicate):
+        if old.subject == new.subject and old.canon == new.canon and old.predicate:
             return True
-        names = graph.object_labels(self._conn, [old.object, new.object])
-        if old.canon != new.canon and len({_is_quantity(name) for name in names.values()}) > 1:
+        if old.predicate and old.object != new.object and self._are_two_persons(old, new):
             return False
-        return old.subject == new.subject or old.object == new.object or not self._are_two_persons(old, new)
+        first, second = facts.by_id(self._conn, [old.id, new.id])
+        sentences = {id: words for id, _, words in relations.sentences(self._conn, [old.id, new.id])}
+        return fill_one_slot(first, second, sentences.get(old.id, first.quote), sentences.get(new.id, second.quote))
 
     def _are_two_persons(self, old: Relation, new: Relation) -> bool:
         return all(graph.object_type(self._conn, one.subject) == "person" for one in (old, new)) and (
@@ -260,7 +249,7 @@ class Superseder:
             if old is None or is_revised:
                 kept.append(new)
             else:
-                self._fold(old, new, "Both say the same of the same time.", "rule", 1.0)
+                self._fold(old, new, "Both say the same about the same time.", "rule", 1.0)
                 joined += 1
         return joined
 
@@ -320,7 +309,7 @@ class Superseder:
             rows = {one.id: one for one in relations.claims_by_id(self._conn, [revision.old, after.new])}
             old, new = rows.get(revision.old), rows.get(after.new)
             if old and new and not self._settled(old, new):
-                self.supersede(old, new, "What stood between them is not there any more.", after.author, after.conf)
+                self.supersede(old, new, "What came between them is gone.", after.author, after.conf)
 
     def supersede_again(self, facts: Collection[int]) -> None:
         """These relations have their evidence again: what they replaced when they lost it, they replace."""
@@ -375,12 +364,6 @@ class Superseder:
         self.touched.add(relation.id)
 
 
-def _is_replaced(one: Relation, new: Relation, names: Mapping[int, str], replaces: str) -> bool:
-    """Whether a relation is the one that a new one says it replaces."""
-    earlier = _day(one) <= _day(new) and _may_replace(new.modality, one.modality)
-    return earlier and same_value(names[one.object], replaces)
-
-
 def _begin(relation: Relation) -> int:
     """When it begins to hold: its valid time, else that of its newest evidence."""
     if relation.valid_from is not None:
@@ -433,12 +416,6 @@ def _tells_end(old: Relation, new: Relation) -> bool:
     """Whether the newer one tells that the older one is over, and not what came after it and is over, too."""
     later = new.modality == "past" and new.object != old.object and new.valid_from is not None
     return new.modality in ("past", "negated") and not later
-
-
-def _is_quantity(value: str) -> bool:
-    """Whether a value is a number, perhaps with a unit or two: "30 per week", not "102 mm ED refractor"."""
-    spoken = value.split()
-    return 3 * sum(word.strip("$€£~<>(")[:1].isdigit() for word in spoken) >= len(spoken)
 
 
 def _may_replace(new: Modality, old: Modality) -> bool:

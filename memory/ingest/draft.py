@@ -14,7 +14,7 @@ from itertools import islice
 from memory.errors import InvalidInputError
 from memory.facts.extraction import NOTHING_EXTRACTED
 from memory.facts.rules.extract import extract_by_rules
-from memory.facts.rules.fields import field_keys, find_things
+from memory.facts.rules.fields import find_things
 from memory.ingest.chunk import Draft, chunk_document, title_of
 from memory.ingest.masking import Masker
 from memory.nouns import TOLD, Document
@@ -89,7 +89,6 @@ class Drafting:
     def episodes(self) -> Iterator[Draft]:
         """In order; to be taken once."""
         document = self._document
-        keys = field_keys(document.text) if self._rules else frozenset[str]()
         things = find_things(document.text) if self._rules else frozenset[str]()
         line_maps = _LineMaps(document)
         cut = chunk_document(document, self._settings)
@@ -106,7 +105,7 @@ class Drafting:
             if self._rules:
                 found = extract_by_rules(
                     draft.text, draft.title, draft.at, draft.speaker or document.speaker, document.properties,
-                    not self._hashes, chat=bool(document.turns), spans=spans, field_keys=keys, things=things,
+                    not self._hashes, chat=bool(document.turns), spans=spans, things=things,
                     told=document.reader == TOLD,
                 )  # fmt: skip
             words = [draft.title, draft.text, draft.speaker or ""]
@@ -114,10 +113,6 @@ class Drafting:
                 words.append(draft.at.isoformat() if draft.at else "")
             if things:  # what stands under each is told of it
                 words.append("things")
-            if keys:  # and so are those that assert values of fields elsewhere in the note
-                predicates = [relation.predicate.lower().split() for relation in found.relations]
-                ends = {" ".join(predicate[place:]) for predicate in predicates for place in range(len(predicate))}
-                words += sorted((ends & keys) - field_keys(draft.text))
             digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
             self._hashes.append(digest)
             mentions = tuple(mention_rules.mentions(draft.text, draft.title))

@@ -181,14 +181,14 @@ class Knowledge:
             return asserter.correct(fact, self._state.mask(value), episode, len(said.text))
 
     def join_names(self, one: str, other: str) -> int:
-        """Two names mean one object: each finds both from now on, and their facts supersede each other; how many do.
-        Nothing is moved, so `separate_names` undoes it. NotFoundError; InvalidInputError if they are one already."""
+        """Two names mean one object: each finds both from now on. Nothing is moved and no fact is replaced (0), so
+        `separate_names` undoes it. NotFoundError; InvalidInputError if they are one already."""
         with self.transaction() as asserter:
             ones, others = self.objects_named(asserter.conn, one), self.objects_named(asserter.conn, other)
             if set(ones) & set(others):
                 raise InvalidInputError(f"{one!r} and {other!r} are one already.")
             asserter.join_objects(ones, others)
-            return len(asserter.result().revisions)
+            return 0
 
     def separate_names(self, one: str, other: str) -> int:
         """Two names mean different objects: the opposite of `join_names`, also where a model took one for the other's

@@ -187,14 +187,18 @@ def join(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
     """Finds each of these objects under the names of those, too, and the other way round; nothing else is touched."""
     for mine, theirs in ((ones, others), (others, ones)):
         conn.execute(
-            "INSERT OR IGNORE INTO alias(norm, surface, node_id, origin) SELECT a.norm, a.surface, o.value, 'user'"
-            f" FROM json_each(?) o, alias a WHERE a.node_id IN {LISTED}",
+            "INSERT INTO alias(norm, surface, node_id, origin) SELECT a.norm, a.surface, o.value, 'user'"
+            f" FROM json_each(?) o, alias a WHERE a.node_id IN {LISTED}"
+            " ON CONFLICT DO UPDATE SET origin = 'user' WHERE origin = 'place'",
             (id_list(mine), id_list(theirs)),
         )
 
 
 def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
     """Takes from each of these objects the names that it got from those, and the other way round."""
+    places = "UPDATE alias SET origin = 'place' WHERE origin = 'user' AND node_id IN (SELECT value FROM json_each(?))"
+    own_name = "surface = (SELECT label FROM node WHERE id = node_id)"
+    conn.execute(f"{places} AND {own_name}", (id_list([*ones, *others]),))
     for mine, theirs in ((ones, others), (others, ones)):
         conn.execute(
             "DELETE FROM alias WHERE origin IN ('user', 'told') AND node_id IN (SELECT value FROM json_each(?1))"
@@ -258,9 +262,24 @@ def names_of(conn: Connection, object: int) -> list[str]:
 
 
 def namesakes(conn: Connection, object: int) -> list[int]:
-    """The live objects that share a name with it."""
+    """The live objects that share a name with it. The name of a place is its own, whoever else is called so."""
     query = "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
-    return select_ids(conn, f"{query} WHERE a.node_id = ? AND {is_live('n')}", object)
+    shared = "a.origin <> 'place' AND b.origin <> 'place'"
+    return select_ids(conn, f"{query} WHERE a.node_id = ? AND {shared} AND {is_live('n')}", object)
+
+
+def find_subjects(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> tuple[set[int], set[int]]:
+    """Those of these objects that rules have made subjects of facts of one of these `sources`, and those that are
+    subjects of others: of other contacts where the sources are contacts, of other notes where they are notes."""
+    rows = conn.execute(
+        "SELECT DISTINCT e.src, o.source_id IN (SELECT value FROM json_each(?2)) FROM edge e"
+        " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id AND v.extractor = 'rule'"
+        " JOIN episode o ON o.node_id = v.episode_id JOIN source s ON s.id = o.source_id"
+        " WHERE e.kind = 'rel' AND e.src IN (SELECT value FROM json_each(?1)) AND ((s.reader = 'contacts') = EXISTS ("
+        " SELECT 1 FROM source c WHERE c.reader = 'contacts' AND c.id IN (SELECT value FROM json_each(?2))))",
+        (id_list(objects), id_list(sources)),
+    ).fetchall()
+    return {node for node, is_own in rows if is_own}, {node for node, is_own in rows if not is_own}
 
 
 def named_between(

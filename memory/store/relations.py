@@ -316,12 +316,6 @@ def _relation(row: tuple[Any, ...]) -> Relation:
     return Relation._make((*row[:-1], frozenset(map(int, str(row[-1]).split(",")))))
 
 
-def titles_of(conn: Connection, sources: Iterable[int]) -> list[str]:
-    """The titles of these sources (by id)."""
-    rows = conn.execute(f"SELECT title FROM source WHERE id IN {LISTED}", (id_list(sources),))
-    return [title for (title,) in rows]
-
-
 def of_properties(conn: Connection, episode: int, extractor: str) -> list[int]:
     """Live relations that the properties of an episode's source say."""
     query = f"SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND {is_live('e')}"

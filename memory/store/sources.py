@@ -9,11 +9,13 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import AGENT_NOTES, FORGOTTEN, Document, ListedSource, Policy, Source
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, SOURCE_COLUMNS, id_list, insert_row, is_live, select_ids, source_from_row, to_json
+from memory.text.versions import document_of
 from memory.text.words import to_nfc
 from memory.time.timestamps import to_ms
 
 MAIL_READER = "eml"
 MAX_MAILS = 1_000  # mails that are looked at
+MAX_VERSIONS = 100  # of a document
 
 _READERS = "readers"  # in meta: the version of each
 _CHAT_NAME = "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # a memory of before has chats without one
@@ -353,6 +355,20 @@ def chat_sources(conn: Connection, name: str) -> list[int]:
 def fold_name(name: str) -> str:
     """The form under which names of chats are the same."""
     return " ".join(to_nfc(name).casefold().split())
+
+
+def uris_of(conn: Connection, ids: Collection[int]) -> dict[int, str]:
+    """id -> uri, of these sources."""
+    return dict(conn.execute(f"SELECT id, uri FROM source WHERE id IN {LISTED}", (id_list(sorted(ids)),)).fetchall())
+
+
+def list_versions(conn: Connection, source: int) -> list[int]:
+    """The ids of the sources that are versions of one document, by their names: "Rates.md", "Rates v2.md"."""
+    (uri,) = conn.execute("SELECT uri FROM source WHERE id = ?", (source,)).fetchone()
+    base, suffix, _ = document_of(uri)
+    query = "SELECT id, uri FROM source WHERE uri >= ? AND uri < ? ORDER BY id LIMIT ?"
+    rows = conn.execute(query, (base, f"{base}\U0010ffff", MAX_VERSIONS)).fetchall()
+    return sorted({source, *(id for id, other in rows if document_of(other)[:2] == (base, suffix))})
 
 
 def mail_people(conn: Connection) -> list[tuple[str, str]]:

@@ -17,8 +17,6 @@ _LEADING = word_set("facts", "leading")
 _SYNONYMS: dict[str, str] = {
     other: name for synonyms in tables("facts", "synonyms") for name, others in synonyms.items() for other in others
 }
-# What a person or thing has one of. Address and price are those of parts, too.
-SINGLE = frozenset(chain.from_iterable(tables("facts", "single")))
 # Of these the one person's answer is never another's.
 PERSONAL = frozenset(chain.from_iterable(tables("facts", "personal")))
 STREET = re.compile(

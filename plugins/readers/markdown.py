@@ -15,7 +15,7 @@ from plugins.readers.decode import text_of
 
 DATE_KEYS = ("date", "created", "day", "when", "published", "updated", "modified")  # the first that is a date wins
 
-_FENCE = re.compile(r" {0,3}(```|~~~)")
+_BODY = re.compile(r" {0,3}(?:```|~~~)|(?!\s*(?:[#<!\[]|[*_-]+\s*$)).*\w")  # no tag, picture, link or rule
 _HEADING = re.compile(r" {0,3}#[ \t]+(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}=+\s*$")
 
@@ -49,18 +49,14 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def first_heading(text: str) -> str | None:
-    """The first heading of level 1 outside of a code block."""
-    fence = None
-    above = ""
-    for line in text.split("\n"):
-        if (mark := _FENCE.match(line)) is not None and fence in (None, mark[1]):
-            fence = None if fence else mark[1]
-        elif fence is None:
-            if (heading := _HEADING.match(line)) is not None:
-                return heading[1].rstrip().removesuffix(" #").rstrip()
-            if above.strip() and _UNDERLINE.match(line):
-                return above.strip()
-        above = line
+    """The heading of level 1 that a text begins with, below lines of links, pictures and marks at most; a later one is
+    not what the note is called."""
+    lines = iter(text.split("\n"))
+    for line in lines:
+        if (heading := _HEADING.match(line)) is not None:
+            return heading[1].rstrip().removesuffix(" #").rstrip()
+        if _BODY.match(line):
+            return line.strip() if _UNDERLINE.match(next(lines, "")) else None
     return None
 
 

@@ -30,8 +30,9 @@ def teach(shell: Shell, *told: tuple[str, str, tuple[str, str, str], str]) -> li
             [receipt] = memory.remember_many([document])
             [id] = receipt.episode_ids
             relation = ExtractedRelation(
-                subject=subject, predicate=predicate, object=object, start=0, end=len(text), modality=modality
-            )  # type: ignore[arg-type]
+                subject=subject, predicate=predicate, object=object, start=0, end=len(text),
+                modality=modality, single=True,  # type: ignore[arg-type]
+            )  # fmt: skip
             memory.knowledge.assert_facts({id: Extraction((relation,))})
             found.append(id)
     return found

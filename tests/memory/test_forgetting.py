@@ -43,12 +43,12 @@ def home(memory: Memory, day: str, place: str) -> int:
     """A note of that day that says where Marta lives; its episode's id."""
     text = f"Marta lives in {place}."
     [id] = keep(memory, day, text).episode_ids
-    memory.knowledge.assert_facts({id: Extraction((relation("Marta", "lives in", place, len(text)),))})
+    memory.knowledge.assert_facts({id: Extraction((relation("Marta", "lives in", place, len(text), single=True),))})
     return id
 
 
-def relation(subject: str, predicate: str, object: str, end: int = 5) -> ExtractedRelation:
-    return ExtractedRelation(subject=subject, predicate=predicate, object=object, start=0, end=end)
+def relation(subject: str, predicate: str, object: str, end: int = 5, single: bool = False) -> ExtractedRelation:
+    return ExtractedRelation(subject=subject, predicate=predicate, object=object, start=0, end=end, single=single)
 
 
 def told_in_secret(memory: Memory) -> int:

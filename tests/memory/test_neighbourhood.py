@@ -19,10 +19,10 @@ def at(month: int) -> datetime:
 @pytest.fixture
 def town(fresh: Memory) -> Memory:
     """Ana has had two phones, one after the other; Bo is told of beside her, and Cy beside him."""
-    for month, phone in ((1, "0161 900"), (5, "0161 950")):
+    for month, version, phone in ((1, "", "0161 900"), (5, " v2", "0161 950")):
         properties = {"phone": phone}
         fresh.remember_many(
-            [Document(f"{phone}.md", "# Ana Ruiz", title="Ana Ruiz", at=at(month), properties=properties)]
+            [Document(f"Ana Ruiz{version}.md", "# Ana Ruiz", title="Ana Ruiz", at=at(month), properties=properties)]
         )
     fresh.remember_many(
         [

@@ -45,9 +45,10 @@ def test_frontmatter_becomes_properties_and_stays_in_the_text(read: Read) -> Non
     ("text", "title"),
     [
         ("# One\n# Two", "One"),
-        ("text\n\n# Later #\n", "Later"),
-        ("```\n# no heading\n```\n# Real", "Real"),
-        ("~~~sh\n# no\n```\n# no\n~~~\n# Real", "Real"),
+        ("# Boat #\n", "Boat"),
+        ("[[Home]] #boats\n\n# Boat\n", "Boat"),
+        ("text\n\n# Later\n", "name"),
+        ("```\n# no heading\n```\n# Late", "name"),
         ("Set apart\n=========\n", "Set apart"),
         ("#tag is no heading\n## nor is this", "name"),
         ("", "name"),

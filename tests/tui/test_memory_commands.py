@@ -192,9 +192,7 @@ async def test_undo_takes_back_one_after_the_other_what_was_done_here() -> None:
         plain = answer.trace.text
         await chat.send("/good")
         await chat.until(lambda: answer.trace.text == f"{plain} · good")
-        await give(
-            chat, '/same Ana, "Ana Lima"', "Ana and Ana Lima are one now. Replaced by it: 1 fact; /review shows them."
-        )
+        await give(chat, '/same Ana, "Ana Lima"', "Merged Ana and Ana Lima.")
         await give(chat, "/watch /notes", "Watching /notes.")
         await give(chat, "/me phone 0161", "phone: 0161")
         for said in (
@@ -229,7 +227,7 @@ async def test_undo_that_is_not_wanted_undoes_nothing() -> None:
 
 async def test_an_undo_that_fails_can_be_tried_again() -> None:
     async with chatting(world.client()) as chat:
-        await give(chat, "/same Ana = Anna", "Ana and Anna are one now.")
+        await give(chat, "/same Ana = Anna", "Merged Ana and Anna.")
         chat.client.down = "The memory daemon is not running."
         await chat.send("/undo")
         await chat.until(lambda: "The memory daemon is not running." in chat.words())
@@ -240,7 +238,7 @@ async def test_an_undo_that_fails_can_be_tried_again() -> None:
 async def test_names_are_written_with_a_comma() -> None:
     async with chatting(world.client()) as chat:
         await give(chat, "/apart Ana", "Write both names, with a comma between them: /apart Ana, Ana Lima")
-        await give(chat, "/apart Ana Lima, Ana Reis", "Ana Lima and Ana Reis are two now.")
+        await give(chat, "/apart Ana Lima, Ana Reis", "Separated Ana Lima and Ana Reis.")
 
 
 async def test_the_memory_is_looked_after() -> None:

@@ -116,10 +116,10 @@ class KnowingCommands(LimitingCommands, TellingCommands, UndoCommands):
         one, other = found[1] or found[2], found[3] or found[4]
         with self.tell_failures():
             reply = await self.link.call(lambda client: client.names(one, other, same))
-            now, before = ("one", "two") if same else ("two", "one")
+            before = "two" if same else "one"
             self.shared.note_done(
                 lambda client: client.names(one, other, not same), f"{one} and {other} are {before} again."
             )
-            facts = count(reply.replaced, "fact")
-            effect = f"Replaced by it: {facts}; /review shows them." if same else f"Taken back: {facts} replaced."
-            await self.conversation.say(f"{one} and {other} are {now} now. {effect} /undo takes it back.")
+            undone = f"; {count(reply.replaced, 'replacement')} undone" if reply.replaced else ""
+            done = f"Merged {one} and {other}" if same else f"Separated {one} and {other}{undone}"
+            await self.conversation.say(f"{done}. /undo takes it back.")

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from memory.facts.attributes import owner_pattern, owner_words, people_words, person_of
-from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
+from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.passages import Line, Passage
 from memory.text.languages import guess_language, word_set
 from memory.text.mentions import mentions
@@ -48,9 +48,7 @@ def people_facts(
 
 
 def _relation(subject: str, word: str, name: str, start: int, end: int) -> ExtractedRelation:
-    return ExtractedRelation(
-        subject=subject, predicate=word.lower(), object=name, start=start, end=end, cardinality="many", conf=0.9
-    )
+    return ExtractedRelation(subject=subject, predicate=word.lower(), object=name, start=start, end=end, conf=0.9)
 
 
 @cache
@@ -108,5 +106,4 @@ def _signature(passage: Passage, speaker: str) -> list[Line]:
 
 
 def _of_sender(speaker: str, predicate: str, value: str, start: int, end: int) -> ExtractedRelation:
-    form: Cardinality = "many" if predicate == "mail address" else "one"
-    return ExtractedRelation(subject=speaker, predicate=predicate, object=value, start=start, end=end, cardinality=form)
+    return ExtractedRelation(subject=speaker, predicate=predicate, object=value, start=start, end=end)

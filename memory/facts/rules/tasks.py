@@ -98,5 +98,5 @@ def _strip_marks(said: str) -> str:
 
 def _make_relation(subject: str, predicate: str, value: str, start: int, end: int) -> ExtractedRelation:
     return ExtractedRelation(
-        subject=subject, predicate=predicate, object=value, start=start, end=end, cardinality="one"
+        subject=subject, predicate=predicate, object=value, start=start, end=end, by_place=True, single=True
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from memory.facts.attributes import FAMILY, attribute_of, owner_pattern, person_of
-from memory.facts.extraction import OWNER, Cardinality, ExtractedRelation
+from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.passages import Passage
 from memory.facts.rules.phrases import value_kind
 from memory.nouns import Modality
@@ -96,8 +96,7 @@ def _attribute(match: re.Match[str], rules: _Rules) -> Iterator[ExtractedRelatio
 def _relation(
     predicate: str, value: str, start: int, end: int, *, modality: Modality = "asserted"
 ) -> ExtractedRelation:
-    form: Cardinality = "one"
     return ExtractedRelation(
-        subject=OWNER, predicate=predicate, object=value, start=start, end=end, modality=modality, cardinality=form,
+        subject=OWNER, predicate=predicate, object=value, start=start, end=end, modality=modality, single=True,
         conf=0.9,
     )  # fmt: skip

@@ -15,15 +15,15 @@ from plugins.embedders.static import StaticEmbedder
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
 NOTES = (
-    ("Mara Quill", "2025-01-10", "phone: 0161 496 07\nemployer: Saltworks\n\nMara Quill keeps the ferry."),
+    ("Mara Quill", "2025-01-10", "phone: 0161 496 07\nemployer: Saltworks"),
     ("Mara Quill", "2026-03-02", "phone: 0161 496 99\nemployer: Saltworks"),
-    ("Mara Quill", "2026-11-02", "employer: Harbour Office"),
+    ("Mara Quill", "2026-11-02", "phone: 0161 496 99\nemployer: Harbour Office\n\nMara Quill keeps the ferry."),
     ("Tobias Renn", "2025-05-01", "phone: 0161 555 01"),
     ("Tobias Renn", "2026-11-20", "phone: 0161 555 02"),
     ("Ida Holm", "2026-02-02", "phone: 0161 222 02"),
 )
 OFFICE = "Mara Quill, employer: Saltworks (2025-01-10 to 2026-11-02), then Harbour Office (as of 2026-11-02)"
-PHONE = "Mara Quill, phone: 0161 496 07 (2025-01-10 to 2026-03-02), then 0161 496 99 (as of 2026-03-02)"
+PHONE = "Mara Quill, phone: 0161 496 07 (2025-01-10 to 2026-03-02), then 0161 496 99 (since 2026-03-02)"
 TOBIAS = "Tobias Renn, phone: 0161 555 01 (2025-05-01 to 2026-11-20), then 0161 555 02 (as of 2026-11-20)"
 
 
@@ -33,7 +33,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with Memory.open(folder / "memory.db", embedder=StaticEmbedder()) as memory:
         for title, day, text in NOTES:
             at = datetime.fromisoformat(day).replace(hour=12, tzinfo=UTC)
-            memory.remember(f"# {title}\n\n{text}", title=title, source=f"/{day} {title}.md", at=at)
+            memory.remember(f"# {title}\n\n{text}", title=title, source=f"/{title}.md", at=at)
         yield memory
 
 
@@ -64,7 +64,7 @@ def test_what_changed_is_told_with_what_was_before(notes: Memory, question: str,
 
 def test_the_old_and_the_new_are_both_cited(notes: Memory) -> None:
     cited = [(one.quote, one.at and one.at.year) for one in ask(notes, "What changed about Tobias Renn?").citations]
-    assert cited == [("phone: 0161 555 01", 2025), ("phone: 0161 555 02", 2026)]
+    assert cited == [("phone: 0161 555 02", 2026), ("0161 555 01", 2025)]
 
 
 def test_where_no_fact_of_somebody_changed_that_is_said() -> None:

@@ -170,7 +170,8 @@ def test_chains_of_facts_say_since_when_and_leave_out_what_was_replaced(desk: De
     }
     for day, words in enumerate(told, 1):
         desk.note(f"note {day}", words, day)
-        assert_quoted(desk.memory, words, *told[words], valid_from=datetime(2024, 5, day, tzinfo=UTC))
+        begin = datetime(2024, 5, day, tzinfo=UTC)
+        assert_quoted(desk.memory, words, *told[words], valid_from=begin, single=False)
     lies = {fact.objects[-1]: fact.id for fact in desk.memory.facts("Ferrobank") if fact.predicate == "lies in"}
     desk.memory.knowledge.apply_decisions([Decision(lies["Utrecht"], lies["Delft"], "supersedes", 0.9)], "m")
     desk.ask("Where does the bank lie at which Mira works?")

@@ -168,7 +168,7 @@ def test_a_memory_that_holds_nothing_has_no_options(fresh: Memory) -> None:
 def test_a_model_elsewhere_sees_nothing_that_must_stay(fresh: Memory) -> None:
     fill(fresh, {"Shawn Levy": "local", "Free Guy": "any"})
     secret = "Aunt Zelda"
-    fresh.remember_many([document("Pond", "The pond is of Zelda Fitz."), document("List", "Admitted: Zelda Fitz.")])
+    fresh.remember_many([document("Pond", "The pond is of Zelda Fitz."), document("List", "We admitted Zelda Fitz.")])
     with fresh.store.writing() as conn:  # a text that must stay calls her so
         assert conn.execute("UPDATE node SET label = ? WHERE label = 'Zelda Fitz'", (secret,)).rowcount == 1
     assert any(f'"Pond" -> {secret} -> "List"' in option.label for option in explorer(fresh, "pond").options())

@@ -11,6 +11,7 @@ import pytest
 
 from memory import Memory
 from memory.facts.extraction import ExtractedRelation, Extraction
+from memory.nouns import AGENT_NOTES
 from memory.protocols import Embedder
 from memory.settings import FactSettings, MemorySettings
 
@@ -36,14 +37,17 @@ def written(memory: Memory, text: str, at: str, source: str | None = None) -> in
 
 def relation(text: str, quote: str, subject: str, predicate: str, object: str, **more: Any) -> ExtractedRelation:
     start = text.index(quote)
+    more.setdefault("single", True)
     return ExtractedRelation(
         subject=subject, predicate=predicate, object=object, start=start, end=start + len(quote), **more
     )
 
 
 def tell(memory: Memory, at: str, text: str, *told: tuple[str, str, str], model: str | None = None, **more: Any) -> Any:
-    """A note of that day that tells these relations with its whole text."""
+    """A note of that day that asserts these relations with its whole text; without a model, as the owner's own words,
+    which say what there is one of."""
     episode = written(memory, text, at)
+    more.setdefault("single", model is None)
     relations = tuple(relation(text, text, *one, **more) for one in told)
     return memory.knowledge.assert_facts({episode: Extraction(relations)}, model)
 
@@ -59,6 +63,14 @@ def assert_quoted(memory: Memory, quote: str, subject: str, predicate: str, obje
     assert texts
     told = {id: Extraction((relation(text, quote, subject, predicate, object, **more),)) for id, text in texts}
     memory.knowledge.assert_facts(told)
+
+
+def state_home(memory: Memory, at: str, name: str, place: str, agent: bool = True) -> None:
+    """An agent, or the owner, says where somebody lives now."""
+    text, uri = f"{name} lives in {place} now.", f"{AGENT_NOTES}bot/{place}" if agent else f"/n/{place}.md"
+    receipt = memory.remember(text, None, uri, day(at), speaker="bot (agent)" if agent else None)
+    fact = relation(text, text, name, "lives in", place)
+    memory.knowledge.assert_facts({receipt.episode_ids[0]: Extraction((fact,))})
 
 
 def held(memory: Memory, name: str, **how: Any) -> list[str]:

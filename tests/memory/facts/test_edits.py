@@ -22,7 +22,6 @@ FORMS = {
     "field": "# Car\n\nInsurer: {}\n",
     "list item": "# Car\n\n- Plate: AB 123\n- Insurer: {}\n- Colour: red\n",
     "table": "# Garage\n\n| thing | insurer |\n| --- | --- |\n| Car | {} |\n| Van | Helvia |\n",
-    "row since": "# Garage\n\n| thing | insurer | since |\n| --- | --- | --- |\n| Car | {} | 2021 |\n",
 }
 QUESTION = "Which insurer does the car have?"
 
@@ -93,7 +92,7 @@ def test_a_value_that_is_edited_in_place_ends_when_the_edit_is_seen(
     assert "Nordlicht" in then.splitlines()[0] and "Alpina" not in then
 
 
-def test_a_property_that_is_edited_replaces_what_a_copy_of_its_note_still_says(memory: Memory, tmp_path: Path) -> None:
+def test_a_property_that_is_edited_replaces_its_value_in_that_note_alone(memory: Memory, tmp_path: Path) -> None:
     note, copy = tmp_path / "Ozzie Penhale.md", tmp_path / "backup" / "Ozzie Penhale.md"
     copy.parent.mkdir()
     contacts = (
@@ -106,13 +105,14 @@ def test_a_property_that_is_edited_replaces_what_a_copy_of_its_note_still_says(m
     write(memory, copy, before)
 
     def phones() -> list[str]:
-        return [one.objects[1] for one in memory.facts("Ozzie Penhale") if one.predicate == "phone"]
+        return [fact.objects[1] for fact in memory.facts("Ozzie Penhale") if fact.predicate == "phone"]
 
     write(memory, note, after)
     (revision,) = memory.revisions()
-    assert (revision.old.objects[1], revision.new.objects[1]) == values and phones() == [values[1]]
+    assert (revision.old.objects[1], revision.new.objects[1]) == values
+    assert sorted(phones()) == [values[1], values[0], values[0]], "the copy and the table still say the old one"
     write(memory, copy, after)
-    assert [one.id for one in memory.revisions()] == [revision.id] and phones() == [values[1]], "the copy follows"
+    assert sorted(phones()) == [values[1], values[1], values[0]]
 
 
 def test_what_changed_tells_what_a_note_said_until_it_was_edited(memory: Memory, tmp_path: Path) -> None:
@@ -130,13 +130,6 @@ def test_what_changed_tells_what_a_note_said_until_it_was_edited(memory: Memory,
     assert isinstance(answer, Answer)
     assert "phone: 01326 555 014" in answer.text.splitlines()[0]
     assert answer.text.splitlines()[1].startswith("- earlier: Ozzie Penhale, phone: none, and proud of it (until ")
-
-
-def test_a_row_that_is_edited_with_its_date_begins_then(memory: Memory, tmp_path: Path) -> None:
-    for insurer, since in (("Alpha", "2021-01-01"), ("Beta", "2024-05-01")):
-        write(memory, tmp_path / "garage.md", FORMS["row since"].format(insurer).replace("| 2021 |", f"| {since} |"))
-    (fact,) = (one for one in memory.facts("Car") if is_insurer(one))
-    assert (fact.objects[1], fact.valid_from) == ("Beta", datetime(2024, 5, 1, tzinfo=UTC))
 
 
 def test_prose_that_is_edited_answers_as_of_a_day_before(memory: Memory, tmp_path: Path) -> None:
@@ -206,14 +199,6 @@ def test_a_value_that_comes_back_by_an_edit_holds_anew(memory: Memory, tmp_path:
     days = [write(memory, path, text.format(one)) for one in ("Nordlicht", "Alpina", "Nordlicht")]
     assert [insurers(memory, day) for day in days] == [["Nordlicht"], ["Alpina"], ["Nordlicht"]]
     assert [revision.new.objects[1] for revision in memory.revisions()] == ["Nordlicht", "Alpina"]
-
-
-def test_what_a_log_gains_is_from_its_day(memory: Memory, tmp_path: Path) -> None:
-    path = tmp_path / "log.md"
-    write(memory, path, "# Car\n\n## 2025-02-01\n\nInsurer: Nordlicht\n")
-    write(memory, path, "# Car\n\n## 2025-02-01\n\nInsurer: Nordlicht\n\n## 2025-06-01\n\nInsurer: Alpina\n")
-    assert insurers(memory, datetime(2025, 3, 1, tzinfo=UTC)) == ["Nordlicht"]
-    assert insurers(memory, datetime(2025, 7, 1, tzinfo=UTC)) == ["Alpina"]
 
 
 def test_forgetting_takes_earlier_versions_with_it(memory: Memory, tmp_path: Path) -> None:

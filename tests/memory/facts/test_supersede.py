@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -19,7 +18,7 @@ from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.extraction import OWNER, ExtractedThesis, Extraction
 from memory.nouns import Decision, Fact
 from memory.protocols import Embedder
-from memory.store import edge_memory, facts, predicates, relations
+from memory.store import edge_memory, facts, relations
 from memory.store.connect import Connection
 from memory.store.edge_memory import Slots
 from tests.examples import examples
@@ -105,33 +104,14 @@ def test_a_person_decides(fresh: Memory, verdict: Any, now: list[str]) -> None:
     assert held(fresh, "Ana") == ["lives in Leipzig", "lives in Utrecht"]
 
 
-@pytest.mark.parametrize("day", ["2023-09-03", "2023-01-15"], ids=["replaced", "disputed"])
 @pytest.mark.parametrize("verdict", ["keep", "both", "old"])
-def test_what_a_person_decided_can_be_asked_again(fresh: Memory, verdict: Any, day: str) -> None:
+def test_what_a_person_decided_can_be_asked_again(fresh: Memory, verdict: Any) -> None:
     tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
-    tell(fresh, day, "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
+    tell(fresh, "2023-09-03", "Ana moved to Leipzig.", ("Ana", "lives in", "Leipzig"))
     (found,), before = fresh.revisions(), state(fresh)
     fresh.settle(found.id, verdict)
     assert fresh.settle(found.id, "open") == found and fresh.revisions() == [found]
     assert state(fresh) == before
-
-
-def test_what_cannot_be_decided_stays_open(fresh: Memory) -> None:
-    tell(fresh, "2023-01-15", "Ana lives in Utrecht.", ("Ana", "lives in", "Utrecht"))
-    tell(fresh, "2023-01-15", "Ana lives in Leipzig.", ("Ana", "lives in", "Leipzig"))
-    (revision,) = fresh.revisions()
-    assert revision.relation == "contradicts"
-    assert held(fresh, "Ana") == ["lives in Leipzig", "lives in Utrecht"]
-    fresh.settle(revision.id, "keep")
-    assert held(fresh, "Ana") == ["lives in Leipzig"]
-
-
-def test_what_one_note_lists_holds_side_by_side(fresh: Memory) -> None:
-    text = "Phones of Ana: 111 and 222."
-    episode = written(fresh, text, "2023-01-15")
-    both = [relation(text, text, "Ana", "phone", number, cardinality="one") for number in ("111", "222")]
-    fresh.knowledge.assert_facts({episode: Extraction(tuple(both))})
-    assert held(fresh, "Ana") == ["phone 111", "phone 222"] and fresh.revisions() == []
 
 
 def test_a_negation_ends_a_fact_without_another(fresh: Memory) -> None:
@@ -160,14 +140,6 @@ def test_a_plan_replaces_a_plan_and_a_fact_replaces_both(fresh: Memory) -> None:
     assert held(fresh, "Orbit") == ["launch date 1 July"]
 
 
-def test_a_note_says_what_was_there_before(fresh: Memory) -> None:
-    tell(fresh, "2024-11-05", "The desk goes from 149 to 165.", ("desk", "costs", "165"), replaces="149")
-    (revision,) = fresh.revisions()
-    assert (revision.old.objects[1], revision.new.objects[1]) == ("149", "165")
-    assert held(fresh, "desk") == ["costs 165"]
-    assert held(fresh, "desk", as_of=day("2024-06-01")) == ["costs 149"]
-
-
 def test_an_old_page_that_turns_up_again_brings_nothing_back(fresh: Memory) -> None:
     tell(fresh, "2023-01-01", "Rent: 690", ("flat", "rent", "690"))
     tell(fresh, "2024-01-01", "Rent: 735", ("flat", "rent", "735"))
@@ -186,41 +158,20 @@ def test_an_old_page_that_turns_up_again_brings_nothing_back(fresh: Memory) -> N
 
 
 def test_a_value_that_comes_back_holds_again(fresh: Memory) -> None:
-    tell(fresh, "2023-01-01", "I work with Trados.", (OWNER, "works with", "Trados"), cardinality="one")
-    tell(fresh, "2023-11-01", "I work with memoQ.", (OWNER, "works with", "memoQ"), cardinality="one")
-    back = {"cardinality": "one", "replaces": "memoQ"}
-    tell(fresh, "2025-02-01", "Trados again instead of memoQ.", (OWNER, "works with", "Trados"), **back)
+    tell(fresh, "2023-01-01", "I work with Trados.", (OWNER, "works with", "Trados"), single=True)
+    tell(fresh, "2023-11-01", "I work with memoQ.", (OWNER, "works with", "memoQ"), single=True)
+    tell(fresh, "2025-02-01", "Trados again instead of memoQ.", (OWNER, "works with", "Trados"))
     assert held(fresh, "me") == ["works with Trados"]
     assert held(fresh, "me", as_of=day("2024-01-01")) == ["works with memoQ"]
     assert held(fresh, "me", as_of=day("2023-05-01")) == ["works with Trados"]
 
 
-def test_a_row_of_a_table_is_replaced_in_versions_of_its_document_only(tmp_path: Path, static: Embedder) -> None:
-    table = "| client | EUR/word |\n|---|---|\n| Alba | {} |\n| Brenta | 0.15 |\n"
-    with Memory.open(tmp_path / "memory.db", embedder=static) as memory:
-        for title, at, rate in (("Rates 2023", "2023-01-05", 0.11), ("Rates 2024", "2024-01-05", 0.12)):
-            memory.remember(table.format(rate), source=title, title=title, at=day(at))
-        memory.remember(table.format(0.3), source="Offers", title="Offers for Zena", at=day("2024-06-01"))
-        assert held(memory, "Alba") == ["eur/word 0.12", "eur/word 0.3"]
-        assert held(memory, "Alba", as_of=day("2023-05-01")) == ["eur/word 0.11"]
-
-
 def test_a_value_that_only_says_more_replaces_nothing(fresh: Memory) -> None:
-    one = {"cardinality": "one"}
-    tell(fresh, "2023-01-01", "Take: morning, before food", ("patch", "take", "morning, before food"), **one)
-    tell(fresh, "2024-01-01", "Take: morning", ("patch", "take", "morning"), **one)
+    tell(fresh, "2023-01-01", "Take: morning, before food", ("patch", "take", "morning, before food"))
+    tell(fresh, "2024-01-01", "Take: morning", ("patch", "take", "morning"))
     assert fresh.revisions() == []
-    tell(fresh, "2024-02-01", "Take: evening", ("patch", "take", "evening"), **one)
+    tell(fresh, "2024-02-01", "Take: evening", ("patch", "take", "evening"))
     assert held(fresh, "patch") == ["take evening"]
-
-
-def test_a_change_that_is_told_again_brings_nothing_back(fresh: Memory) -> None:
-    tell(fresh, "2023-01-01", "from 690 to 735", ("flat", "rent", "735"), replaces="690")
-    tell(fresh, "2024-01-01", "from 735 to 780", ("flat", "rent", "780"), replaces="735")
-    tell(fresh, "2025-01-01", "It once went from 690 to 735.", ("flat", "rent", "735"), replaces="690")
-    assert held(fresh, "flat") == ["rent 780"]
-    tell(fresh, "2026-01-01", "back from 780 to 735", ("flat", "rent", "735"), replaces="780")
-    assert held(fresh, "flat") == ["rent 735"]
 
 
 def test_a_model_decides_what_no_rule_can(fresh: Memory) -> None:
@@ -393,7 +344,6 @@ def test_a_slot_with_very_many_values_is_in_order_too(fresh: Memory, monkeypatch
         (lambda conn: relations.of_slot(conn, 1, 1, 2, 5), "edge_slot"),
         (lambda conn: relations.find_incident(conn, [1], 400), "edge_rel_src"),
         (lambda conn: relations.find_incident(conn, [1], 400), "edge_rel_dst"),
-        (lambda conn: predicates.is_learned_single(conn, 1), "edge_slot"),
         (lambda conn: facts.list_about(conn, [1], 5, 5), "edge_gone_dst"),
         (lambda conn: facts.list_about(conn, [1], 5, 5, history=True), "edge_gone_src"),
     ],

@@ -112,7 +112,7 @@ class Life(RuleBasedStateMachine):
         subject=st.sampled_from(NAMES),
         object=st.sampled_from(PLACES),
         modality=st.sampled_from(["asserted", "past", "negated", "plan"]),
-        replaces=st.none() | st.sampled_from(PLACES),
+        form=st.sampled_from([{"single": True}, {"single": True, "by_place": True}, {}]),
         alias=st.none() | st.sampled_from(["Bo", "Annie"]),
         since=days,
         until=days,
@@ -124,7 +124,7 @@ class Life(RuleBasedStateMachine):
         subject: str,
         object: str,
         modality: Any,
-        replaces: str | None,
+        form: dict[str, bool],
         alias: str | None,
         since: int | None,
         until: int | None,
@@ -133,8 +133,8 @@ class Life(RuleBasedStateMachine):
         episode = self.picked("SELECT id FROM node WHERE kind = 'E' ORDER BY id", number)
         bounds = [None if at is None else START + timedelta(days=at * 20) for at in (since, until)]
         told = ExtractedRelation(
-            subject=subject, predicate="lives in", object=object, start=0, end=5, modality=modality, replaces=replaces,
-            valid_from=bounds[0], valid_to=bounds[1],
+            subject=subject, predicate="lives in", object=object, start=0, end=5, modality=modality,
+            valid_from=bounds[0], valid_to=bounds[1], **form,
         )  # fmt: skip
         thesis = ExtractedThesis(text=f"{subject}: {object}", objects=(subject, object), start=0, end=5)
         objects = (ExtractedObject(subject, "person", (alias,)),) if alias and subject != OWNER else ()

@@ -35,7 +35,7 @@ def told(text: str, told: bool = True) -> tuple[ExtractedRelation, ...]:
     ],
 )
 def test_a_plain_sentence_is_a_fact_of_which_there_is_one(text: str, predicate: str, value: str) -> None:
-    found = [(one.subject, one.predicate, one.object, one.modality) for one in told(text) if one.cardinality == "one"]
+    found = [(one.subject, one.predicate, one.object, one.modality) for one in told(text) if one.single]
     assert found == [(OWNER, predicate, value, "asserted")]
 
 

@@ -139,7 +139,7 @@ def test_what_is_left_when_replacements_are_taken_back(fresh: Memory) -> None:
         fresh.knowledge.assert_facts(
             {
                 episode: Extraction(
-                    (ExtractedRelation(subject="Ana", predicate="lives in", object=place, start=0, end=5),)
+                    (ExtractedRelation(subject="Ana", predicate="lives in", object=place, start=0, end=5, single=True),)
                 )
             }
         )
@@ -170,7 +170,7 @@ def test_what_comes_between_takes_them_apart(fresh: Memory) -> None:
         (tell if at < "2022" else again)(fresh, at, "Ana", place)
     assert fresh.maintenance.consolidate().joined == 1
     episode = fresh.remember(text.format("Riga"), source="late", at=day("2022-01-01")).episode_ids[0]
-    told = ExtractedRelation(subject="Ana", predicate="lives in", object="Riga", start=0, end=5)
+    told = ExtractedRelation(subject="Ana", predicate="lives in", object="Riga", start=0, end=5, single=True)
     fresh.knowledge.assert_facts({episode: Extraction((told,))})
     assert held(fresh, "Ana", as_of=day("2021-06-01")) == ["lives in Utrecht"]
     assert held(fresh, "Ana", as_of=day("2022-06-01")) == ["lives in Riga"]

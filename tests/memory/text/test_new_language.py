@@ -65,7 +65,7 @@ languages.DATA = Path(sys.argv[1])
 from memory.answering.features import expected_types
 from memory.answering.grounding import Proof, check_claim
 from memory.answering.options import resolve_followup
-from memory.facts.rules.phrases import valid_from
+from memory.facts.rules.validity import read_begin
 from memory.text.mentions import mentions
 from memory.text.sentences import sentences
 from memory.time.dates import parse_date
@@ -89,7 +89,7 @@ for question, since in (
     found = resolve_time(question, now, UTC)
     assert found is not None and found.since.date().isoformat() == since, (question, found)
 assert resolve_time("zakan vu brumit hol lasmor?", now, UTC) is None  # it asks for a time itself
-assert valid_from("Brum kosta 5 pri 3 trimor 2027", now).date().isoformat() == "2027-03-03"
+assert read_begin("Brum kosta 5 pri 3 trimor 2027", now).date().isoformat() == "2027-03-03"
 assert check_claim("Brum kosta du [1].", {1: Proof("Brum kosta 2.")}, "") is None
 assert check_claim("Brum kosta tri [1].", {1: Proof("Brum kosta 2.")}, "") is not None
 assert resolve_followup("kaj ma brum?", ["zak vu Tovin?"]) == "zak vu Tovin? kaj ma brum?"
