@@ -29,7 +29,7 @@ from daemon.watch.attempts import Attempts
 from daemon.watch.ingest import Ingest
 from daemon.watch.survey import Look
 from memory import Memory
-from memory.nouns import Fact, Revision
+from memory.nouns import Episode, Fact, Revision
 from plugins import manager
 from plugins.manager import Plugins
 
@@ -65,10 +65,10 @@ def read_folder(folder: Path, plugins: Plugins) -> Finding:
         facts, revisions = memory.knowledge.facts_by_id(ids), memory.revisions("all", limit=MOST)
         shown = {*facts, *(fact for one in revisions for fact in (one.old, one.new))}
         episodes = memory.sources.episodes(sorted({fact.episode_id for fact in shown}))
-        texts = {one.id: one.text for one in episodes}
+        passages = {one.id: one for one in episodes}
         return Finding(
             added.sources, memory.stats().episodes, added.skipped, facts, revisions, _rules_of(plugins, shown),
-            lines={fact.id: _line(texts[fact.episode_id], fact.quote) for fact in shown},
+            lines={fact.id: _line(passages[fact.episode_id], fact) for fact in shown},
             days={one.id: f"{one.at:%Y-%m-%d}" if one.at else "undated" for one in episodes},
         )  # fmt: skip
 
@@ -89,10 +89,11 @@ def _add(memory: Memory, plugins: Plugins, folder: Path, place: Path) -> wire.Ad
     return task.result()
 
 
-def _line(text: str, quote: str) -> str:
-    """The line of a quote."""
-    before, same, behind = text.partition(quote or text[:1])
-    return before.rpartition("\n")[2] + same + behind.partition("\n")[0]
+def _line(episode: Episode, fact: Fact) -> str:
+    """The line that a fact stands in; its quote where the source has no lines."""
+    texts = episode.text.split("\n")
+    numbers = episode.lines or range(episode.line or 0, (episode.line or 0) + len(texts))
+    return dict(zip(numbers, texts, strict=False)).get(fact.line or -1, fact.quote)
 
 
 def _rules_of(plugins: Plugins, facts: Iterable[Fact]) -> dict[int, str]:
