@@ -109,7 +109,7 @@ def _rules_of(plugins: Plugins, facts: Iterable[Fact]) -> dict[int, str]:
 
 
 def _rule_of(fact: Fact, extracted: Sequence[rules.Extracted]) -> str:
-    known = (fact.objects[-1], fact.predicate, fact.objects[0])
+    known = (fact.objects[-1], fact.predicate or "", fact.objects[0])
 
     def likeness(one: rules.Extracted) -> tuple[bool, ...]:
         relation = one.relation
