@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import command, data, gold, lifelog, losses, metrics, undone
+from benchmarks import command, data, gold, lifelog, losses, metrics, rules, undone
 from benchmarks.enrichment import Counted, Enriched, enrich
 from benchmarks.gold import Timeline
 from benchmarks.judge import is_right, is_stale
@@ -321,6 +321,7 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
             "failed": "failed",
         },
     )
+    rules.show([result for result in results if "rules" in result])
     lifelog.show(results)
     for result in results:
         for row in result.get("missed", ()):
@@ -380,6 +381,7 @@ def _run(options: argparse.Namespace) -> None:
             result = {"set": persona.name, "mode": mode, "noise": options.noise, "seed": options.seed,
                       "manners": options.manners}  # fmt: skip
             result |= score(persona, timeline, life) | {"embedder": embedder.name}
+            result["rules"] = rules.score(plugins, persona, options.times)
             results.append(result)
             for row in question_rows(persona.name, life.replies):
                 questions.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -387,7 +389,9 @@ def _run(options: argparse.Namespace) -> None:
                 _write(options.revisions, persona, life.revisions)
             if options.json:
                 print(json.dumps(result, ensure_ascii=False), flush=True)
-    results.append(lifelog.mean(results) | {"mode": mode})
+    mean = lifelog.mean(results) | {"mode": mode}
+    del mean["rules"]  # which are summed
+    results.append(mean)
     if options.json:
         print(json.dumps(results[-1]), flush=True)
     else:
