@@ -49,9 +49,8 @@ def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFil
     return package
 
 
-def find_date(stated: Any) -> datetime | None:
-    """When a document was written last, as its core properties say; None where they are those of an empty template."""
-    at = stated.modified or stated.created
+def find_date(at: datetime | None) -> datetime | None:
+    """The time that a document states as that of its last change; None if it is that of an empty template."""
     return None if at is None or at.replace(tzinfo=None) in _TEMPLATE_DATES else with_local_zone(at)
 
 
