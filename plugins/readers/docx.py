@@ -40,6 +40,8 @@ def read(path: Path, data: bytes) -> list[Document]:
     try:
         with open_package(data, "docx") as package:
             return [_Word(package).read()]
+    except RecursionError:  # which is a RuntimeError
+        raise
     except (*DAMAGED, KeyError, ValueError) as error:
         raise Unreadable(f"a damaged docx file: {error}") from error
 

@@ -22,7 +22,7 @@ _RULE = re.compile(r"\s*\|[-+|]+\|?\s*$")
 _CODE = ("src", "example")
 _LOGGED = re.compile(r'\s*(?:CLOCK: ?\[|- State "[^"]+" +from )')  # by Org itself, as time passes
 _COMMENT = re.compile(r"\s*#(?:\s|$)")
-_PLANNED = re.compile(r"[ \t]+(?=(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[])")
+_PLANNED = re.compile(r"(?<=[>\]])[ \t]+(?=(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[])")
 _STATE_KEYS = ("todo", "seq_todo", "typ_todo")
 _STATE = re.compile(r"[^\s(|]+|\|")
 _OF_FILE = ("title", "date")  # which are the document's own

@@ -21,6 +21,7 @@ from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
 
 MAX_SHEETS = 200
 MAX_EMPTY = 20_000  # rows without a value one after the other that hold cells, behind which nothing is looked for
+MAX_FORMAT = 200  # characters of the format of a number
 MAX_DIGITS = 400  # of a number as it is shown
 MAX_CELL = 32_767  # characters, as Excel has it
 
@@ -88,7 +89,9 @@ def _show_cell(cell: Any) -> str:
 
 def _show_unit(value: float, cell: Any) -> str:
     """A number with the words and signs that its format puts around it; "" if there are none."""
-    form = _MARKUP.sub(lambda part: part["sign"] or part["words"] or part["letter"] or "", cell.number_format)
+    form = _MARKUP.sub(
+        lambda part: part["sign"] or part["words"] or part["letter"] or "", cell.number_format[:MAX_FORMAT]
+    )
     parts = _PLACES.fullmatch(form.partition(";")[0])
     if parts is None or not (parts["before"].strip() or parts["after"].strip()):
         return ""
