@@ -9,17 +9,17 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 from memory.nouns import Document
+from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.archive import DAMAGED
 from plugins.readers.laid_out import LaidOut
-from plugins.readers.package import find_date, open_package, parse_xml
+from plugins.readers.package import attribute_of, find_date, name_of, open_package, parse_xml
 
 _WRAPPERS = frozenset("sdt sdtContent ins moveTo customXml smartTag AlternateContent Choice".split())
 _REMOVED = frozenset("del moveFrom Fallback rPr pPr sectPr sdtPr instrText delText delInstrText".split())
@@ -56,8 +56,10 @@ class _Word:
         self._in_list = False
         self._main = next((path for kind, path in self._relations("").values() if kind == "officeDocument"), "")
         self._links = self._relations(self._main)
-        self._styles = {_get(style, "styleId"): style for style in self._part("styles")}
-        self._asides = {(kind, _get(aside, "id")): aside for kind in _REFERENCES.values() for aside in self._part(kind)}
+        self._styles = {attribute_of(style, "styleId"): style for style in self._part("styles")}
+        self._asides = {
+            (kind, attribute_of(aside, "id")): aside for kind in _REFERENCES.values() for aside in self._part(kind)
+        }
 
     def read(self) -> Document:
         root = parse_xml(self._package.read(self._main))
@@ -69,8 +71,8 @@ class _Word:
             if count := sum(name.startswith(start) for name in names):
                 self._text.note(f"{count} {what} were not read")
         core = "docProps/core.xml"
-        stated = {_name(one): one.text for one in parse_xml(self._package.read(core))} if core in names else {}
-        at = find_date(_parse_time(stated.get("modified") or stated.get("created") or ""))
+        stated = {name_of(one): one.text for one in parse_xml(self._package.read(core))} if core in names else {}
+        at = find_date(parse_date(stated.get("modified") or stated.get("created") or ""))
         properties = {"author": stated.get("creator"), **{key: stated.get(key) for key in ("subject", "keywords")}}
         return self._text.close(stated.get("title") or None, at, properties)
 
@@ -105,7 +107,7 @@ class _Word:
 
     def _add_blocks(self, tree: Any) -> None:
         for block in _children(tree):
-            name = _name(block)
+            name = name_of(block)
             if name == "tbl":
                 self._add_table(block)
             elif name == "p":
@@ -129,23 +131,25 @@ class _Word:
     def _add_asides(self, tree: Any) -> None:
         """Text boxes, footnotes and comments below what they belong to; a comment is quoted."""
         for one in _walk(tree):
-            name = _name(one)
+            name = name_of(one)
             if name == "txbxContent":
                 self._add_blocks(one)
-            elif name in _REFERENCES and (aside := self._asides.pop((_REFERENCES[name], _get(one, "id")), None)):
+            elif name in _REFERENCES and (
+                aside := self._asides.pop((_REFERENCES[name], attribute_of(one, "id")), None)
+            ):
                 words = " ".join(self._words(aside, "\n").split())
                 is_comment = name == "commentReference"
-                self._text.add(f"> {_get(aside, 'author')}: {words}" if is_comment else words, self._number)
+                self._text.add(f"> {attribute_of(aside, 'author')}: {words}" if is_comment else words, self._number)
 
     def _add_table(self, table: Any) -> None:
         self._text.add("", self._number)
         above: dict[int, str] = {}
         for row in _rows(table):
-            cells = [cell for cell in _children(row) if _name(cell) == "tc"]
+            cells = [cell for cell in _children(row) if name_of(cell) == "tc"]
             words, column = [], 0
             for cell in cells:
-                merge, span = _find(cell, "tcPr", "vMerge"), _get(_find(cell, "tcPr", "gridSpan"), "val")
-                is_below = merge is not None and _get(merge, "val") != "restart"
+                merge, span = _find(cell, "tcPr", "vMerge"), attribute_of(_find(cell, "tcPr", "gridSpan"), "val")
+                is_below = merge is not None and attribute_of(merge, "val") != "restart"
                 above[column] = above.get(column, "") if is_below else " ".join(self._words(cell, "\n").split())
                 words.append(above[column])
                 column += int(span or 1)
@@ -166,7 +170,7 @@ class _Word:
         stands between paragraphs."""
         parts = []
         for one in _children(tree):
-            name = _name(one)
+            name = name_of(one)
             if name == "t":
                 parts.append(one.text or "")
             elif name in _MARKS:
@@ -177,10 +181,14 @@ class _Word:
                 parts.append(self._formula(one))
             elif name == "d":
                 begin, end = (_find(one, "dPr", f"{edge}Chr") for edge in ("beg", "end"))
-                inner = "|".join(self._words(side) for side in one if _name(side) == "e")
-                parts += ["(" if begin is None else _get(begin, "val"), inner, ")" if end is None else _get(end, "val")]
+                inner = "|".join(self._words(side) for side in one if name_of(side) == "e")
+                parts += [
+                    "(" if begin is None else attribute_of(begin, "val"),
+                    inner,
+                    ")" if end is None else attribute_of(end, "val"),
+                ]
             elif name == "hyperlink" and (words := self._words(one)):
-                url = self._links.get(_get(one, "id"), ("", ""))[1]
+                url = self._links.get(attribute_of(one, "id"), ("", ""))[1]
                 parts.append(f"[{words}]({url})" if words.strip() and url and words.strip() != url else words)
             elif name == "tbl":
                 rows = (", ".join(self._words(cell, " ").strip() for cell in _children(row)) for row in _rows(one))
@@ -196,24 +204,24 @@ class _Word:
         sides: defaultdict[str, str] = defaultdict(str)
         for side in tree:
             words = self._words(side)
-            sides[_name(side)] = f"({words})" if re.search(r"[\s+*/−-]", words) else words
-        sides["chr"] = _get(_find(tree, "naryPr", "chr"), "val") or "∫"
-        return _MATHS[_name(tree)].format_map(sides)
+            sides[name_of(side)] = f"({words})" if re.search(r"[\s+*/−-]", words) else words
+        sides["chr"] = attribute_of(_find(tree, "naryPr", "chr"), "val") or "∫"
+        return _MATHS[name_of(tree)].format_map(sides)
 
     def _find_kind(self, paragraph: Any) -> tuple[int, bool]:
         """The level of a heading, in whatever language its program speaks, 0 for other text; whether it is an item."""
         own = _find(paragraph, "pPr")
-        style_id = _get(_find(own, "pStyle"), "val")
-        is_item = _get(_find(own, "numPr", "numId"), "val") not in ("", "0")
-        outline = _get(_find(own, "outlineLvl"), "val")
+        style_id = attribute_of(_find(own, "pStyle"), "val")
+        is_item = attribute_of(_find(own, "numPr", "numId"), "val") not in ("", "0")
+        outline = attribute_of(_find(own, "outlineLvl"), "val")
         for _ in range(10):  # a style may be based on itself
             style = self._styles.get(style_id)
-            name = _get(_find(style, "name"), "val")
+            name = attribute_of(_find(style, "name"), "val")
             if (heading := _HEADING.fullmatch(name)) or name == "Title":
                 return int(heading[1]) if heading else 1, False
             is_item = is_item or _LIST.match(name) is not None or _find(style, "pPr", "numPr") is not None
-            outline = outline or _get(_find(style, "pPr", "outlineLvl"), "val")
-            style_id = _get(_find(style, "basedOn"), "val")
+            outline = outline or attribute_of(_find(style, "pPr", "outlineLvl"), "val")
+            style_id = attribute_of(_find(style, "basedOn"), "val")
         level = int(outline) + 1 if outline.isdecimal() and outline != "9" else 0
         return level, is_item and not level
 
@@ -221,48 +229,31 @@ class _Word:
 def _children(tree: Any) -> Iterator[Any]:
     """The elements right below one that are there after all changes, as if those that only wrap others were not."""
     for one in tree:
-        name = _name(one)
+        name = name_of(one)
         if name in _WRAPPERS:
             yield from _children(one)
         elif name not in _REMOVED:
             yield one
 
 
-def _parse_time(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
-
-
 def _walk(tree: Any) -> Iterator[Any]:
     """The outermost boxes and the references below an element."""
     for one in _children(tree):
-        if _name(one) == "txbxContent" or _name(one) in _REFERENCES:
+        if name_of(one) == "txbxContent" or name_of(one) in _REFERENCES:
             yield one
         else:
             yield from _walk(one)
 
 
 def _rows(table: Any) -> Iterator[Any]:
-    return (row for row in _children(table) if _name(row) == "tr" and _find(row, "trPr", "del") is None)
+    return (row for row in _children(table) if name_of(row) == "tr" and _find(row, "trPr", "del") is None)
 
 
 def _find(tree: Any, *path: str) -> Any:
     """The element at that path below another; None if it is not there."""
     for name in path:
-        tree = next((one for one in tree if _name(one) == name), None) if tree is not None else None
+        tree = next((one for one in tree if name_of(one) == name), None) if tree is not None else None
     return tree
-
-
-def _name(one: Any) -> str:
-    return str(one.tag).rpartition("}")[2]
-
-
-def _get(one: Any, name: str) -> str:
-    """The attribute of that name in whichever namespace, "" if there is none."""
-    attributes = one.attrib.items() if one is not None else ()
-    return next((value for key, value in attributes if key.rpartition("}")[2] == name), "")
 
 
 @hookimpl

@@ -54,6 +54,17 @@ def find_date(at: datetime | None) -> datetime | None:
     return None if at is None or at.replace(tzinfo=None) in _TEMPLATE_DATES else with_local_zone(at)
 
 
+def name_of(element: Any) -> str:
+    """The name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def attribute_of(element: Any, name: str) -> str:
+    """The attribute of that name in whichever namespace; "" if there is none, or no element."""
+    attributes = element.attrib.items() if element is not None else ()
+    return next((value for key, value in attributes if key.rpartition("}")[2] == name), "")
+
+
 def parse_xml(data: bytes) -> Any:
     """The root of XML that declares no entities. ValueError for any other."""
     trees = import_library("defusedxml.ElementTree", "defusedxml")
