@@ -37,6 +37,8 @@ TOLD = "told"
 
 SOURCE_CODE = "source code"  # a property of such a source, with its language: its words are about what it does
 
+# Why a file is skipped that is another version of one that is read.
+SYNC_COPY = "a sync left another version of it, {}, which is read instead; to have both read, rename one"
 # Why a file is skipped of which a person said so, and one that holds what such a file held.
 FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
 SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it read all the same: pal add --again"
@@ -502,6 +504,7 @@ class Stats:
     objects: int
     edges: int
     skipped: int
+    copies: int  # files that count as one with another
     bytes: int
     embedder: str
     generation: int

@@ -236,7 +236,7 @@ class Plugins:
 def suffix_of(path: Path) -> str:
     """What tells the reader of a file: its suffix in lower case; that of mails for one that lies in a Maildir."""
     is_mail = path.parent.name in MAILDIR and _MAIL.match(path.name) is not None
-    return ".eml" if is_mail else path.suffix.lower()
+    return ".eml" if is_mail else path.suffix.lower().rstrip(".")
 
 
 class _MissingReranker:

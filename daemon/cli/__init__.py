@@ -7,6 +7,7 @@ pay. No command imports numpy, a database or a model SDK into this process; test
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from typing import Any
 
@@ -109,6 +110,12 @@ def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
 
 class Pal(click.Group):
     """Lists its commands by what they are for, and tells what the daemon could not do."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")  # of what a terminal that is not UTF-8 cannot show
+        return super().main(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -17,9 +17,10 @@ from daemon.terminal import display_safe, escape_unsafe
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on one line of stdout. Events carry their `type`."""
+    """One JSON document on one line of stdout, in ASCII where that is not UTF-8. Events carry their `type`."""
     data = wire.encode_event(value) if isinstance(value, wire.Event) else wire.encode(value)
-    click.echo(escape_unsafe(json.dumps(data, ensure_ascii=False)))
+    is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    click.echo(escape_unsafe(json.dumps(data, ensure_ascii=not is_utf8)))
 
 
 def say(text: str = "") -> None:

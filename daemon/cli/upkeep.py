@@ -159,14 +159,14 @@ def _print_status(now: wire.Status) -> None:
         rows.append(("Erasing", _describe_erasing(now.erasing)))
     if now.skipped_total:
         rows.append(("Skipped", f"{count(now.skipped_total, 'file')}; why: pal status --skipped"))
-    if now.review:
-        rows.append(("Review", f"{count(now.review, 'changed fact')} to look at: pal review"))
-    if now.night:
-        rows.append(("Night", night(now.night)))
-    if now.disk and now.disk.text:
-        rows.append(("Disk", now.disk.text))
-    if now.safe_mode:
-        rows.append(("Safe mode", now.safe_mode))
+    more = {
+        "Copies": now.copies and f"{count(now.copies, 'file')}, each counted as one with its original",
+        "Review": now.review and f"{count(now.review, 'changed fact')} to look at: pal review",
+        "Night": now.night and night(now.night),
+        "Disk": now.disk and now.disk.text,
+        "Safe mode": now.safe_mode,
+    }
+    rows += [(title, text) for title, text in more.items() if text]
     if now.damage:
         rows.append(("Damage", f"{', '.join(what for what, _ in now.damage)}; what to do: pal doctor"))
     if now.upkeep:

@@ -25,7 +25,7 @@ from typing import Any
 from daemon.reading.frames import PIECE, Amount, Contents, End, Piece, ReadRequest, Refusal, pack, unpack_request
 from memory.errors import InvalidInputError
 from memory.ingest.chunk import Draft, chunk_document
-from memory.ingest.draft import BROKEN_OFF, LEFT_OUT, MAX_EPISODES, DocumentDraft, Drafting
+from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, MAX_EPISODES, DocumentDraft, Drafting
 from memory.nouns import Document
 from memory.text.words import count_words
 from plugins import manager
@@ -231,7 +231,8 @@ class _Group:
         except InvalidInputError as error:
             self.unread[document.uri] = str(error)
             return count
-        self._left_out = self._left_out or draft.left_out
+        note = document.properties.get("note")  # of its reader
+        self._left_out = self._left_out or draft.left_out or (f"{IN_PART}{note}" if note else "")
         self.drafts.append(draft)
         self._pieces += mine
         self.episodes += count

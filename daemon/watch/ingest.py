@@ -21,6 +21,7 @@ from daemon.reading.process import Readers
 from daemon.settings import WatchSettings
 from daemon.watch import files
 from daemon.watch.attempts import LOOKING, Attempts
+from daemon.watch.copies import leave_copies
 from daemon.watch.files import Ignore, Walked, uri_of
 from daemon.watch.moves import Moves
 from daemon.watch.roots import Rules
@@ -119,6 +120,7 @@ class Ingest:
 
         self.attempts.begin(LOOKING)
         yield from self._walk(looks, disk, task, walked)
+        copies = leave_copies(disk)
         known, skipped = self._stored(looks, disk)
         gone = disk.find_gone(known, skipped)
         looks = disk.accept(looks, known, gone, skipped, judge)
@@ -126,7 +128,8 @@ class Ingest:
         self.moves.follow(disk, known, gone, moves)
         self.attempts.end([LOOKING])
         yield
-        yield from self._retire(believe(looks, gone, judge), task)
+        copied = {uri: known[uri] for uri in copies if uri in known}
+        yield from self._retire(believe(looks, gone, judge) | copied, task)
         self._leave_forgotten(disk, skipped, moves)
         disk.leave_kept(skipped)
         disk.leave_key_files(self.settings.key_files, known)

@@ -23,7 +23,7 @@ from daemon.watch.batch import Batch, BatchWriter
 from daemon.watch.files import Found
 from daemon.watch.survey import Sources, Survey
 from memory import Memory
-from memory.ingest.draft import BROKEN_OFF, LEFT_OUT, DocumentDraft
+from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, DocumentDraft
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
@@ -158,7 +158,7 @@ class Intake:
                 self._batch.gone += [source.uri for source in there]
         self._batch.read.append(uri)
         reason = self._skipped.get(uri, "")
-        is_partly_read = opened.file is None and reason.startswith((LEFT_OUT, BROKEN_OFF))
+        is_partly_read = opened.file is None and reason.startswith((LEFT_OUT, BROKEN_OFF, IN_PART))
         if reason and uri not in self._batch.unread and not is_partly_read:
             self._batch.readable.append(uri)
 

@@ -101,6 +101,7 @@ class Status:
     folders: tuple[Folder, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     skipped_total: int = 0
+    copies: int = 0  # files that hold what another one holds, or are older versions of one that a sync left
     model: str | None = None
     enrichment: Enrichment | None = None
     review: int = 0  # revisions that nobody has looked at

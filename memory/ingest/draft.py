@@ -26,6 +26,7 @@ from memory.text.sentences import sentences
 from memory.text.words import replace_surrogates, to_nfc
 
 LEFT_OUT = "too long: "  # how a reason begins why something of a document is not kept
+IN_PART = "in part: "  # and why something of a document was not read
 BROKEN_OFF = "read only in part: "  # and where the rest of the file could not be
 MAX_EPISODES = 10_000  # of a document: 2.4 million words; prose of 10 MiB has less
 MAX_LINES = 200_000  # of a document: a book that is wrapped at 80 columns has 130,000 in 10 MiB

@@ -24,6 +24,7 @@ from memory.stages import (
 from memory.store import vectors
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, to_json
+from memory.store.sources import count_copies
 from memory.store.traces import IS_WHOLE
 
 REPLAY: Tier = "R0"
@@ -185,6 +186,7 @@ def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
         objects=int(objects),
         edges=edges,
         skipped=_count(conn, "skip"),
+        copies=count_copies(conn),
         bytes=sum(file.stat().st_size for file in files if file.exists()),
         embedder=embedder,
         generation=generation,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import AGENT_NOTES, FORGOTTEN, Document, ListedSource, Policy, Source
+from memory.nouns import AGENT_NOTES, FORGOTTEN, SYNC_COPY, Document, ListedSource, Policy, Source
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, SOURCE_COLUMNS, id_list, insert_row, is_live, select_ids, source_from_row, to_json
 from memory.text.versions import document_of
@@ -91,6 +91,16 @@ def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
         (listed, listed),
     )
     return [uri for (uri,) in rows]
+
+
+def count_copies(conn: Connection) -> int:
+    """Live files that hold just what another one holds, and versions of files that a sync left."""
+    row = conn.execute(
+        "SELECT count(*) - count(DISTINCT sha256) + (SELECT count(*) FROM skip WHERE reason LIKE ?) FROM source"
+        " WHERE t_deleted IS NULL AND kind = 'file' AND sha256 IS NOT NULL AND instr(uri, '#') = 0",
+        (SYNC_COPY.format("%"),),
+    ).fetchone()
+    return int(row[0])
 
 
 def count_all(conn: Connection, folder: str) -> int:

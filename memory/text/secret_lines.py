@@ -90,6 +90,19 @@ _PIN = re.compile(
 _SAYS_WHEN = re.compile(r"(?!.*(?:[:=]|\b(?:is|ist|lautet)\b)).*[a-z]")  # words, and none that a value follows
 _INDIAN_POSTCODE = re.compile(r"PIN(?:[ -]?[Cc]ode)?\s?[:-]?\s?[1-9]\d{2} ?\d{3}$")  # also called so
 
+_ACCOUNT_LABEL = (  # of a bank account or a card, in the languages of most notes
+    r"(?:account|acct|acc|a/c|card)[.\s_-]{0,2}(?:numbers?|no|nr|\#)(?!\w)|(?:konto|karten)[\s-]?(?:nummer|nr)(?!\w)"
+    r"|\bkto(?:[.\s-]{0,2}nr)?(?!\w)|n\Sm\Sro (?:de |di |da )?(?:compte|cuenta|cont[oa])|numer konta"
+    r"|rekeningnummer|номер (?:сч[её]та|карты)|口座番号|账号|帳號|계좌번호|iban"
+)
+_ACCOUNT_SIGNS = ("acc", "a/c", "konto", "kto", "compte", "cuenta", "conto", "conta", "rekening", "card", "karte",
+    "счета", "счёта", "карты", "口座番号", "账号", "帳號", "계좌번호", "iban")  # fmt: skip
+_ACCOUNT = re.compile(
+    rf"(?:{_ACCOUNT_LABEL})[^\d\n‹]{{0,40}}?(?P<value>(?<![\w.,+])(?:[a-z]{{2}}\d\d(?:[ -]?[a-z\d]{{2,4}}){{3,8}}"
+    r"|(?!\d{4}-\d\d-\d\d\b|\d\d[ -]\d\d[ -]\d{4}\b)\d(?:[ /-]?\d){5,23}))(?![\w-]|[.,]\d)",
+    re.IGNORECASE,
+)
+
 _CODES = re.compile(
     r"(?:recovery|backup|rescue|2fa|two-factor|one-time|scratch|emergency|wiederherstellungs|sicherungs|ersatz|einmal|"
     r"notfall)[ _-]?(?:codes?|keys?|schlüssel|passw\w+)\b|\btan-?liste",
@@ -144,6 +157,9 @@ def find_labelled(text: str) -> Iterator[Found]:
             is_year = re.fullmatch(r"(?:19|20)\d\d", match["value"]) and _SAYS_WHEN.match(match["about"])
             if not is_year and not _INDIAN_POSTCODE.match(match[0]):
                 yield *match.span("value"), "pin"
+    for begin, end in _lines_with(lowered, _ACCOUNT_SIGNS):
+        for match in _ACCOUNT.finditer(text, begin, end):
+            yield *match.span("value"), "account-number"
     for begin, end in _lines_with(lowered, _CODES_SIGNS):
         if label := _CODES.search(text, begin, end) or _SEED.search(text, begin, end):
             yield from _codes(text, label.end(), end)

@@ -32,6 +32,7 @@ _MARKS = re.compile(
 _NUMBER = re.compile(r"(\(?(?:\d{1,3}|[A-Za-z])\)|\d{1,3}\.)\s")
 _FIRST_NUMBERS = frozenset("1. 1) (1) a) (a) A) (A)".split())
 _SPEAKER = re.compile(r"[^\W\d_a-z][^\s:]*+(?: [^\s:]++){0,3}+:(?:\s|$)")
+_LABEL = re.compile(r"[^\s:;][^:;\n]{0,40}+:(?:\s|$)")  # of a field, or of the first cell of a row
 _FENCE = re.compile(r"(?:`{3,}+|~{3,}+)(?![^`\n]*+`)")
 _RULE = re.compile(r"[-=_*:|+ \t\r]{2,}$")
 _WRAP_WIDTHS = range(45, 121)  # columns at which people and programs wrap prose
@@ -156,13 +157,13 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
 def _joined(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, bool]]:
     """One segment if the lines are hard-wrapped prose, else one for each. They are wrapped if nearly every line is
     full, which is to say that the next line's first word would not have fitted, and if some line starts in lower case,
-    as in running text some must."""
+    as in running text some must. Most lines of a list of fields, or of rows, begin with a label."""
     if len(lines) < 2:
         for _, words, end in lines:
             yield words, end, True
         return
     width = max(end - line for line, _, end in lines)
-    full = continued = 0
+    full = continued = labelled = 0
     # A text may begin in the middle of a line, which then tells nothing about the width.
     counted = lines[1:] if lines[0][0] == 0 and len(lines) > 2 else lines
     if width in _WRAP_WIDTHS:
@@ -170,7 +171,8 @@ def _joined(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[int,
             word = text[words:following].split(maxsplit=1)[0]
             full += end - line + 1 + len(word) + _RAGGED > width
             continued += word.lstrip(_OPENING)[:1].islower()
-    if continued and full >= _FULL_LINES * (len(counted) - 1):
+            labelled += _LABEL.match(text, words, following) is not None
+    if continued and 2 * labelled < len(counted) and full >= _FULL_LINES * (len(counted) - 1):
         yield lines[0][1], lines[-1][2], True
     else:
         for _, words, end in lines:

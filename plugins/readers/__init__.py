@@ -12,6 +12,7 @@ from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+from urllib.parse import unquote
 
 from memory.errors import PalimpsestError
 from memory.nouns import Document, Turn
@@ -150,7 +151,7 @@ class _Finish:
         return replace(
             document,
             uri=uri,
-            title=_title(document.title) or path.stem,
+            title=_title(document.title) or unquote(path.stem),
             kind="chat" if document.turns else "file",
             reader=self._reader.name,
             conversation=_title(document.conversation) or (path.stem if document.turns else None),

@@ -219,7 +219,8 @@ def _read_lines(path: Path, data: bytes) -> list[Document]:
 
 
 def _is_chat(value: Any) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get("messages"), list)
+    messages = value.get("messages") if isinstance(value, Mapping) else None
+    return isinstance(messages, list) and (not messages or any(map(_is_message, messages)))
 
 
 def _is_message(value: Any) -> bool:
@@ -278,5 +279,5 @@ def register_readers(register: Callable[[Reader], None]) -> None:
         "Chats in JSON, or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields"
     )
     register(
-        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=6, max_seconds=MAX_SECONDS, stream=stream)
+        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=7, max_seconds=MAX_SECONDS, stream=stream)
     )

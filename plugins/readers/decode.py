@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from contextlib import suppress
 
 from memory.text.words import replace_surrogates
 from plugins.readers import Unreadable
@@ -22,6 +23,24 @@ _MAGIC = (
     b"{\\rtf",
 )  # fmt: skip
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x08\x1b"))
+_DECLARED = re.compile(
+    rb"<meta\b[^<>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})|^\s*<\?xml[^<>]{0,100}?encoding=[\"']([\w.:-]{2,40})",
+    re.IGNORECASE,
+)
+_SUPERSETS = {  # what programs mean that state the first: https://encoding.spec.whatwg.org/#names-and-labels
+    "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
+}  # fmt: skip
+_GUESSED = (  # what is written without being declared
+    "cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp866 cp874 cp932 cp949 koi8-r koi8-u mac-roman"
+    " euc_jis_2004 gb18030 big5hkscs iso8859-2 utf-16-le utf-16-be"
+).split()
+_USUAL, _MARGIN = 1.3, 1.25  # how much likelier the usual one is, and how much likelier the chosen one must be
+_LATIN = "a-zA-Z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
+_NO_WORD = re.compile(  # a symbol within a word, or letters of two alphabets
+    f"[{_LATIN}][\u0080-\u00ac\u00ae-\u00b6\u00b8-\u00bf×÷†‡•‰ˆ˜][{_LATIN}]"
+    f"|[{_LATIN}](?![{_LATIN}])[^\\W\\d_]|(?![{_LATIN}])[^\\W\\d_][{_LATIN}]"
+)
 _LINE_END = re.compile("\r\n?")
 # Python and editors disagree whether these end a line; as spaces they cannot shift a line number.
 _NO_LINE_END = str.maketrans(dict.fromkeys("\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", " ") | {"\x00": None})
@@ -32,21 +51,23 @@ def is_binary(data: bytes) -> bool:
     if _mark(data) is not None:
         return False
     head = data[:SNIFFED]
-    if head.startswith(_MAGIC) or b"\x00" in head:
+    if head.startswith(_MAGIC):
         return True
+    if b"\x00" in head:
+        return _find_wide(head) is None
     return len(head) - len(head.translate(None, _CONTROL)) > len(head) // 10
 
 
-def text_of(data: bytes) -> str:
-    """The text in `data`: by its byte order mark, else UTF-8, else the likeliest single-byte encoding."""
+def text_of(data: bytes, declared: str | None = None) -> str:
+    """The text in `data`. Raises Unreadable if it is no text, or if nobody can tell in which encoding."""
     if is_binary(data):
         raise Unreadable("binary file")
-    return decode_bytes(data)
+    return decode_bytes(data, declared)
 
 
-def decode_bytes(data: bytes) -> str:
+def decode_bytes(data: bytes, declared: str | None = None) -> str:
     """`text_of` for bytes that are known to be text."""
-    return tidy(_decode(data))
+    return tidy(_decode(data, declared))
 
 
 def tidy(text: str) -> str:
@@ -54,25 +75,78 @@ def tidy(text: str) -> str:
     return replace_surrogates(_LINE_END.sub("\n", text).translate(_NO_LINE_END))
 
 
+def declared_in_markup(data: bytes) -> str | None:
+    """The encoding that a page or a file of XML states at its beginning."""
+    match = _DECLARED.search(data[:SNIFFED])
+    return (match[1] or match[2]).decode("ascii") if match else None
+
+
 def _mark(data: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 
 
-def _decode(data: bytes) -> str:
+def _decode(data: bytes, declared: str | None) -> str:
+    """By its byte order mark, else as UTF-8 or as declared, else as it most likely is."""
     encoding = _mark(data)
     if encoding is not None:
         return data.decode(encoding, "replace")
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        pass
+    if b"\x00" in data[:SNIFFED] and (wide := _find_wide(data[:SNIFFED])):
+        return data.decode(wide, "replace")
+    stated = _find_codec(declared, data)
+    # One byte may be any letter of a declared alphabet, but letters of UTF-8 come about by accident in no text.
+    for name in [stated, "utf-8"] if stated and not _is_alphabet(stated) else ["utf-8", stated]:
+        with suppress(UnicodeDecodeError):
+            if name:
+                return data.decode(name)
     # A UTF-8 file with broken bytes is still UTF-8; one where most of what is not ASCII is broken never was.
     text = data.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    if 2 * broken <= len(text) - len(text.encode("ascii", "ignore")):
+    if 2 * text.count("\ufffd") <= len(text) - len(text.encode("ascii", "ignore")):
         return text
-    # charset-normalizer was tried on 15 short Western, Polish and Russian texts and was right on 5, this on 12.
+    return data.decode(stated, "replace") if stated else _guess(data)
+
+
+def _find_codec(declared: str | None, data: bytes) -> str | None:
+    """The codec for a declared encoding, as browsers read it; None for one that is not known, or cannot be it."""
     try:
-        return data.decode("cp1252")
+        name = codecs.lookup((declared or "").strip().lower().removeprefix("x-")).name
+    except (LookupError, ValueError):
+        return None
+    is_wide = name.startswith(("utf-16", "utf-32"))
+    return None if is_wide and b"\x00" not in data[:SNIFFED] else _SUPERSETS.get(name, name)
+
+
+def _is_alphabet(codec: str) -> bool:
+    """Whether each byte is a character in it."""
+    try:
+        return len(b"\xe4".decode(codec)) == 1
     except UnicodeDecodeError:
-        return data.decode("latin-1")
+        return False
+
+
+def _find_wide(head: bytes) -> str | None:
+    """UTF-16 or UTF-32 without a mark, if that is what bytes with NUL among them are."""
+    import chardet
+
+    name = (chardet.detect(head[: len(head) & ~3])["encoding"] or "").lower()
+    return name if name.startswith(("utf-16", "utf-32")) else None
+
+
+def _guess(data: bytes) -> str:
+    """The text in the likeliest encoding. Raises Unreadable if another one is nearly as likely and reads otherwise.
+
+    Of 62 texts of one sentence in 16 encodings chardet told 55, charset-normalizer 34."""
+    import chardet
+
+    texts: dict[str, float] = {}
+    for found in chardet.detect_all(
+        data, ignore_threshold=True, include_encodings=_GUESSED, prefer_superset=True, compat_names=False
+    ):
+        with suppress(UnicodeDecodeError, TypeError):
+            text = data.decode(found["encoding"])  # type: ignore[arg-type]
+            if _NO_WORD.search(text) is None:
+                is_usual = found["encoding"] == "cp1252"
+                texts[text] = max(texts.get(text, 0), found["confidence"] * (_USUAL if is_usual else 1))
+    best, *others = sorted(texts, key=texts.__getitem__, reverse=True) or [""]
+    if not best or (others and texts[best] < _MARGIN * texts[others[0]]):
+        raise Unreadable("the encoding of its text is not known; save it as UTF-8, and it is read")
+    return best

@@ -1,88 +1,263 @@
-"""Word: headings, paragraphs, lists, links and tables; a citation names the paragraph; a row of a table is one."""
+"""Word: all words of a document as it is after its tracked changes; a citation names the paragraph; a row is one.
+
+The elements are known by their local names: a "Strict Open XML Document" has others in front of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from io import BytesIO
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from memory.nouns import Document
+from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers.archive import DAMAGED
 from plugins.readers.laid_out import LaidOut
-from plugins.readers.libraries import import_library
-from plugins.readers.package import find_date, open_package
+from plugins.readers.package import attribute_of, find_date, name_of, open_package, parse_xml
+
+_WRAPPERS = frozenset("sdt sdtContent ins moveTo customXml smartTag AlternateContent Choice".split())
+_REMOVED = frozenset("del moveFrom Fallback rPr pPr sectPr sdtPr instrText delText delInstrText".split())
+_MARKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_MATHS = {
+    "f": "{num}/{den}", "sSup": "{e}^{sup}", "sSub": "{e}_{sub}", "sSubSup": "{e}_{sub}^{sup}", "rad": "{deg}√{e}",
+    "nary": "{chr}_{sub}^{sup} {e}",
+}  # fmt: skip
+_REFERENCES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes", "commentReference": "comments"}
+_EDGES = ("headers", "footers")
+_NO_TEXT = {"word/charts/chart": "charts", "word/embeddings/": "embedded files"}
+_CELL_CHARS = 400  # a longer cell is no cell of a table of data
+_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+_LIST = re.compile(r"List (?:Bullet|Number)")
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    with open_package(data, "docx") as package:
-        states_dates = "docProps/core.xml" in package.namelist()  # the library makes some up
-    docx = import_library("docx", "python-docx")
     try:
-        file = docx.Document(BytesIO(data))
-        text = _text_of(file)
-        stated = file.core_properties
-    except MemoryError:
+        with open_package(data, "docx") as package:
+            return [_Word(package).read()]
+    except RecursionError:  # which is a RuntimeError
         raise
-    except Exception as error:  # whatever the library raises in the middle of XML that is wrong
+    except (*DAMAGED, KeyError, ValueError) as error:
         raise Unreadable(f"a damaged docx file: {error}") from error
-    at = find_date(stated) if states_dates else None
-    properties = {"author": stated.author, "subject": stated.subject, "keywords": stated.keywords}
-    return [text.close(stated.title or None, at, properties)]
 
 
-def _text_of(file: Any) -> LaidOut:
-    text = LaidOut()
-    number = 0
-    in_list = False
-    for block in file.iter_inner_content():
-        if hasattr(block, "rows"):
-            text.add("", number)
-            for row in block.rows:
-                number += 1
-                cells = {id(cell._tc): " ".join(cell.text.split()) for cell in row.cells}  # one that spans comes twice
-                text.add(f"| {' | '.join(cells.values())} |" if any(cells.values()) else "", number, apart=False)
-            text.add("", number)
-            in_list = False
-            continue
-        number += 1
-        said, level, is_item = _words(block), _level(block), _is_item(block)
-        if in_list and not is_item:
-            text.add("", number)
-        if said.strip():
-            text.add(f"- {said}" if is_item else said, number, level, apart=not is_item)
-        in_list = is_item
-    return text
+class _Word:
+    """A document, its parts and the lines that are made of them."""
+
+    def __init__(self, package: ZipFile) -> None:
+        self._package = package
+        self._text = LaidOut()
+        self._number = 0
+        self._in_list = False
+        self._main = next((path for kind, path in self._relations("").values() if kind == "officeDocument"), "")
+        self._links = self._relations(self._main)
+        self._styles = {attribute_of(style, "styleId"): style for style in self._part("styles")}
+        self._asides = {
+            (kind, attribute_of(aside, "id")): aside for kind in _REFERENCES.values() for aside in self._part(kind)
+        }
+
+    def read(self) -> Document:
+        root = parse_xml(self._package.read(self._main))
+        self._add_blocks(root)
+        for kind in _EDGES:
+            self._add_edges(kind.removesuffix("s"))
+        names = self._package.namelist()
+        for start, what in _NO_TEXT.items():
+            if count := sum(name.startswith(start) for name in names):
+                self._text.note(f"{count} {what} were not read")
+        core = "docProps/core.xml"
+        stated = {name_of(one): one.text for one in parse_xml(self._package.read(core))} if core in names else {}
+        at = find_date(parse_date(stated.get("modified") or stated.get("created") or ""))
+        properties = {"author": stated.get("creator"), **{key: stated.get(key) for key in ("subject", "keywords")}}
+        return self._text.close(stated.get("title") or None, at, properties)
+
+    def _relations(self, part: str) -> dict[str, tuple[str, str]]:
+        """What a part refers to by an id: the kind and the path or address."""
+        folder, name = posixpath.split(part)
+        path = posixpath.join(folder, "_rels", f"{name}.rels")
+        relations = parse_xml(self._package.read(path)) if path in self._package.namelist() else ()
+        found = {}
+        for one in relations:
+            target = one.get("Target", "")
+            if one.get("TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            found[one.get("Id", "")] = one.get("Type", "").rpartition("/")[2], target
+        return found
+
+    def _part(self, kind: str) -> Any:
+        """The elements of the part of that kind, if there is one."""
+        path = next((path for name, path in self._links.values() if name == kind), "")
+        return parse_xml(self._package.read(path)) if path in self._package.namelist() else ()
+
+    def _add_edges(self, kind: str) -> None:
+        """Headers or footers, each text once, below the rest."""
+        seen = set()
+        for name, path in self._links.values():
+            if name == kind and path in self._package.namelist():
+                root = parse_xml(self._package.read(path))
+                words = " ".join(self._words(root).split())
+                if words not in seen:
+                    seen.add(words)
+                    self._add_blocks(root)
+
+    def _add_blocks(self, tree: Any) -> None:
+        for block in _children(tree):
+            name = name_of(block)
+            if name == "tbl":
+                self._add_table(block)
+            elif name == "p":
+                self._add_paragraph(block)
+            elif name == "altChunk":
+                self._text.note("a part in another format was not read")
+            else:
+                self._add_blocks(block)
+
+    def _add_paragraph(self, paragraph: Any) -> None:
+        self._number += 1
+        level, is_item = self._find_kind(paragraph)
+        words = self._words(paragraph)
+        if self._in_list and not is_item:
+            self._text.add("", self._number)
+        if words.strip():
+            self._text.add(f"- {words}" if is_item else words, self._number, level, apart=not is_item)
+        self._in_list = is_item
+        self._add_asides(paragraph)
+
+    def _add_asides(self, tree: Any) -> None:
+        """Text boxes, footnotes and comments below what they belong to; a comment is quoted."""
+        for one in _walk(tree):
+            name = name_of(one)
+            if name == "txbxContent":
+                self._add_blocks(one)
+            elif name in _REFERENCES and (
+                aside := self._asides.pop((_REFERENCES[name], attribute_of(one, "id")), None)
+            ):
+                words = " ".join(self._words(aside, "\n").split())
+                is_comment = name == "commentReference"
+                self._text.add(f"> {attribute_of(aside, 'author')}: {words}" if is_comment else words, self._number)
+
+    def _add_table(self, table: Any) -> None:
+        self._text.add("", self._number)
+        above: dict[int, str] = {}
+        for row in _rows(table):
+            cells = [cell for cell in _children(row) if name_of(cell) == "tc"]
+            words, column = [], 0
+            for cell in cells:
+                merge, span = _find(cell, "tcPr", "vMerge"), attribute_of(_find(cell, "tcPr", "gridSpan"), "val")
+                is_below = merge is not None and attribute_of(merge, "val") != "restart"
+                above[column] = above.get(column, "") if is_below else " ".join(self._words(cell, "\n").split())
+                words.append(above[column])
+                column += int(span or 1)
+            if max(map(len, words), default=0) > _CELL_CHARS or (
+                len(cells) == 1 and _find(cells[0], "tbl") is not None
+            ):
+                for cell in cells:  # a table for the layout
+                    self._add_blocks(cell)
+                continue
+            self._number += 1
+            self._text.add(f"| {' | '.join(words)} |" if any(words) else "", self._number, apart=False)
+            self._add_asides(row)
+        self._text.add("", self._number)
+        self._in_list = False
+
+    def _words(self, tree: Any, between: str = "") -> str:
+        """The text in an element but for its boxes, with its links as Markdown and its formulas in a line. `between`
+        stands between paragraphs."""
+        parts = []
+        for one in _children(tree):
+            name = name_of(one)
+            if name == "t":
+                parts.append(one.text or "")
+            elif name in _MARKS:
+                parts.append(_MARKS[name])
+            elif name == "r" and _find(one, "rPr", "vanish") is not None:
+                continue
+            elif name in _MATHS:
+                parts.append(self._formula(one))
+            elif name == "d":
+                begin, end = (_find(one, "dPr", f"{edge}Chr") for edge in ("beg", "end"))
+                inner = "|".join(self._words(side) for side in one if name_of(side) == "e")
+                parts += [
+                    "(" if begin is None else attribute_of(begin, "val"),
+                    inner,
+                    ")" if end is None else attribute_of(end, "val"),
+                ]
+            elif name == "hyperlink" and (words := self._words(one)):
+                url = self._links.get(attribute_of(one, "id"), ("", ""))[1]
+                parts.append(f"[{words}]({url})" if words.strip() and url and words.strip() != url else words)
+            elif name == "tbl":
+                rows = (", ".join(self._words(cell, " ").strip() for cell in _children(row)) for row in _rows(one))
+                parts.append(f"{'; '.join(rows)}{between}")
+            elif name != "txbxContent":
+                parts.append(self._words(one, between))
+                if name == "p":
+                    parts.append(between)
+        return "".join(parts)
+
+    def _formula(self, tree: Any) -> str:
+        """A part of a formula in one line: (a + b)/2."""
+        sides: defaultdict[str, str] = defaultdict(str)
+        for side in tree:
+            words = self._words(side)
+            sides[name_of(side)] = f"({words})" if re.search(r"[\s+*/−-]", words) else words
+        sides["chr"] = attribute_of(_find(tree, "naryPr", "chr"), "val") or "∫"
+        return _MATHS[name_of(tree)].format_map(sides)
+
+    def _find_kind(self, paragraph: Any) -> tuple[int, bool]:
+        """The level of a heading, in whatever language its program speaks, 0 for other text; whether it is an item."""
+        own = _find(paragraph, "pPr")
+        style_id = attribute_of(_find(own, "pStyle"), "val")
+        is_item = attribute_of(_find(own, "numPr", "numId"), "val") not in ("", "0")
+        outline = attribute_of(_find(own, "outlineLvl"), "val")
+        for _ in range(10):  # a style may be based on itself
+            style = self._styles.get(style_id)
+            name = attribute_of(_find(style, "name"), "val")
+            if (heading := _HEADING.fullmatch(name)) or name == "Title":
+                return int(heading[1]) if heading else 1, False
+            is_item = is_item or _LIST.match(name) is not None or _find(style, "pPr", "numPr") is not None
+            outline = outline or attribute_of(_find(style, "pPr", "outlineLvl"), "val")
+            style_id = attribute_of(_find(style, "basedOn"), "val")
+        level = int(outline) + 1 if outline.isdecimal() and outline != "9" else 0
+        return level, is_item and not level
 
 
-def _words(paragraph: Any) -> str:
-    """The text of a paragraph, its links as Markdown."""
-    parts = []
-    for part in paragraph.iter_inner_content():
-        url = getattr(part, "url", "")
-        parts.append(f"[{part.text}]({url})" if url and part.text.strip() not in ("", url) else part.text)
-    return "".join(parts)
+def _children(tree: Any) -> Iterator[Any]:
+    """The elements right below one that are there after all changes, as if those that only wrap others were not."""
+    for one in tree:
+        name = name_of(one)
+        if name in _WRAPPERS:
+            yield from _children(one)
+        elif name not in _REMOVED:
+            yield one
 
 
-def _level(paragraph: Any) -> int:
-    """The level of a heading, in whatever language its program speaks; 0 for other text."""
-    name = (paragraph.style.name or "") if paragraph.style is not None else ""
-    kind, _, level = name.rpartition(" ")
-    if kind == "Heading" and level.isdecimal():
-        return int(level)
-    return int(name == "Title")
+def _walk(tree: Any) -> Iterator[Any]:
+    """The outermost boxes and the references below an element."""
+    for one in _children(tree):
+        if name_of(one) == "txbxContent" or name_of(one) in _REFERENCES:
+            yield one
+        else:
+            yield from _walk(one)
 
 
-def _is_item(paragraph: Any) -> bool:
-    properties = paragraph._p.pPr
-    is_numbered = properties is not None and properties.numPr is not None
-    name = (paragraph.style.name or "") if paragraph.style is not None else ""
-    return (is_numbered or name.startswith(("List Bullet", "List Number"))) and not _level(paragraph)
+def _rows(table: Any) -> Iterator[Any]:
+    return (row for row in _children(table) if name_of(row) == "tr" and _find(row, "trPr", "del") is None)
+
+
+def _find(tree: Any, *path: str) -> Any:
+    """The element at that path below another; None if it is not there."""
+    for name in path:
+        tree = next((one for one in tree if name_of(one) == name), None) if tree is not None else None
+    return tree
 
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
     register(
-        Reader("docx", (".docx",), "Documents of Word, by paragraphs", read, 50 * MIB, dates_parts=True, version=2)
+        Reader("docx", (".docx",), "Documents of Word, by paragraphs", read, 50 * MIB, dates_parts=True, version=3)
     )

@@ -1,4 +1,5 @@
-"""Mails: who wrote to whom at the top of the text, then the body as it was sent, quotes and signature included.
+"""Mails: who wrote to whom at the top of the text, then the body as it was sent, quotes and signature included, and the
+texts and mails that are attached to it.
 
 Parsed with the email package's classic policy: the modern one took 140 s for a Content-Type of 50,000 semicolons.
 """
@@ -6,11 +7,12 @@ Parsed with the email package's classic policy: the modern one took 140 s for a 
 import email
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,25 @@ from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable, html
-from plugins.readers.decode import decode_bytes, is_binary, text_of, tidy
+from plugins.readers.decode import declared_in_markup, decode_bytes, is_binary, text_of, tidy
 
 SHOWN = ("From", "To", "Cc", "Subject", "Date")
 MAX_MAIL = 25 * MIB
 MAX_PARTS = 200  # parts of a mail that are looked at
 MAX_HEADER = 10_000  # characters of a header
+_TEXTS = ("text/plain", "text/html", "text/markdown", "text/csv", "text/enriched", "text/x-markdown")
+_MAX_HEAD = 64 * 1024  # bytes
+_FIELD = re.compile(rb"^([!-9;-~]+):", re.MULTILINE)
+_HEAD = re.compile(rb"(?:>?From [^\n]*\n)?[!-9;-~]+:[^\n]*(?:\n(?:[!-9;-~]+:|[ \t])[^\n]*)*")
+_BY_PROGRAMS = frozenset((b"message-id", b"received", b"return-path", b"mime-version"))
+_WORDLESS = ("image/", "audio/", "video/", "application/pgp-", "application/pkcs7-", "application/x-pkcs7-")
+
+
+def is_mail(data: bytes) -> bool:
+    """Whether a file of any name is a mail: its head is one, with a field that programs write."""
+    head, _, _ = data[:_MAX_HEAD].replace(b"\r\n", b"\n").partition(b"\n\n")
+    names = {match[1].lower() for match in _FIELD.finditer(head)}
+    return _HEAD.fullmatch(head) is not None and names >= {b"from", b"date"} and not names.isdisjoint(_BY_PROGRAMS)
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -35,51 +50,135 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 def convert(mail: Message, data: bytes) -> Document:
     """The document of a mail that was parsed from `data`. Raises Unreadable."""
-    raw = data.decode("ascii", "surrogateescape")  # what the parser saw: offsets in it are offsets in the file
-    headers = {name: value for name in SHOWN if (value := header_of(mail, name))}
+    headers = _shown_headers(mail)
     if not headers:
         raise Unreadable("not a mail: it has no From, To, Subject or Date")
-    parts = list(_parts(mail))
-    body, numbers = _body(parts, data)
-    shown = sorted((_header_line(raw, name), f"{name}: {value}") for name, value in headers.items())
-    if body:
-        blank = data.count(b"\n", 0, max(0, data.find(b"\n\n"))) + 2
-        shown.append((max(shown[-1][0], min(blank, numbers[0])), ""))
+    text = _Text(data)
+    text.add_headers(headers)
+    text.add_body(mail)
     sender = next(iter(getaddresses([headers.get("From", "")])), ("", ""))
     properties: dict[str, Any] = {name.lower(): value for name, value in headers.items()}
-    attachments = [name for part in parts if (name := _file_name(part))]
-    if attachments:
-        properties["attachments"] = attachments
-    if len(parts) == MAX_PARTS:
-        properties["note"] = f"only the first {MAX_PARTS} parts were read"
+    if text.attachments:
+        properties["attachments"] = text.attachments
+    if text.unread:
+        properties["note"] = "; ".join(text.unread)
     return Document(
         uri="",
-        text="\n".join([*(line for _, line in shown), *body]),
+        text="\n".join(text.lines),
         title=headers.get("Subject"),
         at=parse_date(headers.get("Date", "")),
         speaker=sender[0] or sender[1] or None,
         properties=properties,
-        lines=(*(number for number, _ in shown), *numbers),
+        lines=tuple(text.numbers),
     )
 
 
-def _parts(mail: Message) -> Iterator[Message]:
-    """The parts in order, without recursion and without opening attached mails."""
-    waiting = [mail]
-    for _ in range(MAX_PARTS):
-        if not waiting:
+class _Text:
+    """The lines of a mail and where they are in the file, with the names of what is attached and of what of it was not
+    read. Parts are taken without recursion."""
+
+    def __init__(self, data: bytes) -> None:
+        self.lines: list[str] = []
+        self.numbers: list[int] = []
+        self.attachments: list[str] = []
+        self.unread: list[str] = []
+        self._data = data
+        self._after = 0  # where the next part begins, or before
+
+    def add_headers(self, headers: Mapping[str, str]) -> None:
+        end = self._data.find(b"\n\n", self._after)
+        head = self._data[self._after : end if end >= 0 else None].decode("ascii", "surrogateescape")
+        first = self._data.count(b"\n", 0, self._after)
+        shown = sorted((first + _header_line(head, name), f"{name}: {value}") for name, value in headers.items())
+        self._put([line for _, line in shown], [number for number, _ in shown])
+        self._after = max(self._after, end)
+
+    def add_body(self, mail: Message) -> None:
+        waiting, count = [mail], 0
+        while waiting and count < MAX_PARTS:
+            part = waiting.pop()
+            count += 1
+            kind = part.get_content_type()
+            inner = [one for one in part.get_payload() or () if isinstance(one, Message)] if part.is_multipart() else []
+            if name := _file_name(part):
+                self.attachments.append(name)
+            if kind == "multipart/alternative" and inner:
+                waiting.append(_choose(inner))
+            elif kind == "message/rfc822" and inner:
+                self._begin_attached(inner[0])
+                waiting.append(inner[0])
+            elif inner:
+                waiting += reversed(inner)
+            elif kind in _TEXTS:
+                self._add_text(part, kind)
+            elif not kind.startswith(_WORDLESS):
+                self.unread.append(f"{name or kind} was not read")
+        if waiting:
+            self.unread.append(f"only the first {MAX_PARTS} parts were read")
+
+    def _begin_attached(self, mail: Message) -> None:
+        raw = next((f"{key}: {value}" for key, value in mail.raw_items()), "").partition("\n")[0]
+        self._after = max(self._after, self._data.find(raw.encode("ascii", "replace"), self._after))
+        self._put([""], [self._data.count(b"\n", 0, self._after) + 1])
+        self.add_headers(_shown_headers(mail))
+
+    def _add_text(self, part: Message, kind: str) -> None:
+        places, self._after = _places(part, self._data, self._after)
+        try:
+            text = _decode(part)
+        except Unreadable as error:
+            self.unread.append(f"{_file_name(part) or kind} was not read: {error.reason}")
             return
-        part = waiting.pop()
-        yield part
-        if part.get_content_maintype() == "multipart":
-            inner = part.get_payload()
-            waiting += [one for one in reversed(inner) if isinstance(one, Message)] if isinstance(inner, list) else []
+        inside: Sequence[int]
+        if kind == "text/html":
+            page = html.convert(text)
+            text, inside = page.text, page.lines or ()
+        else:
+            text = text.rstrip()
+            inside = range(1, text.count("\n") + 2)
+        if text.strip():
+            numbers = [places[min(line, len(places)) - 1] for line in inside]
+            above = max(self.numbers[-1], numbers[0] - 1)
+            name = _file_name(part)
+            self._put(["", f"({name})"] if name else [""], [above] * (2 if name else 1))
+            self._put(text.split("\n"), numbers)
+
+    def _put(self, lines: Sequence[str], numbers: Sequence[int]) -> None:
+        self.lines += lines
+        self.numbers += numbers
+
+
+def _shown_headers(mail: Message) -> dict[str, str]:
+    return {name: value for name in SHOWN if (value := header_of(mail, name))}
+
+
+def _choose(versions: Sequence[Message]) -> Message:
+    """Of several versions of a text the first, or one that says much more: the first is often a hint, or a footer."""
+    best, most = versions[0], -1
+    for version in versions:
+        texts = [part for part in islice(version.walk(), MAX_PARTS) if part.get_content_type() in _TEXTS]
+        words = sum(_count_words(part) for part in texts)
+        if words > 2 * most:
+            best, most = version, words
+    return best
+
+
+def _count_words(part: Message) -> int:
+    try:
+        text = _decode(part)
+    except Unreadable:
+        return 0
+    return len((html.convert(text).text if part.get_content_type() == "text/html" else text).split())
 
 
 def header_of(mail: Message, name: str) -> str:
     """A header as one line, with its encoded words decoded as far as they can be."""
     value = next((str(held) for key, held in mail.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER]
-    return _words(decode_bytes(value.encode("ascii", "surrogateescape")))
+    data = value.encode("ascii", "surrogateescape")
+    try:
+        return _words(decode_bytes(data))
+    except Unreadable:
+        return _words(data.decode("ascii", "replace"))
 
 
 def _words(text: str) -> str:
@@ -94,45 +193,11 @@ def _header_line(raw: str, name: str) -> int:
     return raw.count("\n", 0, match.start()) + 1 if match else 1
 
 
-def _body(parts: list[Message], data: bytes) -> tuple[list[str], list[int]]:
-    """The lines of the plain text, or else of the HTML, and where they stand in the file."""
-    readable = [part for part in parts if not _file_name(part)]
-    for kind in ("text/plain", "text/html"):
-        lines: list[str] = []
-        numbers: list[int] = []
-        cursor = max(0, data.find(b"\n\n"))
-        for part in readable:
-            if part.get_content_type() != kind:
-                continue
-            places, cursor = _places(part, data, cursor)
-            text = _text(part)
-            inside: Sequence[int]
-            if kind == "text/html":
-                page = html.convert(text)
-                text, inside = page.text, page.lines or ()
-            else:
-                text = text.rstrip()
-                inside = range(1, text.count("\n") + 2)
-            if not text.strip():
-                continue
-            if lines:
-                lines.append("")
-                numbers.append(numbers[-1])
-            lines += text.split("\n")
-            numbers += [places[min(line, len(places)) - 1] for line in inside]
-        if lines:
-            return lines, numbers
-    return [], []
-
-
-def _text(part: Message) -> str:
+def _decode(part: Message) -> str:
+    """The text of a part, in the encoding that it declares, or its page does. Raises Unreadable."""
     payload = part.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
-    charset = part.get_content_charset()
-    try:
-        return tidy(data.decode(charset)) if charset else text_of(data)
-    except (LookupError, UnicodeDecodeError, ValueError):
-        return text_of(data)
+    return text_of(data, part.get_content_charset() or declared_in_markup(data))
 
 
 def _places(part: Message, data: bytes, after: int) -> tuple[list[int], int]:
@@ -170,4 +235,4 @@ def _file_name(part: Message) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("eml", (".eml",), "Single mails, in files of their own or in a Maildir", read, MAX_MAIL))
+    register(Reader("eml", (".eml",), "Single mails, in files of their own or in a Maildir", read, MAX_MAIL, version=2))

@@ -14,7 +14,7 @@ from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable, html
 from plugins.readers.archive import DAMAGED
-from plugins.readers.decode import decode_bytes
+from plugins.readers.decode import declared_in_markup, decode_bytes
 from plugins.readers.laid_out import LaidOut
 from plugins.readers.package import open_package, parse_xml
 
@@ -51,7 +51,8 @@ def _read_book(package: ZipFile) -> Document:
         elif name not in package.namelist():
             text.note("parts that are missing in the file")
         else:
-            text.add(html.convert(decode_bytes(package.read(name))).text, number)
+            page = package.read(name)
+            text.add(html.convert(decode_bytes(page, declared_in_markup(page))).text, number)
     if not order or locked.issuperset(order):
         raise Unreadable("a book that is encrypted by its shop" if order else "a damaged epub file: no pages")
     stated = {name: _stated(book, name) for name in ("title", "creator", "date", "publisher", "language")}

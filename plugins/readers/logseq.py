@@ -1,7 +1,7 @@
 """Pages of Logseq: an outline in Markdown, with properties of the page and of blocks, states of tasks, and block refs.
 
-A page is told by its folder or by marks that only Logseq writes, and only if all of it is an outline; else it is
-Markdown like any other.
+A page is known by marks that only Logseq writes; by its folder, or by states of tasks, only if all of it is an outline.
+Else it is Markdown like any other.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _BLOCK = re.compile(r"(?P<indent>[ \t]*)-(?:[ \t]+(?P<said>.*))?$")
 _PROPERTY = re.compile(r"(?P<key>[a-zA-Z][\w-]{0,40}):: ?(?P<value>.*)$")
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _OWN_MARK = re.compile(  # what no other program writes
-    rf"^[ \t]*(?:(?:- )?(?:collapsed:: (?:true|false)|id:: {_UUID}|(?:logseq|query)[.\w-]*::)"
-    r"|- (?:DOING|LATER|NOW) |:LOGBOOK:$)"
+    rf"^[ \t]*(?:(?:- )?(?:collapsed:: (?:true|false)|id:: {_UUID}|(?:logseq|query)[.\w-]*::)|:LOGBOOK:$)"
     rf"|\(\({_UUID}\)\)|{{{{(?:embed|query) ",
     re.MULTILINE,
 )
+_OWN_STATE = re.compile(r"^[ \t]*- (?:DOING|LATER|NOW) ", re.MULTILINE)
 _JOURNAL = re.compile(r"\d{4}_\d\d_\d\d")
 _STATES = {
     "TODO": "[ ]", "LATER": "[ ]", "WAITING": "[ ]", "WAIT": "[ ]", "DOING": "[/]", "NOW": "[/]", "IN-PROGRESS": "[/]",
@@ -44,11 +44,10 @@ _NOT_HERE = "(a block of another page)"
 
 def is_page(path: Path, text: str) -> bool:
     """Whether a note was written by Logseq."""
-    folder = path.parent.name
-    is_there = (folder == "journals" and _JOURNAL.fullmatch(path.stem) is not None) or _OWN_MARK.search(
-        text
-    ) is not None
-    return is_there and _is_outline(text)
+    if _OWN_MARK.search(text) is not None:
+        return True
+    is_journal = path.parent.name == "journals" and _JOURNAL.fullmatch(path.stem) is not None
+    return (is_journal or _OWN_STATE.search(text) is not None) and _is_outline(text)
 
 
 def _is_outline(text: str) -> bool:

@@ -141,4 +141,8 @@ def _find_quoted(lines: Sequence[str]) -> int:
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
     told = "Mailboxes in one file, each mail by its subject and time"
-    register(Reader("mbox", (".mbox", ".mbx"), told, max_bytes=MAX_MAILBOX, max_seconds=MAX_SECONDS, stream=stream))
+    register(
+        Reader(
+            "mbox", (".mbox", ".mbx"), told, max_bytes=MAX_MAILBOX, version=2, max_seconds=MAX_SECONDS, stream=stream
+        )
+    )

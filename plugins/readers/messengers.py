@@ -1,5 +1,5 @@
-"""Chats as Telegram, DiscordChatExporter and Element write them in JSON. What joins, calls and pins is nobody's
-word."""
+"""Chats as Telegram, DiscordChatExporter, Element and Meta (Messenger, Instagram) write them in JSON. What joins, calls
+and pins is nobody's word."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,6 +21,8 @@ def read_messengers(value: Any) -> list[Document] | None:
         found = [_telegram(chat, alone=False) for chat in chats["list"] if _is_telegram(chat)]
     elif _is_discord(value):
         found = [_discord(value)]
+    elif _is_meta(value):
+        found = [_meta(value)]
     elif matrix.is_room(value):
         found = [matrix.read_room(value)]
     else:
@@ -74,6 +76,34 @@ def _discord(value: Mapping[str, Any]) -> Document:
             speaker = str(known.get("nickname") or known.get("name") or UNKNOWN)
             turns.append(Turn(speaker, clip(text.strip()), time_of(message.get("timestamp")), str(message.get("id"))))
     return make_chat("", _name(" › ".join(str(name) for name in names if name)), turns)
+
+
+def _is_meta(value: Mapping[str, Any]) -> bool:
+    if not isinstance(value.get("participants"), list) or not _has_messages(value):
+        return False
+    first = next(_messages(value), {})
+    return {"sender_name", "timestamp_ms"} <= first.keys() or {"senderName", "timestamp"} <= first.keys()
+
+
+def _meta(chat: Mapping[str, Any]) -> Document:
+    """A chat in either form of Meta's exports, the newest message first in one of them."""
+    turns = []
+    for message in _messages(chat):
+        text = _repair(message.get("content") or message.get("text")).strip()
+        if text and not (message.get("is_unsent") or message.get("isUnsent")):
+            speaker = _repair(message.get("sender_name") or message.get("senderName")) or UNKNOWN
+            turns.append(Turn(speaker, clip(text), time_of(message.get("timestamp_ms") or message.get("timestamp"))))
+    turns.sort(key=lambda turn: turn.at.timestamp() if turn.at else 0)
+    return make_chat("", _name(_repair(chat.get("title") or chat.get("threadName"))), turns)
+
+
+def _repair(value: Any) -> str:
+    """A text of which each byte of UTF-8 was written as a character."""
+    text = value if isinstance(value, str) else ""
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
 
 
 def _messages(chat: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

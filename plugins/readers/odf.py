@@ -14,7 +14,7 @@ from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.archive import DAMAGED
 from plugins.readers.laid_out import LaidOut
-from plugins.readers.package import ENCRYPTED, open_package, parse_xml
+from plugins.readers.package import ENCRYPTED, attribute_of, name_of, open_package, parse_xml
 from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
 
 _ASIDE = ("annotation", "note", "tracked-changes", "forms")  # comments, footnotes and what was deleted
@@ -33,17 +33,19 @@ def read(path: Path, data: bytes) -> list[Document]:
             stated = _stated(parse_xml(package.read("meta.xml"))) if "meta.xml" in names else {}
     except (*DAMAGED, KeyError, ValueError) as error:
         raise Unreadable(f"a damaged {suffix} file: {error}") from error
-    body = next((part for one in content if _name(one) == "body" for part in one), None)
+    body = next((part for one in content if name_of(one) == "body" for part in one), None)
     if body is None:
         raise Unreadable(f"a damaged {suffix} file: no content")
     title, at = stated.get("title") or None, _parse_time(stated.get("date") or stated.get("creation-date") or "")
-    if _name(body) == "spreadsheet":
+    if name_of(body) == "spreadsheet":
         return [
             replace(table, uri=name, title=f"{title or path.stem}, {name}", at=table.at or at)
-            for name, table in ((_get(one, "name") or "1", convert_table(_rows(one))) for one in _all(body, "table"))
+            for name, table in (
+                (attribute_of(one, "name") or "1", convert_table(_rows(one))) for one in _all(body, "table")
+            )
         ]
     text = LaidOut()
-    if _name(body) == "presentation":
+    if name_of(body) == "presentation":
         for number, page in enumerate(_all(body, "page"), 1):
             _add_slide(text, number, page)
     else:
@@ -61,10 +63,10 @@ class _Paragraphs:
 
     def add(self, tree: Any) -> None:
         for one in tree:
-            name = _name(one)
+            name = name_of(one)
             if name in ("h", "p"):
                 self._number += 1
-                level = int(_get(one, "outline-level") or 1) if name == "h" else 0
+                level = int(attribute_of(one, "outline-level") or 1) if name == "h" else 0
                 self._text.add(_words(one), self._number, level)
             elif name == "list":
                 for item in _all(one, "p", "h"):
@@ -82,9 +84,9 @@ class _Paragraphs:
 
 
 def _add_slide(text: LaidOut, number: int, page: Any) -> None:
-    titles = {id(one) for frame in page if _get(frame, "class") == "title" for one in frame.iter()}
+    titles = {id(one) for frame in page if attribute_of(frame, "class") == "title" for one in frame.iter()}
     for one in _all(page, "p", "h", "table-row"):
-        if _name(one) == "table-row":
+        if name_of(one) == "table-row":
             text.add(f"| {' | '.join(_cell(cell) for cell in _all(one, 'table-cell'))} |", number, apart=False)
         else:
             text.add(_words(one), number, int(id(one) in titles))
@@ -103,15 +105,15 @@ def _rows(table: Any) -> Iterator[Row]:
 
 
 def _cell(cell: Any) -> str:
-    day = _get(cell, "date-value")
+    day = attribute_of(cell, "date-value")
     if day:
         return day[:_DAY] if day[_DAY:] in ("", "T00:00:00") else day.replace("T", " ")
     shown = " ".join(word for one in _all(cell, "p") for word in _words(one).split())
-    return (_get(cell, "value") or shown) if _get(cell, "value-type") == "float" else shown
+    return (attribute_of(cell, "value") or shown) if attribute_of(cell, "value-type") == "float" else shown
 
 
 def _count(one: Any, name: str) -> int:
-    times = _get(one, name)
+    times = attribute_of(one, name)
     return int(times) if times.isdecimal() else 1
 
 
@@ -119,10 +121,10 @@ def _words(one: Any) -> str:
     """The text of a paragraph, its links as Markdown."""
     parts = [one.text or ""]
     for child in one:
-        name = _name(child)
+        name = name_of(child)
         if name in _SPACES:
             parts.append(_SPACES[name])
-        elif name == "a" and (said := _words(child)) and (url := _get(child, "href")) and said != url:
+        elif name == "a" and (said := _words(child)) and (url := attribute_of(child, "href")) and said != url:
             parts.append(f"[{said}]({url})")
         elif name not in _ASIDE:
             parts.append(_words(child))
@@ -133,23 +135,14 @@ def _words(one: Any) -> str:
 def _all(tree: Any, *names: str) -> Iterator[Any]:
     """The elements of these names, in order; of one in another the outer alone, and none of what stands aside."""
     for one in tree:
-        if _name(one) in names:
+        if name_of(one) in names:
             yield one
-        elif _name(one) not in _ASIDE:
+        elif name_of(one) not in _ASIDE:
             yield from _all(one, *names)
 
 
-def _name(one: Any) -> str:
-    return str(one.tag).rpartition("}")[2]
-
-
-def _get(one: Any, name: str) -> str:
-    """The attribute of that name in whichever namespace, "" if there is none."""
-    return next((value for key, value in one.attrib.items() if key.rpartition("}")[2] == name), "")
-
-
 def _stated(meta: Any) -> dict[str, str]:
-    return {_name(one): " ".join(one.text.split()) for part in meta for one in part if one.text}
+    return {name_of(one): " ".join(one.text.split()) for part in meta for one in part if one.text}
 
 
 def _parse_time(text: str) -> datetime | None:

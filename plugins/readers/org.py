@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memory.nouns import Document
+from memory.text.words import TASK_STATES
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, frontmatter
 from plugins.readers.decode import text_of
@@ -20,72 +21,117 @@ _LINK = re.compile(r"\[\[([^\[\]]+)\]\[([^\[\]]+)\]\]")
 _RULE = re.compile(r"\s*\|[-+|]+\|?\s*$")
 _CODE = ("src", "example")
 _LOGGED = re.compile(r'\s*(?:CLOCK: ?\[|- State "[^"]+" +from )')  # by Org itself, as time passes
+_COMMENT = re.compile(r"\s*#(?:\s|$)")
+_PLANNED = re.compile(r"(?<=[>\]])[ \t]+(?=(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[])")
+_STATE_KEYS = ("todo", "seq_todo", "typ_todo")
+_STATE = re.compile(r"[^\s(|]+|\|")
 _OF_FILE = ("title", "date")  # which are the document's own
-_NO_PROPERTY = ("results", "caption", "name", "header", "attr_html", "tblfm", "options", "startup")
+_FOR_ORG = re.compile(  # keywords and properties that only Org reads
+    r"(?:attr|latex|html|beamer|odt|export|archive|header|log|custom_id|cookie)(?:[_-].*|$)"
+    r"|(?:results|name|tblfm|options|startup|tags|columns|include|setupfile|macro|call|plot|bind|link|priorities"
+    r"|constants|property|visibility|logging|ordered|noblocking|last_repeat|repeat_to_state|style|unnumbered)$"
+)
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    kept: list[str] = []
-    numbers: list[int] = []
-    properties: dict[str, str] = {}
-    tags: list[str] = []
-    drawer = code = False
-    indent: int | None = None  # of the text under a headline, which says nothing in Org, and code in Markdown
+    outline = _Outline()
     for number, line in enumerate(text_of(data).split("\n"), 1):
-        if (block := _BLOCK.match(line)) is not None:
-            if block[2].lower() not in _CODE:
-                continue
-            code = block[1].lower() == "begin"
-            line = f"```{block[3]}" if code else "```"
-        elif code:
-            pass
-        elif drawer:
-            if (pair := _PROPERTY.match(line.rstrip())) is not None:
-                properties.setdefault(pair[1].lower(), pair[2])
-            drawer = line.strip().upper() != ":END:"
-            continue
-        elif (name := _DRAWER.match(line)) is not None:
-            drawer = name[1].upper() == "PROPERTIES"
-            continue
-        elif _LOGGED.match(line) is not None:
-            continue
-        elif (keyword := _KEYWORD.match(line.rstrip())) is not None:
-            key = keyword[1].lower()
-            if key == "filetags":
-                tags += [tag for tag in re.split(r"[:\s]+", keyword[2]) if tag]
-            elif key not in _NO_PROPERTY:
-                properties[key] = " ".join(filter(None, (properties.get(key), keyword[2])))
-            continue
-        elif _HEADLINE.match(line.rstrip()) is not None:
-            line, indent = _markdown(line), None
-        else:
-            own = len(line) - len(line.lstrip(" "))
-            indent = own if indent is None and line.strip() else indent
-            line = _markdown(line[min(own, indent or 0) :])
-        kept.append(line)
-        numbers.append(number)
+        for kept in outline.take(line):
+            outline.kept.append(kept)
+            outline.numbers.append(number)
+    properties = outline.properties
     return [
         Document(
             uri="",
-            text="\n".join(kept),
+            text="\n".join(outline.kept),
             title=properties.get("title"),
             at=date_of(properties),
             properties={key: value for key, value in properties.items() if key not in _OF_FILE},
-            tags=tuple(dict.fromkeys((*tags, *frontmatter.tags(properties)))),
-            lines=tuple(numbers),
+            tags=tuple(dict.fromkeys((*outline.tags, *frontmatter.tags(properties)))),
+            lines=tuple(outline.numbers),
         )
     ]
 
 
-def _markdown(line: str) -> str:
-    if (headline := _HEADLINE.match(line.rstrip())) is not None:
+class _Outline:
+    """The lines of an outline, one after the other."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+        self.numbers: list[int] = []
+        self.properties: dict[str, str] = {}
+        self.tags: list[str] = []
+        self._states: dict[str, str] = {}  # the file's own, and whether each is TODO or DONE
+        self._block = ""  # the name of the open one, of those whose lines mean nothing in Org
+        self._in_properties = False
+        self._has_heading = False
+        self._indent: int | None = None  # of the text under a headline, which says nothing in Org, and code in Markdown
+
+    def take(self, line: str) -> list[str]:
+        """What a line says in Markdown: nothing, a line, or one for each planned day."""
+        if (block := _BLOCK.match(line)) is not None:
+            name, begins = block[2].lower(), block[1].lower() == "begin"
+            if name in (*_CODE, "comment") and self._block in ("", name):
+                self._block = name if begins else ""
+                return [] if name == "comment" else [f"```{block[3]}" if begins else "```"]
+            return [line] if self._block in _CODE else []
+        if self._block:
+            return [] if self._block == "comment" else [line]
+        if self._in_properties:
+            self._in_properties = line.strip().upper() != ":END:"
+            return self._field(line)
+        if (drawer := _DRAWER.match(line)) is not None:
+            self._in_properties = drawer[1].upper() == "PROPERTIES"
+            return []
+        if _LOGGED.match(line) is not None or _COMMENT.match(line) is not None:
+            return []
+        if (keyword := _KEYWORD.match(line.rstrip())) is not None:
+            return self._keyword(keyword[1].lower(), keyword[2])
+        if (headline := _HEADLINE.match(line.rstrip())) is not None:
+            self._has_heading, self._indent = True, None
+            return [self._headline(headline)]
+        own = len(line) - len(line.lstrip(" "))
+        self._indent = own if self._indent is None and line.strip() else self._indent
+        return [_rewrite(part) for part in _PLANNED.split(line[min(own, self._indent or 0) :])]
+
+    def _field(self, line: str) -> list[str]:
+        """A property: of the file, or as a field below its headline."""
+        pair = _PROPERTY.match(line.rstrip())
+        if pair is None:
+            return []
+        key = pair[1].lower().rstrip("+")
+        if not self._has_heading:
+            self.properties.setdefault(key, pair[2])
+        elif key != "id" and not _FOR_ORG.match(key):
+            return [_rewrite(f"{key.replace('_', ' ').capitalize()}: {pair[2]}")]
+        return []
+
+    def _keyword(self, key: str, value: str) -> list[str]:
+        if key == "filetags":
+            self.tags += [tag for tag in re.split(r"[:\s]+", value) if tag]
+        elif key in _STATE_KEYS:
+            states = _STATE.findall(re.sub(r"\([^()]*\)", "", value))
+            done = states.index("|") if "|" in states else len(states) - 1
+            self._states |= {state: "DONE" if place >= done else "TODO" for place, state in enumerate(states)}
+        elif key == "caption":
+            return [_rewrite(value)]
+        elif not _FOR_ORG.match(key):
+            self.properties[key] = " ".join(filter(None, (self.properties.get(key), value)))
+        return []
+
+    def _headline(self, headline: re.Match[str]) -> str:
+        """A headline; a state that only this file knows becomes a tag of TODO or DONE."""
         words = _TAGS.sub(lambda match: "".join(f" #{tag}" for tag in match[1].split(":") if tag), headline[2])
-        line = f"{'#' * min(6, len(headline[1]))} {words}"
-    elif _RULE.match(line):
-        return line.replace("+", "|")
-    return _LINK.sub(r"[\2](\1)", line)
+        state, _, task = words.partition(" ")
+        if state in self._states and not re.fullmatch(TASK_STATES, state):
+            words = f"{self._states[state]} {task} #{state}"
+        return _rewrite(f"{'#' * min(6, len(headline[1]))} {words}")
+
+
+def _rewrite(line: str) -> str:
+    return line.replace("+", "|") if _RULE.match(line) else _LINK.sub(r"[\2](\1)", line)
 
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("org", (".org",), "Org-mode outlines", read, dates_parts=True, version=4))
+    register(Reader("org", (".org",), "Org-mode outlines", read, dates_parts=True, version=5))

@@ -49,10 +49,20 @@ def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFil
     return package
 
 
-def find_date(stated: Any) -> datetime | None:
-    """When a document was written last, as its core properties say; None where they are those of an empty template."""
-    at = stated.modified or stated.created
+def find_date(at: datetime | None) -> datetime | None:
+    """The time that a document states as that of its last change; None if it is that of an empty template."""
     return None if at is None or at.replace(tzinfo=None) in _TEMPLATE_DATES else with_local_zone(at)
+
+
+def name_of(element: Any) -> str:
+    """The name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def attribute_of(element: Any, name: str) -> str:
+    """The attribute of that name in whichever namespace; "" if there is none, or no element."""
+    attributes = element.attrib.items() if element is not None else ()
+    return next((value for key, value in attributes if key.rpartition("}")[2] == name), "")
 
 
 def parse_xml(data: bytes) -> Any:

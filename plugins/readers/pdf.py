@@ -12,6 +12,7 @@ from memory.nouns import Document
 from memory.time.dates import with_local_zone
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers.decode import decode_bytes
 from plugins.readers.laid_out import LaidOut
 from plugins.readers.libraries import import_library
 
@@ -23,6 +24,7 @@ ENCRYPTED = "encrypted; save it without its password, and it is read"
 PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
 
 _HYPHEN = re.compile("[\x02\ufffe](?:\r?\n)?")  # where a word was broken at the end of a line
+_BYTES = re.compile("[\x80-\xff\u0152-\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]{4,}")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?")
 
 
@@ -45,6 +47,8 @@ def read(path: Path, data: bytes) -> list[Document]:
             except pdfium.PdfiumError:
                 damaged += 1
                 continue
+            if sum(map(len, _BYTES.findall(said))) > len(said) // 2:
+                said = _repair(said)
             blank += not said.strip()
             _add_page(text, index + 1, said, outline.get(index, []))
         if damaged:
@@ -71,6 +75,14 @@ def _text_of(file: Any, index: int) -> str:
             layer.close()
     finally:
         page.close()
+
+
+def _repair(text: str) -> str:
+    """A text of which each byte in another encoding became a character, as of fonts that declare none."""
+    try:
+        return decode_bytes(text.encode("cp1252"))
+    except (UnicodeEncodeError, Unreadable):
+        return text
 
 
 def _add_page(text: LaidOut, number: int, said: str, headings: list[tuple[int, str]]) -> None:
@@ -123,4 +135,4 @@ def parse_pdf_date(text: str) -> datetime | None:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("pdf", (".pdf",), "PDF with text, by pages", read, 100 * MIB, dates_parts=True))
+    register(Reader("pdf", (".pdf",), "PDF with text, by pages", read, 100 * MIB, dates_parts=True, version=2))

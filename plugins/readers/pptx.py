@@ -29,7 +29,7 @@ def read(path: Path, data: bytes) -> list[Document]:
         raise
     except Exception as error:  # whatever the library raises in the middle of XML that is wrong
         raise Unreadable(f"a damaged pptx file: {error}") from error
-    at = find_date(stated) if states_dates else None
+    at = find_date(stated.modified or stated.created) if states_dates else None
     properties = {"author": stated.author, "subject": stated.subject, "keywords": stated.keywords}
     return [text.close(stated.title or None, at, properties)]
 

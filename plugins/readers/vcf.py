@@ -14,7 +14,7 @@ from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.content_lines import Property, parse_property, unescape, unfold
-from plugins.readers.decode import text_of
+from plugins.readers.decode import decode_bytes, text_of
 
 _FIELDS = {  # what is shown -> its label
     "TEL": "Phone", "EMAIL": "Email", "BDAY": "Birthday", "ANNIVERSARY": "Anniversary", "DEATHDATE": "Died on",
@@ -28,11 +28,14 @@ _NO_KINDS = frozenset("pref voice internet text x-internet uri".split())
 _DAY = re.compile(r"(?P<year>\d{4}|--)-?(?P<month>\d\d)-?(?P<day>\d\d)(?:[T ].*)?$")
 _NO_YEAR = "1604"  # what Apple writes where the year is not known
 _APPLE_LABEL = re.compile(r"_\$!<(.*)>!\$_")
+_CHARSET = re.compile(rb";CHARSET=\"?([\w-]{2,40})", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:tel|mailto|xmpp|sip|skype|x-apple):", re.IGNORECASE)
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    documents = [found for card in _split_cards(text_of(data)) if (found := _convert(card)) is not None]
+    declared = _CHARSET.search(data)
+    text = text_of(data, declared[1].decode("ascii") if declared else None)
+    documents = [found for card in _split_cards(text) if (found := _convert(card)) is not None]
     if not documents:
         raise Unreadable("no contact with a name in it")
     return documents
@@ -73,7 +76,7 @@ def _join_quoted(text: str) -> str:
 def _decode(one: Property) -> Property:
     if "QUOTED-PRINTABLE" not in {key.upper() for key in one.parameters} | {one.parameters.get("ENCODING", "").upper()}:
         return one
-    return one._replace(value=quopri.decodestring(one.value.encode()).decode("utf-8", "replace"))
+    return one._replace(value=decode_bytes(quopri.decodestring(one.value.encode()), one.parameters.get("CHARSET")))
 
 
 def _convert(card: Sequence[Property]) -> Document | None:
@@ -170,4 +173,4 @@ def _parse_moment(one: Property | None) -> datetime | None:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", read, 50 * MIB))
+    register(Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", read, 50 * MIB, version=2))

@@ -6,7 +6,7 @@ from pathlib import Path
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable, bookmarks, discord_page, gemini, telegram_page
-from plugins.readers.decode import text_of
+from plugins.readers.decode import declared_in_markup, text_of
 from plugins.readers.html import convert
 
 MAX_PAGE = 10 * MIB
@@ -14,7 +14,7 @@ MAX_ACTIVITIES = 64 * MIB  # of what Gemini was asked; in a zip it is read in pi
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    text = text_of(data)
+    text = text_of(data, declared_in_markup(data))
     if gemini.is_page(text):
         return [*gemini.read_page([text])]
     if telegram_page.is_page(text):
@@ -31,4 +31,4 @@ def read(path: Path, data: bytes) -> list[Document]:
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
     told = "Saved web pages, bookmarks of browsers, and chats as pages of Telegram, Discord and Google have them"
-    register(Reader("html", (".html", ".htm", ".xhtml"), told, read, MAX_ACTIVITIES, version=5))
+    register(Reader("html", (".html", ".htm", ".xhtml"), told, read, MAX_ACTIVITIES, version=6))

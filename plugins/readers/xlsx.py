@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, time
+from decimal import ROUND_HALF_UP, Context, Decimal
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,14 @@ from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
 
 MAX_SHEETS = 200
 MAX_EMPTY = 20_000  # rows without a value one after the other that hold cells, behind which nothing is looked for
+MAX_FORMAT = 200  # characters of the format of a number
+MAX_DIGITS = 400  # of a number as it is shown
 MAX_CELL = 32_767  # characters, as Excel has it
+
+_MARKUP = re.compile(  # in the format of a number: "[$€-407]", "[Red]", '"words"', an escaped character, a width
+    r'\[\$(?P<sign>[^\]-]*)[^\]]*\]|\[[^\]]*\]|"(?P<words>[^"]*)"|\\(?P<letter>.)|[_*].'
+)
+_PLACES = re.compile(r"(?P<before>[^#0?@]*)(?P<whole>[#0?,]+)(?:\.(?P<decimals>[#0?]+))?(?P<after>[^#0?@/E]*)")
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -41,7 +50,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     for sheet in book.worksheets[:MAX_SHEETS]:
         sheet.reset_dimensions()  # what it states may be wrong
         try:
-            table = convert_table(_rows(sheet.iter_rows(values_only=True)))
+            table = convert_table(_rows(sheet.iter_rows()))
         except (BadZipFile, KeyError, ValueError, SyntaxError) as error:
             raise Unreadable(f"a damaged xlsx file: sheet {sheet.title}: {error}") from error
         found.append(replace(table, uri=sheet.title, title=f"{title}, {sheet.title}"))
@@ -52,28 +61,47 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 def _rows(rows: Iterator[tuple[Any, ...]]) -> Iterator[Row]:
     empty = 0
-    for number, values in enumerate(rows, 1):
-        cells = [show_value(value) for value in values[: MAX_COLUMNS + 1]] if values else []
+    for number, row in enumerate(rows, 1):
+        cells = [_show_cell(cell) for cell in row[: MAX_COLUMNS + 1]]
         if any(cells):
             empty = 0
             yield number, cells
-        elif values:
+        elif row:
             empty += 1
             if empty == MAX_EMPTY:
                 return
 
 
-def show_value(value: Any) -> str:
-    """A cell as its text: a date without a time of day as such, a whole number without a point."""
+def _show_cell(cell: Any) -> str:
+    """A cell as its text: a date without a time of day as such, a whole number without a point, an amount with its
+    currency or unit."""
+    value = cell.value
     if value is None:
         return ""
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
+    if isinstance(value, int | float) and not isinstance(value, bool) and (shown := _show_unit(value, cell)):
+        return shown
     if isinstance(value, float):
         return f"{value:.15g}"
     return " ".join(str(value)[:MAX_CELL].split())
 
 
+def _show_unit(value: float, cell: Any) -> str:
+    """A number with the words and signs that its format puts around it; "" if there are none."""
+    form = _MARKUP.sub(
+        lambda part: part["sign"] or part["words"] or part["letter"] or "", cell.number_format[:MAX_FORMAT]
+    )
+    parts = _PLACES.fullmatch(form.partition(";")[0])
+    if parts is None or not (parts["before"].strip() or parts["after"].strip()):
+        return ""
+    factor = 100 if "%" in parts["before"] + parts["after"] else 1
+    group = "," if "," in parts["whole"] else ""
+    step = Decimal(1).scaleb(-len(parts["decimals"] or ""))
+    number = (Decimal(str(value)) * factor).quantize(step, ROUND_HALF_UP, Context(prec=MAX_DIGITS))
+    return f"{parts['before']}{number:{group}f}{parts['after']}".strip()
+
+
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", read, 50 * MIB))
+    register(Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", read, 50 * MIB, version=2))

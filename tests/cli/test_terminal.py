@@ -7,11 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon import wire
+from daemon.cli import main
 from daemon.terminal import cited_link, count, display_safe, escape_unsafe, file_link, is_file_link, size
+from tests.cli.vault import Shell
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 
@@ -102,3 +105,20 @@ def test_counts_and_sizes_read_well() -> None:
     assert [size(1), size(999), size(1000), size(3_240_000), size(12_000_000_000)] == [
         "1 byte", "999 bytes", "1.0 kB", "3.2 MB", "12.0 GB",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "latin-1"])
+def test_a_terminal_that_is_not_utf_8_gets_what_it_can_show(shell: Shell, encoding: str) -> None:
+    (shell.folder / "⚓ quay.md").write_text("# The ⚓ quay\n\nThe ⚓ rope hangs on hook 7.\n\nOwner: Zoë ⚓ Dorn\n")
+    assert shell.pal("add", ".").code == 0
+    runner = CliRunner(env={"PALIMPSEST_HOME": str(shell.home), "NO_COLOR": "1"}, charset=encoding)
+
+    def pal(*args: str) -> str:
+        result = runner.invoke(main, args, prog_name="pal")
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.stdout
+
+    for args in (["facts", "quay"], ["status", "--sources"], ["forget", "⚓ nothing"], ["x⚓"], ["man"]):
+        pal(*args)
+    assert "The ? rope hangs on hook 7." in pal("ask", "Where does the rope hang?")
+    assert "⚓" in json.dumps(json.loads(pal("recall", "rope", "--json")), ensure_ascii=False)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from plugins.readers import Unreadable
 from plugins.readers.decode import is_binary, text_of, tidy
+from tests.plugins.conftest import Read
 
 TEXT = "Die Straße – naïve “quotes”"
 
@@ -17,7 +18,63 @@ def test_encodings_are_told_apart(encoding: str) -> None:
     assert text_of(TEXT.encode(encoding)) == TEXT
 
 
-def test_utf_16_of_either_order_needs_its_mark() -> None:
+SENTENCES = {
+    "utf-16-le": "Под лестницей стоит лодка.",
+    "utf-16-be": "The boat is under the stairs.",
+    "cp1250": "Pod schodami stoi łódź, a klucz wisi na ścianie.",
+    "cp1251": "Под лестницей стоит лодка.",
+    "koi8-r": "Под лестницей стоит лодка.",
+    "mac-roman": "Le bateau est caché derrière la fenêtre à côté.",
+    "cp932": "船は階段の下にあります。",
+    "gb18030": "船停在楼梯下面。",
+    "cp949": "배는 계단 아래에 있습니다.",
+    "cp1253": "Η βάρκα είναι κάτω από τη σκάλα.",
+}
+
+
+@pytest.mark.parametrize("encoding", SENTENCES)
+def test_an_encoding_that_is_not_declared_is_detected(encoding: str) -> None:
+    assert text_of(SENTENCES[encoding].encode(encoding)) == SENTENCES[encoding]
+
+
+@pytest.mark.parametrize("data", ["Atslēga ir zem puķu poda, pie durvīm.".encode("cp1257"), b"x \xe9"])
+def test_an_encoding_that_is_not_certain_is_not_guessed(data: bytes) -> None:
+    with pytest.raises(Unreadable, match="encoding of its text is not known"):
+        text_of(data)
+
+
+@pytest.mark.parametrize(
+    ("declared", "data", "text"),
+    [
+        ("iso-8859-1", "“3 €”".encode("cp1252"), "“3 €”"),
+        ("us-ascii", "naïve".encode("cp1252"), "naïve"),
+        ("iso-8859-1", "naïve".encode(), "naïve"),
+        ("iso-2022-jp", "船".encode("iso-2022-jp"), "船"),
+        ("x-sjis", "船は階段".encode("cp932"), "船は階段"),
+        ("gb2312", "联通".encode("gb18030"), "联通"),
+        ("iso-8859-13", "Atslēga".encode("iso-8859-13"), "Atslēga"),
+        ("utf-16", b"<p>plain", "<p>plain"),
+        ("no-such-charset", "naïve, voilà, déjà vu".encode("cp1252"), "naïve, voilà, déjà vu"),
+    ],
+)
+def test_a_declared_encoding_is_used_as_browsers_do(declared: str, data: bytes, text: str) -> None:
+    assert text_of(data, declared) == text
+
+
+def test_pages_cards_and_code_declare_their_encoding(read: Read) -> None:
+    page = '<html><head><meta charset="Shift_JIS"></head><body><p>船は階段の下</body></html>'
+    assert read("a.html", page.encode("cp932"))[0].text == "船は階段の下"
+    page = '<?xml version="1.0" encoding="windows-1257"?><html><body><p>puķu</body></html>'
+    assert read("a.xhtml", page.encode("cp1257"))[0].text == "puķu"
+    card = "BEGIN:VCARD\nFN;CHARSET=windows-1257:Ēriks\nEND:VCARD\n"
+    assert read("a.vcf", card.encode("cp1257"))[0].title == "Ēriks"
+    card = "BEGIN:VCARD\nFN;CHARSET=ISO-8859-1;ENCODING=QUOTED-PRINTABLE:J=F6rg\nEND:VCARD\n"
+    assert read("a.vcf", card.encode())[0].title == "Jörg"
+    code = "#!/usr/bin/python\n# coding: cp1257\n# puķu pods\nx = 1\n"
+    assert "puķu pods" in read("a.py", code.encode("cp1257"))[0].text
+
+
+def test_bytes_with_nul_need_to_be_wide_text() -> None:
     assert text_of(b"\xfe\xff" + "hé".encode("utf-16-be")) == "hé"
     with pytest.raises(Unreadable, match="binary file"):
         text_of("hé".encode("utf-16-be"))

@@ -70,12 +70,14 @@ def test_a_mail_with_parts_and_attachments(read: Read, encoding: str) -> None:
     message.set_content(f"first line\nsecond line{accent}\n{'long ' * 30}\nlast line\n", cte=encoding)
     message.add_alternative("<p>never shown</p>", subtype="html")
     message.add_attachment(b"%PDF-1.7", maintype="application", subtype="pdf", filename="größe.pdf")
-    message.add_attachment("also not shown", filename="notes.txt")
+    message.add_attachment("also read", filename="notes.txt")
     data = message.as_bytes()
     (mail,) = read("a.eml", data)
     assert mail.properties["attachments"] == ["größe.pdf", "notes.txt"]
-    assert "shown" not in mail.text
-    assert mail.text.endswith(f"first line\nsecond line{accent}\n{'long ' * 30}\nlast line")
+    assert mail.properties["note"] == "größe.pdf was not read"
+    assert "never shown" not in mail.text
+    body = f"first line\nsecond line{accent}\n{'long ' * 30}\nlast line"
+    assert mail.text.endswith(f"{body}\n\n(notes.txt)\nalso read")
     raw = data.decode("ascii", "replace").split("\r\n")
     if encoding != "base64":
         for text in ("first line", "second line", "long long", "last line"):
@@ -88,7 +90,7 @@ def test_a_mail_that_has_only_html(read: Read) -> None:
     html = "<html><head><style>p {}</style></head>\n<body><h1>Offer</h1>\n<p>Two desks</p></body></html>"
     (mail,) = read("a.eml", f"From: a@b.example\nContent-Type: text/html\n\n{html}\n")
     assert mail.text == "From: a@b.example\n\n# Offer\n\nTwo desks"
-    assert mail.lines == (1, 3, 5, 5, 6)
+    assert mail.lines == (1, 4, 5, 5, 6)
 
 
 def test_a_thousand_parts_are_cut_with_a_note(read: Read) -> None:
@@ -112,3 +114,50 @@ def test_broken_headers_are_taken_as_they_stand(read: Read) -> None:
 def test_a_mail_in_an_old_encoding(read: Read) -> None:
     head = b"Subject: x\nContent-Type: text/plain; charset=iso-8859-2\nContent-Transfer-Encoding: 8bit\n\n"
     assert read("a.eml", head + "Łódź".encode("iso-8859-2"))[0].text.endswith("Łódź")
+
+
+def make_parts(kind: str, *parts: str) -> str:
+    inner = "".join(f"--B\n{part}\n" for part in parts)
+    return f"From: a@b.example\nContent-Type: multipart/{kind}; boundary=B\n\n{inner}--B--\n"
+
+
+FOOTER = "Content-Type: text/plain\n\n--\nclub list"
+PAGE = "Content-Type: text/html\n\n<p>The gate code changed: ask Orla at the pier.</p>"
+
+
+def test_a_plain_footer_does_not_hide_the_body(read: Read) -> None:
+    (mail,) = read("a.eml", make_parts("mixed", PAGE, FOOTER))
+    assert mail.text == "From: a@b.example\n\nThe gate code changed: ask Orla at the pier.\n\n--\nclub list"
+    (mail,) = read("a.eml", make_parts("alternative", FOOTER, PAGE))
+    assert mail.text == "From: a@b.example\n\nThe gate code changed: ask Orla at the pier."
+
+
+def test_of_two_versions_the_plain_one_is_read(read: Read) -> None:
+    plain = "Content-Type: text/plain\n\nThe gate code changed, ask Orla."
+    assert read("a.eml", make_parts("alternative", plain, PAGE))[0].text.endswith("changed, ask Orla.")
+
+
+def test_an_attached_mail_is_read_with_its_head(read: Read) -> None:
+    inner = f"From: Orla <o@p.example>\nSubject: Gate\n{make_parts('mixed', PAGE).partition(chr(10))[2]}"
+    data = make_parts("mixed", "Content-Type: text/plain\n\nSee below.", f"Content-Type: message/rfc822\n\n{inner}")
+    (mail,) = read("a.eml", data.replace("boundary=B", "boundary=A", 1).replace("--B", "--A", 2) + "--A--\n")
+    assert mail.text == (
+        "From: a@b.example\n\nSee below.\n\n"
+        "From: Orla <o@p.example>\nSubject: Gate\n\nThe gate code changed: ask Orla at the pier."
+    )
+    lines = data.split("\n")
+    for text in ("See below", "From: Orla", "Subject: Gate"):
+        assert lines[line_of(mail, text) - 1].startswith(text)
+    assert mail.title is None or mail.title == "a"
+
+
+def test_windows_quotes_in_a_part_declared_as_latin(read: Read) -> None:
+    head = "From: a@b.example\nContent-Type: text/plain; charset=iso-8859-1\n\n"
+    assert read("a.eml", head.encode() + "“5 €”".encode("cp1252"))[0].text.endswith("“5 €”")
+
+
+@pytest.mark.parametrize("name", ["17", "1.", "mail.txt", "20:2,"])
+def test_a_mail_in_a_file_of_any_name(read: Read, name: str) -> None:
+    data = f"Message-ID: <1@b.example>\n{PLAIN}".encode()
+    assert read(name, data)[0].speaker == "Gerlinde Kessler"
+    assert "From: " in read(name, b"Note of a call\n\n" + data)[0].text

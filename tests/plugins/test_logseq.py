@@ -62,6 +62,14 @@ def test_a_page_with_properties(read: Read) -> None:
     assert {("Slates", "cost", "450 euros"), ("ask for a second offer", "status", "open")} <= find_facts(found)
 
 
+def test_a_page_with_headings_outside_of_its_outline(read: Read) -> None:
+    text = "phase:: two\n## Rigging\nIt is of hemp.\n- LATER buy rope\n  id:: 64a0f3c2-1111-4222-8333-0123456789ab\n"
+    (page,) = found = read("pages/Ship%3A Tern.md", text)
+    assert (page.title, page.properties) == ("Ship: Tern", {"phase": "two"})
+    assert page.text == "phase:: two\n## Rigging\nIt is of hemp.\n- [ ] buy rope\n"
+    assert ("buy rope", "status", "open") in find_facts(found)
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

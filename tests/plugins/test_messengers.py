@@ -1,4 +1,4 @@
-"""Chats as Telegram and Discord export them, and the package of data that Discord gives out."""
+"""Chats as Telegram, Discord and Meta export them, and the package of data that Discord gives out."""
 
 from __future__ import annotations
 
@@ -94,7 +94,38 @@ def test_a_channel_of_discord(read: Read) -> None:
     assert document.conversation == "Sailing club › regatta"
 
 
-@pytest.mark.parametrize("damaged", [json.dumps(ANNA)[:-40], json.dumps(ANNA | {"messages": [None, 5, {"id": 1}]})])
+GARBLED = "Chlo\u00c3\u00a9"
+
+
+def test_a_chat_of_messenger_or_instagram(read: Read) -> None:
+    messages = [
+        {"sender_name": "Bo", "timestamp_ms": 1_772_614_920_000, "content": "At 18:40, th\u00c3\u00a9 first"},
+        {"sender_name": "Bo", "timestamp_ms": 1_772_614_860_000, "content": "oops", "is_unsent": True},
+        {"sender_name": GARBLED, "timestamp_ms": 1_772_614_800_000, "content": "When is the ferry?"},
+        {"sender_name": GARBLED, "timestamp_ms": 1_772_614_700_000, "photos": [{"uri": "a.jpg"}]},
+    ]
+    export = {"participants": [{"name": GARBLED}, {"name": "Bo"}], "messages": messages, "title": GARBLED}
+    (ferry,) = read("message_1.json", json.dumps(export))
+    assert ferry.title == "Chloé" and ferry.at == datetime(2026, 3, 4, 9, tzinfo=UTC)
+    assert [(turn.speaker, turn.text) for turn in ferry.turns] == [
+        ("Chloé", "When is the ferry?"),
+        ("Bo", "At 18:40, thé first"),
+    ]
+
+
+def test_a_chat_of_messenger_that_was_encrypted(read: Read) -> None:
+    said = {"senderName": "Chloé", "text": "Ahoy", "timestamp": 1_772_614_800_000, "isUnsent": False}
+    export = {"participants": ["Chloé", "Bo"], "threadName": "Chloé_3", "messages": [said]}
+    (ahoy,) = read("a.json", json.dumps(export))
+    assert [(turn.speaker, turn.text) for turn in ahoy.turns] == [("Chloé", "Ahoy")]
+
+
+def test_messages_that_nobody_is_known_to_have_written_are_no_chat(read: Read) -> None:
+    (data,) = read("a.json", json.dumps({"messages": [{"body": "x", "writer_ref": 7}]}))
+    assert not data.turns
+
+
+@pytest.mark.parametrize("damaged", [json.dumps(ANNA)[:-40], json.dumps(ANNA | {"messages": []})])
 def test_a_damaged_export_is_refused_with_the_reason(read: Read, damaged: str) -> None:
     with pytest.raises(Unreadable, match=r"not valid JSON|without messages"):
         read("result.json", damaged)

@@ -74,3 +74,43 @@ def test_text_that_is_indented_under_its_headline_is_text_and_its_items_have_the
     assert [(line, at and at.date().isoformat()) for line, at in outline.parts] == [
         (1, "2019-01-21"), (3, "2019-06-03"), (4, None)
     ]  # fmt: skip
+
+
+def test_properties_of_a_headline_are_fields_below_it(read: Read) -> None:
+    drawer = ":PROPERTIES:\n:ID: 7\n:CUSTOM_ID: tern\n:HOME_PORT: Vell\n:CREW: Ann\n:CREW+: Bo\n:END:\n"
+    (outline,) = read("fleet.org", f"* Tern\n{drawer}A brig.\n")
+    assert outline.text == "# Tern\nHome port: Vell\nCrew: Ann\nCrew: Bo\nA brig.\n"
+    assert outline.lines == (1, 5, 6, 7, 9, 10)
+    assert outline.properties == {}
+
+
+def test_comments_are_left_out(read: Read) -> None:
+    text = "# -*- mode: org -*-\n* Tern\n#+BEGIN_COMMENT\nold\n#+END_COMMENT\n  # older\n#\n#hash\nNew.\n"
+    code = "#+BEGIN_SRC sh\n# kept\n#+END_SRC"
+    assert read("a.org", text + code)[0].text == "# Tern\n#hash\nNew.\n```sh\n# kept\n```"
+
+
+def test_each_planned_day_has_a_line(read: Read) -> None:
+    days = "CLOSED: [2026-05-03 Sun] SCHEDULED: <2026-05-01 Fri +1w> DEADLINE: <2026-05-02 Sat>"
+    (outline,) = read("a.org", f"* TODO paint\n  {days}\n")
+    assert outline.text.split("\n")[1:4] == [
+        "CLOSED: [2026-05-03 Sun]",
+        "SCHEDULED: <2026-05-01 Fri +1w>",
+        "DEADLINE: <2026-05-02 Sat>",
+    ]
+    assert outline.lines == (1, 2, 2, 2, 3)
+
+
+def test_states_of_the_file_and_keywords(read: Read) -> None:
+    head = "#+SEQ_TODO: TODO(t) ASK(a@/!) | GIVEN(g)\n#+TYP_TODO: Ann Bo\n#+STARTUP: fold\n#+ATTR_ORG: :w 1\n"
+    tasks = "* ASK for the oar :boat:\n* GIVEN the rope\n* Ann sails\n* Bo rows\n* Eva rests\n#+CAPTION: The quay\n"
+    (outline,) = read("a.org", head + tasks)
+    assert outline.text.split("\n")[:-1] == [
+        "# TODO for the oar #boat #ASK",
+        "# DONE the rope #GIVEN",
+        "# TODO sails #Ann",
+        "# DONE rows #Bo",
+        "# Eva rests",
+        "The quay",
+    ]
+    assert outline.properties == {}

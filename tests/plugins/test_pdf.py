@@ -80,3 +80,10 @@ def test_dates_of_pdf() -> None:
     assert parse_pdf_date("D:20260302101500Z") == datetime(2026, 3, 2, 10, 15, tzinfo=UTC)
     assert parse_pdf_date("D:20260302101500-05'30'") == datetime(2026, 3, 2, 15, 45, tzinfo=UTC)
     assert parse_pdf_date("D:20261399") is None and parse_pdf_date("yesterday") is None
+
+
+def test_text_of_a_font_without_an_encoding_is_repaired(read: Read) -> None:
+    text = "房东姓李，电话是号码。钥匙在花盆下面。"
+    (page,) = read("a.pdf", make_pdf([[text.encode("gbk").decode("latin-1")]]))
+    assert page.text == text
+    assert read("a.pdf", make_pdf([["Préféré à Noël", "…—…—… café"]]))[0].text == "Préféré à Noël\n…—…—… café"

@@ -48,6 +48,28 @@ def test_a_million_empty_rows_are_no_rows(read: Read) -> None:
     assert sheet.lines == (1_048_576,) and sheet.text == "the first: the last"
 
 
+@pytest.mark.parametrize(
+    ("value", "number_format", "shown"),
+    [
+        (1234.5, "#,##0.00 [$€-407]", "1,234.50 €"),
+        (1234.5, '"$"#,##0', "$1,235"),
+        (-7, "[$£-809]#,##0.00;[Red]-[$£-809]#,##0.00", "£-7.00"),
+        (0.075, "0.0%", "7.5%"),
+        (3, '0 "crowns"', "3 crowns"),
+        (3.25, "0.00", "3.25"),
+        (12, "General", "12"),
+        (0.5, "# ?/?", "0.5"),
+        (1e9, "0.00E+00", "1000000000"),
+    ],
+)
+def test_a_number_is_shown_with_its_unit(read: Read, value: float, number_format: str, shown: str) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["what", "amount"])
+    book.active.append(["rent", value])
+    book.active["B2"].number_format = number_format
+    assert read("a.xlsx", save(book))[0].text == f"what: rent; amount: {shown}"
+
+
 def pack(members: dict[str, bytes]) -> bytes:
     file = BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -161,3 +161,9 @@ def test_the_same_text_gives_the_same_sentences(text):
 )
 def test_no_text_takes_quadratic_time(pattern):
     assert_linear(sentences, "Word ", pattern)
+
+
+def test_rows_and_fields_in_lower_case_are_lines_of_their_own() -> None:
+    rows = [f"house no: {number}; owner: Keeper {number}; street: The long Harbour Lane of Vell" for number in range(6)]
+    text = "\n".join(rows)
+    assert [text[start:end] for start, end in sentences(text)] == rows
