@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memory.nouns import Document
+from memory.text.words import TASK_STATES
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, frontmatter
 from plugins.readers.decode import text_of
@@ -19,6 +20,9 @@ _PROPERTY = re.compile(r"\s*:([\w+-]+):\s+(.*)")
 _LINK = re.compile(r"\[\[([^\[\]]+)\]\[([^\[\]]+)\]\]")
 _RULE = re.compile(r"\s*\|[-+|]+\|?\s*$")
 _CODE = ("src", "example")
+_STATES = ("todo", "seq_todo", "typ_todo")  # keywords that list the states of tasks
+_KNOWN = re.compile(TASK_STATES)
+_STATE = re.compile(r"([^\s()|]+)(?:\([^()]*\))?")
 _LOGGED = re.compile(r'\s*(?:CLOCK: ?\[|- State "[^"]+" +from )')  # by Org itself, as time passes
 _OF_FILE = ("title", "date")  # which are the document's own
 _NO_PROPERTY = ("results", "caption", "name", "header", "attr_html", "tblfm", "options", "startup")
@@ -29,6 +33,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     numbers: list[int] = []
     properties: dict[str, str] = {}
     tags: list[str] = []
+    states: dict[str, str] = {}
     drawer = code = False
     indent: int | None = None  # of the text under a headline, which says nothing in Org, and code in Markdown
     for number, line in enumerate(text_of(data).split("\n"), 1):
@@ -53,10 +58,15 @@ def read(path: Path, data: bytes) -> list[Document]:
             key = keyword[1].lower()
             if key == "filetags":
                 tags += [tag for tag in re.split(r"[:\s]+", keyword[2]) if tag]
+            elif key in _STATES:
+                states |= _read_states(keyword[2])
             elif key not in _NO_PROPERTY:
                 properties[key] = " ".join(filter(None, (properties.get(key), keyword[2])))
             continue
-        elif _HEADLINE.match(line.rstrip()) is not None:
+        elif (headline := _HEADLINE.match(line.rstrip())) is not None:
+            word, _, words = headline[2].partition(" ")
+            if word in states:  # of the file itself
+                line = f"{headline[1]} {states[word]} {words}"
             line, indent = _markdown(line), None
         else:
             own = len(line) - len(line.lstrip(" "))
@@ -75,6 +85,21 @@ def read(path: Path, data: bytes) -> list[Document]:
             lines=tuple(numbers),
         )
     ]
+
+
+def _read_states(words: str) -> dict[str, str]:
+    """The states that a file lists ("WAIT(w) HOLD | SENT"), each with TODO or DONE, whatever it means; without a bar
+    the last one is done."""
+    opened, bar, done = words.partition("|")
+    names, ended = _STATE.findall(opened), _STATE.findall(done)
+    if not bar:
+        names, ended = names[:-1], names[-1:]
+    return {
+        name: state
+        for state, listed in (("TODO", names), ("DONE", ended))
+        for name in listed
+        if not _KNOWN.fullmatch(name)
+    }
 
 
 def _markdown(line: str) -> str:

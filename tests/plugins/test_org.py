@@ -74,3 +74,9 @@ def test_text_that_is_indented_under_its_headline_is_text_and_its_items_have_the
     assert [(line, at and at.date().isoformat()) for line, at in outline.parts] == [
         (1, "2019-01-21"), (3, "2019-06-03"), (4, None)
     ]  # fmt: skip
+
+
+def test_the_states_of_a_file_are_open_or_done(read: Read) -> None:
+    text = "#+TODO: HOLD(h) ASK(a@/!) | SENT(s)\n* HOLD Letter\n* SENT Parcel\n* Other"
+    (document,) = read("post.org", text)
+    assert document.text == "# TODO Letter\n# DONE Parcel\n# Other"
