@@ -54,7 +54,7 @@ def extract_by_rules(
         return NOTHING_EXTRACTED
     if SOURCE_CODE in properties:  # its words are about what it does
         return NOTHING_EXTRACTED
-    of_owner = is_about_owner(title)
+    of_owner = not speaker and is_about_owner(title)
     is_talk = bool(speaker) or chat or is_chat(text)
     topic, dated = ("", "") if is_talk else (OWNER, "") if of_owner else phrases.topic(title)
     cut = passage(text, speaker, properties, first, chat, spans)
@@ -78,9 +78,8 @@ def extract_by_rules(
             if not any(_repeats(one, change) for change in near):
                 is_part = one.subject != topic and one.cardinality == "one" and one.subject in subjects
                 found.append(replace(one, cardinality="one in document") if is_part else one)
-    found += people.people_facts(cut, "" if of_owner else topic, properties, first)
     if first:
-        found += people.signature_facts(cut, properties)
+        found += people.people_facts(cut, "" if of_owner or speaker else topic, properties)
     if of_owner:  # how they are called is read of the note itself (`services.state`)
         found = [one for one in found if one.subject != OWNER or attribute_of(one.predicate) != "name"]
     acronym = phrases.acronym(title) if topic else ""
