@@ -30,6 +30,7 @@ from memory.time.recurrence import Recurrence, read_recurrence
 from memory.time.timestamps import to_ms
 from memory.time.timex import fold
 
+TASKS: tuple[Kind, ...] = ("task",)
 LEAST_COVERED = 0.6  # share of the question's weight that a list holds, to be the one that is meant
 LEAST_OF_NAME = 0.99  # of one that is only asked for by its name
 LEAST_OF_ENTRY = 0.5  # the same of a task or a dated entry under its heads
@@ -326,7 +327,7 @@ def _dated(state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = 
     named = [*text.naming_dates(state.conn, first, behind), *list_recurring(state.conn)]
     passages = episodes.by_ids(state.conn, [id for id in dict.fromkeys(named) if state.found.sees(id)])
     due = "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
-    wanted: Collection[Kind] = ("task",) if re.search(due, state.question.text, re.IGNORECASE) else kinds
+    wanted = TASKS if re.search(due, state.question.text, re.IGNORECASE) else kinds
     found = [
         (day, at, one)
         for one in keep_newest(_read(state, passages, topic))
