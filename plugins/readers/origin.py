@@ -20,7 +20,8 @@ _TEMPLATE_SETTINGS = (
     ("templates.json", "folder"),
     ("plugins/templater-obsidian/data.json", "templates_folder"),
 )
-_MAX_DEPTH = 4  # folders above a file that are looked at
+_MAX_DEPTH = 4  # folders above a file in which templates may be
+_PROJECT_DEPTH = 2  # and that may be a project's: its own, and those right in it, as docs/
 _CAPITALS = re.compile(r"[A-Z_-]{6,}(?:\.(?:md|txt|rst|adoc|org))?")  # names of files that come with a program
 _STATED = frozenset(
     ("asciidoc", "docx", "markdown", "odf", "org", "pdf", "pptx", "xlsx")
@@ -75,7 +76,7 @@ def _is_project_file(path: Path) -> bool:
     if path.stem.casefold() == "readme" or _CAPITALS.fullmatch(path.name):
         return True
     home = Path.home()
-    for folder in list(path.absolute().parents)[:_MAX_DEPTH]:
+    for folder in list(path.absolute().parents)[:_PROJECT_DEPTH]:
         if folder in (home, *home.parents) or any((folder / vault).is_dir() for vault in _VAULTS):
             return False
         if _is_project(folder):

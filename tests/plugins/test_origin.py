@@ -42,6 +42,7 @@ def test_the_files_of_a_project_are_its_makers_but_not_those_of_a_vault_in_it(tm
     (tmp_path / "tool" / "vault" / ".obsidian").mkdir(parents=True)
     (tmp_path / "tool" / "package.json").write_text("{}")
     assert writer(tmp_path / "tool" / "docs" / "contact.md") == UNKNOWN
+    assert writer(tmp_path / "tool" / "docs" / "mine" / "contact.md") is None
     assert writer(tmp_path / "tool" / "vault" / "contact.md") is None
 
 
