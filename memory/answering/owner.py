@@ -184,10 +184,11 @@ class OwnerQuestion:
         return bool(speaker) and speaker not in self._own_names | _WRITER and (bool(self._own_names) or not is_author)
 
     def _is_of_subject(self, before: str, word: str) -> bool:
-        """Whether a verb that the question asks "I" for has another subject: words are in front of it in its sentence,
-        as in "Shop: went live"."""
+        """Whether a verb that the question asks "I" for, and that names an attribute, has another subject: words are in
+        front of it in its sentence, as in "Shop: went live"."""
+        asked = self._asked_verbs & self._of_attribute
         sentence = _SENTENCE_END.split(before)[-1]
-        return stem(word.lower(), self.state.question.language) in self._asked_verbs and bool(WORD.search(sentence))
+        return stem(word.lower(), self.state.question.language) in asked and bool(WORD.search(sentence))
 
     def _is_behind_name(self, before: str, word: str, first_person: bool) -> bool:
         """Whether somebody's name is the subject of a verb ("Anke wohnt"), or in the genitive before a thing without an
