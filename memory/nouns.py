@@ -35,6 +35,7 @@ Effort = Literal["quick", "normal", "deep"]
 TOLD = "told"
 """As a document's reader: its owner said it to this program itself, and means it as it stands."""
 
+UNKNOWN = "unknown"  # as a speaker: somebody else than the owner, whose name is not known
 SOURCE_CODE = "source code"  # a property of such a source, with its language: its words are about what it does
 
 # Why a file is skipped that is another version of one that is read.

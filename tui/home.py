@@ -17,13 +17,14 @@ from tui.browse import make_note_row, make_object_target
 from tui.changes import describe_before, news
 from tui.wording import count, when
 
-Deed = Literal["ask", "resume", "review", "open", "read", "look", "folder", "examples", "model", "import"]
+Deed = Literal["ask", "resume", "review", "open", "read", "look", "folder", "examples", "model", "import", "owner"]
 
 MUTED = "$foreground-muted"
 DAY_WIDTH = 9
 CONVERSATIONS, CHANGES, PLANS = 4, 3, 6  # rows of each
 
 EMPTY = (
+    ("owner", "Say who you are", 'Name, home, family and work: then "my phone" is yours.'),
     ("folder", "Choose a folder", "Your notes, documents and mails: read, and kept up with."),
     ("examples", "Try the examples", "The notes of somebody who keeps a lighthouse museum."),
     ("model", "Connect a model", "Ollama on this machine, or a key. It works without, too."),

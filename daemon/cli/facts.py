@@ -59,7 +59,10 @@ def print_suspects(suspects: Sequence[wire.AliasSuspect]) -> None:
 
 
 def _describe_likeness(pair: wire.AliasSuspect) -> str:
-    return f"told as one in {count(pair.facts, 'fact')}" if pair.facts else f"{pair.similarity:.0%} alike"
+    if pair.facts:
+        return f"told as one in {count(pair.facts, 'fact')}"
+    is_first_name = pair.other.casefold().startswith(f"{pair.one.casefold()} ")
+    return "the only full name with this first name" if is_first_name else "same phone, address or birthday"
 
 
 def _print_fact(fact: wire.Fact) -> None:

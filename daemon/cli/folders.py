@@ -14,6 +14,7 @@ from daemon.cli.options import ListGroup, json_option, require_path
 from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.writing import print_copies
+from daemon.introduction import QUESTIONS, read_answer
 from daemon.terminal import count
 
 GONE_SHOWN = 20
@@ -194,9 +195,11 @@ def _describe_rules(row: wire.Folder) -> str:
 @json_option
 @pass_session
 def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
-    """Write config.toml and choose the folders to watch.
+    """Write config.toml, say who you are and choose the folders to watch.
 
-    It asks for folders and does `pal watch add` with each. Run again, it keeps the file and adds folders.
+    It asks for your name, home, family and work, as `pal me set` stores them, and for folders, as `pal watch add`
+    watches them. An empty line skips a question. Run again, it keeps the file, asks for what is not known, and adds
+    folders.
     """
     from daemon.paths import private_folder
     from daemon.settings import Settings, render
@@ -210,12 +213,24 @@ def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
     if not as_json:
         output.print_text(f"{'Written' if written else 'Kept'}: {config}")
     if not chosen and not as_json and sys.stdin.isatty():
+        _introduce(session)
         chosen = _ask_for_folders(session)
     confirm_much(session, _unwatched(session, chosen) if chosen else [])
     for folder in chosen:
         _watch(session, folder)
     if as_json:
         output.print_json({"config": str(config), "written": written, "folders": [str(folder) for folder in chosen]})
+
+
+def _introduce(session: Session) -> None:
+    """Asks for what is not known of the owner."""
+    profile = session.client.profile().profile
+    known = {entry.key for entry in profile.entries} | ({"name"} if profile.names else set())
+    for question in QUESTIONS:
+        if question.key not in known:
+            answer = click.prompt(f"{question.text} ({question.hint})", default="", show_default=False, err=True)
+            for key, value in read_answer(question.key, answer).items():
+                session.client.set_profile(key, value)
 
 
 def _ask_for_folders(session: Session) -> list[Path]:

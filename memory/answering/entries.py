@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from memory.text.fences import blank_fences
+from memory.text.task_marks import PLACEHOLDER, State, read_state
 from memory.text.words import TASK_DAYS, TASK_STATES
 
-State = Literal["", "open", "done", "cancelled"]
 Kind = Literal["item", "row", "task", "event", "part"]
 KINDS: tuple[Kind, ...] = ("item", "row", "task", "event", "part")
 
@@ -22,9 +23,14 @@ LEAST_COMMAS = 2  # behind a label, for a list
 MAX_HEAD_CHARS = 80  # of a line above a list
 
 _HEADING = re.compile(r"(?P<marks>#{1,6})\s+(?P<said>.*?\S)\s*#*")
-_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•–]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX/<>-])\][ \t]+)?(?P<said>\S.*)")
+_ITEM = re.compile(
+    r"(?P<indent>[ \t]*)(?:(?:[-*+•–]|\d{1,3}[.)])[ \t]+|(?=[☐⬜☑☒]))"
+    r"(?:\[(?P<box>[xX]|[^\w\[\]\n])\][ \t]+|(?P<sign>[☐⬜☑☒✅])\ufe0f?[ \t]*)?(?P<said>\S.*)"
+)
 _KEYWORD = re.compile(rf"(?P<word>{TASK_STATES}):?\s+(?P<said>\S.*)")
-_BEGINNING = re.compile(rf"#{{1,6}}\s|[ \t]*(?:[-*+•–]|\d{{1,3}}[.)])[ \t]|x \d{{4}}-|\([A-Z]\) |(?:{TASK_STATES}):?\s")
+_BEGINNING = re.compile(
+    rf"#{{1,6}}\s|[ \t]*(?:[-*+•–]|\d{{1,3}}[.)])[ \t]|x \d{{4}}-|\([A-Z]\) |[☐⬜☑☒]|(?:{TASK_STATES}):?\s"
+)
 _TODO_TXT = re.compile(r"(?:(?P<done>x) \d{4}-\d\d-\d\d|\([A-Z]\)) (?:\d{4}-\d\d-\d\d )?(?P<said>\S.*)")  # todo.txt
 _TODO_MARK = re.compile(r"\s[+@][\w/-]+")  # its project, its context
 _PLANNED = re.compile(rf"\s*(?:{TASK_DAYS}):")
@@ -35,8 +41,7 @@ _RULE = re.compile(r"[|\s:+-]+")
 _FIELDS = re.compile(r"(?P<first>[^:;|]{1,40}): [^;]+(?:; [^:;|]{1,40}: [^;]+)+")
 _LABELLED = re.compile(r"[*_]*(?P<label>[^\W\d_][^:,.;]{0,40}?)[*_]*: (?P<said>[^:;]+)")
 _STATES: dict[str, State] = {
-    "x": "done", "-": "cancelled", "done": "done", "completed": "done", "cancelled": "cancelled",
-    "canceled": "cancelled",
+    "done": "done", "completed": "done", "cancelled": "cancelled", "canceled": "cancelled",
 }  # fmt: skip
 
 
@@ -69,13 +74,13 @@ class _Line:
 
 
 def read_entries(text: str) -> list[Entry]:
-    """The entries of a passage, in order."""
+    """The entries of a passage, in order: none of examples in code fences, and no task of a template."""
     lines: list[_Line] = []
     start = 0
-    for line in text.split("\n"):
+    for line in blank_fences(text).split("\n"):
         lines.append(_Line(start, line.rstrip()))
         start += len(line) + 1
-    return [*_entries(lines)]
+    return [one for one in _entries(lines) if not (one.state and PLACEHOLDER.search(text, one.start, one.end))]
 
 
 def _entries(lines: Sequence[_Line]) -> Iterator[Entry]:
@@ -183,8 +188,10 @@ def _list(lines: Sequence[_Line], place: int, heads: tuple[str, ...]) -> tuple[i
         said = " ".join([item["said"], *(one.text.strip() for one in lines[place + 1 : behind])])
         keyword = _KEYWORD.fullmatch(said)
         state: State = ""
-        if item["box"] is not None or keyword:
-            state = _STATES.get((item["box"] or keyword["word"] if keyword else item["box"]).lower(), "open")
+        if box := item["box"] or item["sign"]:
+            state = read_state(box)
+        elif keyword:
+            state = _STATES.get(keyword["word"].lower(), "open")
         above = (*heads, *(one for _, one in parents))
         kind: Kind = "task" if state else "item"
         last = lines[behind - 1]

@@ -23,12 +23,14 @@ from memory.store import episodes, graph, relations, text
 from memory.store.connect import Connection
 from memory.store.episodes import Thesis
 from memory.text.languages import stem, word_set
+from memory.text.task_marks import drop_marks, drop_other_days, read_marks
 from memory.text.words import Term, show_links
 from memory.time.expressions import tense
 from memory.time.recurrence import Recurrence, read_recurrence
 from memory.time.timestamps import to_ms
 from memory.time.timex import fold
 
+TASKS: tuple[Kind, ...] = ("task",)
 LEAST_COVERED = 0.6  # share of the question's weight that a list holds, to be the one that is meant
 LEAST_OF_NAME = 0.99  # of one that is only asked for by its name
 LEAST_OF_ENTRY = 0.5  # the same of a task or a dated entry under its heads
@@ -41,16 +43,8 @@ LEAST_COMPOUND_CHARS = 5  # of each part of one
 LONGEST_TIME = timedelta(days=366)  # that entries are listed of
 MAX_CONTINUED = 10  # passages that a list goes on in
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
-_MARKS = re.compile(
-    r"(?<!\s)\s*(?:[📅⏳🛫✅➕❌]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?|[🔺⏫🔼🔽⏬]\ufe0f?"
-    r"|🔁\ufe0f?\s*(?:[a-z][a-z\d ,]{0,60}[a-z\d])?|[\[(]\w{1,20}:: ?[^\]\[()\n]{0,60}[\])]"
-    r"|#task(?![\w/-])|\b(?:due|scheduled|start):\s?\d{4}-\d\d-\d\d|(?:SCHEDULED|DEADLINE|CLOSED):|[<\[]\d{4}-\d\d-\d\d[^>\]]*[>\]])"
-)
-_NO_DAY = re.compile(
-    r"(?m:^Not on: .*)|(?:^x(?: \d{4}-\d\d-\d\d)?|^\([A-Z]\)|✅|➕|❌|🛫\ufe0f?|CLOSED:|created::?|done:"
-    r"|completion::|start::?)\s*[<\[]?\d{4}-\d\d-\d\d"
-)
-_DUE = re.compile(r"(?:📅\ufe0f?|\bdue::?|DEADLINE:)\s*[<\[]?(\d{4}-\d\d-\d\d)")
+_TASK_TAG = re.compile(r"\s*#task(?![\w/-])")
+_NO_DAY = re.compile(r"(?m:^Not on: .*)|^(?:x(?: \d{4}-\d\d-\d\d)?|\([A-Z]\)) \d{4}-\d\d-\d\d")
 _DETAIL = re.compile(r"(?:When|Due|Where|Who): (.+)")
 _TIME_DETAIL = re.compile(r"(?:When|Due): (.+)")
 
@@ -96,7 +90,7 @@ class Found:
         """The days that it names, but for those on which it was made or done or may be begun, each with its time of
         day or ""."""
         named: dict[date, str] = {}
-        for year, month, day, at in _DAY.findall(_NO_DAY.sub("", self.quote)):
+        for year, month, day, at in _DAY.findall(_NO_DAY.sub("", drop_other_days(self.quote))):
             try:
                 named.setdefault(date(int(year), int(month), int(day)), at)
             except ValueError:
@@ -110,6 +104,8 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
     asked = state.question.type
     topic = _topic(state)
     match asked.of:
+        case "open" if _asks_ahead(state):
+            return _dated(state, topic, ("task", "event"))
         case "open" | "done":
             found = _tasks(state, topic, asked.of) or (_whole_list(state, topic) if topic else [])
         case "next":
@@ -137,9 +133,13 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
 
 def _asks_days(state: AnswerState) -> bool:
     """Whether it asks of nothing but some days, which are not over: "What happens on Thursday?"."""
-    question, when = state.question, state.question.when
-    is_ahead = when is not None and when.kind == "range" and when.until is not None and when.until > question.asked_on
-    return is_ahead and not question.topic and tense(fold(question.text)) != "past"
+    return _asks_ahead(state) and not state.question.topic and tense(fold(state.question.text)) != "past"
+
+
+def _asks_ahead(state: AnswerState) -> bool:
+    """Whether it asks of some days which are not over."""
+    when = state.question.when
+    return when is not None and when.kind == "range" and when.until is not None and when.until > state.question.asked_on
 
 
 def _topic(state: AnswerState) -> frozenset[str]:
@@ -317,8 +317,8 @@ def _passages_with(state: AnswerState, wanted: str) -> list[Episode]:
 # Days -------------------------------------------------------------------------------------------
 
 
-def _dated(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
-    """The entries that name a day of the time that is asked of, in order."""
+def _dated(state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = KINDS) -> list[AnswerCandidate]:
+    """The entries of some kinds that name a day of the time that is asked of, in order."""
     when = state.question.when
     if when is None or when.until is None or (when.since and when.until - when.since > LONGEST_TIME):
         return []
@@ -327,11 +327,11 @@ def _dated(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
     named = [*text.naming_dates(state.conn, first, behind), *list_recurring(state.conn)]
     passages = episodes.by_ids(state.conn, [id for id in dict.fromkeys(named) if state.found.sees(id)])
     due = "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
-    only_due = re.search(due, state.question.text, re.IGNORECASE) is not None
+    wanted = TASKS if re.search(due, state.question.text, re.IGNORECASE) else kinds
     found = [
         (day, at, one)
         for one in keep_newest(_read(state, passages, topic))
-        if one.entry.state in ("", "open") and (one.entry.kind == "task" or not only_due)
+        if one.entry.state in ("", "open") and one.entry.kind in wanted
         if _share(state, one.heads | one.own, topic) >= LEAST_OF_ENTRY
         for day, at in one.days_within(first, behind).items()
     ]
@@ -409,22 +409,24 @@ def key_of(one: Found) -> str:
 
 def strip_days(one: Found) -> str:
     """The words of an entry, in lower case, without the days that it names."""
-    return " ".join(_DAY.sub("", _MARKS.sub("", one.entry.shown)).casefold().split())
+    return " ".join(_DAY.sub("", _drop_marks(one.entry.shown)).casefold().split())
 
 
 def show_entry(one: Found, day: date | None = None, time: str = "", only_time: bool = False) -> str:
     """An entry as it is shown, under the `day` that was asked of and its time; with `only_time` without the place and
     the people of an event."""
     bare = _shown_row(one, day) if one.quote.lstrip().startswith("|") else one.entry.shown
-    said = " ".join(_MARKS.sub("", bare).split()) or bare
+    said = " ".join(_drop_marks(bare).split()) or bare
     said = re.sub(r"\*\*|__", "", show_links(said))
     details = [] if one.entry.kind == "item" else (_TIME_DETAIL if only_time else _DETAIL).findall(one.quote)
     if day is None:
-        due = ""
-        if one.entry.kind == "task":
-            stated = _DUE.search(one.quote)
-            due = stated[1] if stated else next((f"{one.isoformat()}" for one in one.days()), "")
-        return f"{said} (due {due})" if due and due not in said else said
+        if one.entry.kind != "task":
+            return said
+        marks = dict(reversed(read_marks(one.quote)))
+        due = marks.get("due") or marks.get("deadline") or next((day.isoformat() for day in one.days()), "")
+        rule = marks.get("repeats", "")
+        plans = [f"due {due}" if due and due not in said else "", f"repeats {rule}" if rule else ""]
+        return f"{said} ({', '.join(filter(None, plans))})" if any(plans) else said
     at = " ".join(filter(None, (day.isoformat(), time)))
     rest = [" ".join(_DAY.sub("", detail).replace("(all day)", "").split()) for detail in details]
     if details and not time and (span := re.search(r"\d\d:\d\d(?: to \d\d:\d\d)?", details[0])):
@@ -432,6 +434,10 @@ def show_entry(one: Found, day: date | None = None, time: str = "", only_time: b
     elif details:
         at, rest[0] = f"{at} {rest[0]}".strip(), ""
     return f"{at}: {', '.join(filter(None, (said, *rest)))}"
+
+
+def _drop_marks(words: str) -> str:
+    return drop_marks(_TASK_TAG.sub("", words))
 
 
 def _shown_row(one: Found, day: date | None) -> str:

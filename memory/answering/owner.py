@@ -1,8 +1,9 @@
 """Questions about the person whose memory it is: "my phone", "where do I live".
 
-What is told of somebody else is no answer to them, however alike: a line is another's where what was asked for is named
-as theirs ("Kit's passport", "her phone", "Anke lives in"), where it stands in a note about a person, or where somebody
-else says "I" and "my" in it. What is known of others alone is not known.
+What is said of somebody else is no answer to them, however alike: a line is about another where what was asked for is
+named as theirs ("Kit's passport", "her phone", "Anke lives in"), in a note about a person, in a file that somebody else
+wrote, and where somebody else says "I" and "my" in it. An example in a code fence is about nobody. What is known of
+others alone is not known.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from memory.facts.attributes import (
     people_words,
     person_of,
 )
-from memory.nouns import Episode
+from memory.nouns import UNKNOWN, Episode
 from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
+from memory.store.sources import MAIL_READER
+from memory.text.fences import blank_fences
 from memory.text.languages import ENGLISH, content_words, guess_language, stem, stem_set, word_set
 from memory.text.mentions import norm
 from memory.text.words import WORD
@@ -38,6 +41,7 @@ _GENERIC = stem_set("asks", "generic")
 _WRITER = frozenset(("user", "me", "you", "i"))  # as speakers
 _KEY = re.compile(r"[\W_]{0,6}[^\W\d_][^:.!?\n]{0,40}?:[*_]{0,2}(?=\s)")
 _SUBJECT = re.compile(r"(?:^|[.!?;]\s+)(?P<name>[^\W\d_][\w-]+)\s+(?:[^\W\d_][^.!?;]*\s)?$")
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
 _NAME = re.compile(r"(?:^|\s)(?P<name>[^\W\d_][\w-]+)\s+$")
 
 
@@ -109,10 +113,13 @@ class OwnerQuestion:
         """Whether a candidate tells what is asked for of somebody else, and not of the owner."""
         if any(fact.relation.subject in self.state.objects for fact in candidate.facts):
             return False
-        text, whose = candidate.shown, set[bool]()
+        episode, text, whose = candidate.episode, candidate.shown, set[bool]()
+        if not blank_fences(episode.text)[candidate.start : candidate.start + len(candidate.quote)].strip():
+            return True
         first_person = self._forms["first"].search(text) is not None
-        speaks, key = self._is_other_speaker(candidate.episode), _KEY.match(text)
-        theirs = not first_person and self._is_about_person(candidate.episode)
+        speaks, key = self._is_other_speaker(episode), _KEY.match(text)
+        is_foreign = episode.speaker == UNKNOWN or (speaks and first_person)
+        theirs = (is_foreign and self.attribute is not None) or (not first_person and self._is_about_person(episode))
         for match in WORD.finditer(text):
             if stem(match[0].lower(), self.state.question.language) not in self.stems:
                 continue
@@ -121,7 +128,9 @@ class OwnerQuestion:
                 whose.add(speaks)
             elif (other := self._forms["other"].search(before)) is not None:
                 whose.add(norm(other["name"] or "") not in self._own_names)
-            elif self._is_behind_name(before, match[0], first_person):
+            elif self._is_behind_name(before, match[0], first_person) or (
+                not first_person and self._is_of_subject(text[: match.start()], match[0])
+            ):
                 whose.add(True)
             else:
                 whose.add(theirs or (speaks and key is not None and match.end() <= key.end()))
@@ -144,11 +153,15 @@ class OwnerQuestion:
     @cached_property
     def _verbs(self) -> frozenset[str]:
         """The stems of what the question asks "I" for doing, and of what means the same."""
+        stems = self._asked_verbs
+        return stems | self._of_attribute if stems & self._of_attribute else stems
+
+    @cached_property
+    def _asked_verbs(self) -> frozenset[str]:
         language = self.state.question.language
         i = owner_pattern("i", language)
-        said = re.findall(rf"(?:(\w+) )?(?<!\w)(?:{i})(?!\w)(?: (\w+))?", self.state.question.text, re.IGNORECASE)
-        stems = {stem(word.lower(), language) for pair in said for word in pair} & self.stems
-        return frozenset(stems | self._of_attribute if stems & self._of_attribute else stems)
+        pairs = re.findall(rf"(?:(\w+) )?(?<!\w)(?:{i})(?!\w)(?: (\w+))?", self.state.question.text, re.IGNORECASE)
+        return self.stems & {stem(word.lower(), language) for pair in pairs for word in pair}
 
     @cached_property
     def _own_names(self) -> set[str]:
@@ -164,7 +177,18 @@ class OwnerQuestion:
         return folder in owner_words("folders") or bool(_people(self.state, titling))
 
     def _is_other_speaker(self, episode: Episode) -> bool:
-        return bool(episode.speaker) and norm(episode.speaker or "") not in self._own_names | _WRITER
+        """Whether somebody else speaks in a passage. The author that a file states may be the owner, as long as it is
+        not known what the owner is called."""
+        speaker = norm(episode.speaker or "")
+        is_author = episode.source.kind == "file" and episode.source.reader != MAIL_READER and speaker != UNKNOWN
+        return bool(speaker) and speaker not in self._own_names | _WRITER and (bool(self._own_names) or not is_author)
+
+    def _is_of_subject(self, before: str, word: str) -> bool:
+        """Whether a verb that the question asks "I" for, and that names an attribute, has another subject: words are in
+        front of it in its sentence, as in "Shop: went live"."""
+        asked = self._asked_verbs & self._of_attribute
+        sentence = _SENTENCE_END.split(before)[-1]
+        return stem(word.lower(), self.state.question.language) in asked and bool(WORD.search(sentence))
 
     def _is_behind_name(self, before: str, word: str, first_person: bool) -> bool:
         """Whether somebody's name is the subject of a verb ("Anke wohnt"), or in the genitive before a thing without an

@@ -79,12 +79,6 @@ def names_told(properties: Mapping[str, Any], text: str) -> list[str]:
 
 
 @cache
-def people_role_words() -> list[str]:
-    """The words of all languages for people who are no family: doctors, landlords."""
-    return sorted(word for word, key in _keys("people").items() if key not in FAMILY)
-
-
-@cache
 def people_words(language: str) -> str:
     """The words of a language for people, as alternatives of a regular expression."""
     [table] = tables("owner", "people", language=language) or tables("owner", "people", language=ENGLISH)

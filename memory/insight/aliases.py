@@ -1,26 +1,26 @@
-"""Names that may mean one thing, spelt alike or told of as one: for a person to look at, never merged by itself."""
+"""Names that may mean one thing: for a person to look at, never merged by itself."""
 
-import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 
-import numpy as np
 from rapidfuzz import fuzz
 
-from memory.graph.arrays import Graph
+from memory.facts.attributes import attribute_of
 from memory.insight.diagnosis import AliasSuspect
 from memory.store import graph as stored
-from memory.store import revisions
+from memory.store import predicates, relations, revisions
 from memory.store.connect import Connection
 from memory.text.mentions import norm
 
 SUSPECTS = 10  # pairs that are told
-COMPARED = 10_000  # objects whose names are compared, those that most passages mention
-ALIKE = 90.0  # percent, from which two names are told
+COMPARED = 10_000  # names that are compared
+ALIKE = 90.0  # percent, from which two names are spelt alike
 SLIPPED = 80.0  # percent of letters in common, from which a name may be the one that was meant
 SHORTEST = 4  # letters: below it one letter makes another name
-WINDOW = 10  # each name is compared with so many that follow it in the order of the alphabet
-
-_NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b")
+IDENTIFYING = frozenset(("phone", "email", "address", "birthday"))
+LEAST_SIGNS = 2  # that two names mean one
+MOST_SHARING = 5  # objects with one value: what more share, such as an office's phone, is no sign
 
 
 def find_similar(conn: Connection, key: str, most: int) -> list[str]:
@@ -36,33 +36,6 @@ def find_similar(conn: Connection, key: str, most: int) -> list[str]:
         if likeness >= SLIPPED:
             scored.append((-likeness, label))
     return [label for _, label in sorted(scored)[:most]]
-
-
-def list_alike(names: Iterable[str], most: int) -> tuple[AliasSuspect, ...]:
-    """The `most` pairs of names that are most alike, at least ALIKE, best first; the same whatever their order.
-    Compared are their words in the order of the alphabet, by the share of letters that need not change; names with
-    other numbers in them are two. The work grows as n log n: a name meets its neighbours in two orders, from its first
-    letter and from its last, so that a pair may be missed whose names differ at both ends."""
-    spelt = sorted((" ".join(sorted(norm(name).split())), name) for name in names)
-    spelt = [(key, name) for key, name in spelt if len(key) >= SHORTEST]
-    found: dict[tuple[str, str], float] = {}
-    for order in (spelt, sorted(spelt, key=lambda pair: (pair[0][::-1], pair[1]))):
-        for place, (key, name) in enumerate(order):
-            for other_key, other in order[place + 1 : place + 1 + WINDOW]:
-                similarity = fuzz.ratio(key, other_key, score_cutoff=ALIKE)
-                if similarity and _NUMBER.findall(key) == _NUMBER.findall(other_key):  # James II is not James III
-                    found[min(name, other), max(name, other)] = similarity / 100
-    best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
-    return tuple(AliasSuspect(*pair, similarity) for pair, similarity in best)
-
-
-def common_objects(graph: Graph) -> list[tuple[int, int]]:
-    """The objects (node ids) that most live episodes mention, with how many do, the most frequent first; dates are
-    none."""
-    frequency = np.where(graph.is_date, 0, graph.document_frequency)
-    order = np.lexsort((graph.object_ids, -frequency))[:COMPARED]
-    order = order[frequency[order] > 0]
-    return list(zip(graph.object_ids[order].tolist(), frequency[order].tolist(), strict=True))
 
 
 def list_told_as_one(conn: Connection) -> tuple[AliasSuspect, ...]:
@@ -81,15 +54,55 @@ def list_told_as_one(conn: Connection) -> tuple[AliasSuspect, ...]:
     return tuple(pair for pair in told if not _are_one(conn, pair))[:SUSPECTS]
 
 
-def list_suspects(conn: Connection, graph: Graph) -> tuple[AliasSuspect, ...]:
-    """Pairs of names that were told of as one, and then those that are nearly the same, of the names that most passages
-    mention; without the pairs that are one already."""
-    told = list_told_as_one(conn)
-    seen = {(pair.one, pair.other) for pair in told}
-    labels = stored.object_labels(conn, [node for node, _ in common_objects(graph)])
-    alike = list_alike(labels.values(), SUSPECTS)
-    others = (pair for pair in alike if (pair.one, pair.other) not in seen and not _are_one(conn, pair))
-    return (*told, *others)[:SUSPECTS]
+def list_suspects(conn: Connection) -> tuple[AliasSuspect, ...]:
+    """Pairs of names that may mean one thing, without those that are one already: of which a model or a person told as
+    of one; of which two signs say so; and the first name of a contact with the only full name that begins with it.
+    Names that are merely spelt alike are two."""
+    values = _read_contacts(conn)
+    labels = stored.object_labels(conn, sorted(values))
+    pairs = (*list_told_as_one(conn), *_list_sharing(values, labels), *_list_first_names(conn, labels.values()))
+    first = {(pair.one, pair.other): pair for pair in reversed(pairs)}
+    return tuple(pair for pair in first.values() if not _are_one(conn, pair))[:SUSPECTS]
+
+
+def _read_contacts(conn: Connection) -> dict[int, set[tuple[str, str]]]:
+    """Of each object with a phone, an address or a birthday these: (attribute, value)."""
+    attributes = {label: attribute_of(label) for label in predicates.list_labels(conn)}
+    known = [label for label, attribute in attributes.items() if attribute in IDENTIFYING]
+    found = relations.by_id(conn, relations.list_labelled(conn, known))
+    named = stored.object_labels(conn, sorted({relation.object for relation in found}))
+    values: dict[int, set[tuple[str, str]]] = defaultdict(set)
+    for relation in found:
+        values[relation.subject].add((attributes[relation.predicate] or "", norm(named[relation.object])))
+    return values
+
+
+def _list_sharing(values: Mapping[int, set[tuple[str, str]]], labels: Mapping[int, str]) -> Iterator[AliasSuspect]:
+    """Pairs with two signs: values that they share, and a name that is spelt alike or holds the other's words."""
+    having: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for node in sorted(values.keys() & labels.keys()):
+        for value in values[node]:
+            having[value].append(node)
+    pairs = {pair for nodes in having.values() if len(nodes) <= MOST_SHARING for pair in combinations(nodes, 2)}
+    for pair in sorted(pairs):
+        one, other = sorted(labels[node] for node in pair)
+        similarity = fuzz.token_sort_ratio(norm(one), norm(other))
+        words = set(norm(one).split()), set(norm(other).split())
+        alike = similarity >= ALIKE or words[0] <= words[1] or words[1] <= words[0]
+        if len(values[pair[0]] & values[pair[1]]) + alike >= LEAST_SIGNS:
+            yield AliasSuspect(one, other, similarity / 100)
+
+
+def _list_first_names(conn: Connection, contacts: Iterable[str]) -> Iterator[AliasSuspect]:
+    """The first names of contacts that are used alone, where no other name begins so."""
+    for full in sorted(contacts):
+        first, _, rest = full.partition(" ")
+        key = norm(first)
+        if not rest or len({norm(one) for one in stored.beginning_with(conn, f"{key} ", 2)}) > 1:
+            continue
+        for label in stored.object_labels(conn, stored.find_by_own_name(conn, key)).values():
+            if norm(label) == key:
+                yield AliasSuspect(label, full, fuzz.ratio(key, norm(full)) / 100)
 
 
 def _are_one(conn: Connection, pair: AliasSuspect) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from memory.graph.arrays import Graph, Ids
 from memory.graph.walk import THESIS, Walkable, index
 from memory.insight import trend
-from memory.insight.aliases import common_objects, list_suspects
+from memory.insight.aliases import list_suspects
 from memory.insight.diagnosis import Diagnosis, FailureClass, FailureName, Hub
 from memory.insight.remediation import advice, repair
 from memory.store import graph as stored
@@ -26,6 +26,7 @@ from memory.store import metrics
 from memory.store.connect import Connection
 from memory.store.metrics import Outcome
 
+MOST_COMMON = 10_000  # objects
 TRACES = 200  # looked at, if nobody says how many
 MANY_SHOWN = 5  # passages, of which one should have been worth citing
 MOST_MS = 1000.0  # that a question without a model may take
@@ -50,10 +51,19 @@ def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diag
     """The diagnosis from the newest `limit` traces. `graph` is what the memory answers from now."""
     asked, stale, dead = metrics.newest(conn, limit), metrics.count_stale_memory(conn), metrics.count_dead_jobs(conn)
     found = diagnose(asked, graph, partial(stored.object_labels, conn), stale, dead)
-    found = replace(found, alias_suspects=list_suspects(conn, graph))
+    found = replace(found, alias_suspects=list_suspects(conn))
     figures = trend.figures(asked) | trend.measure_now(conn)
     fired = sum(one.fired for one in asked)
     return replace(found, figures=figures, trend=trend.trend(conn), advice=tuple(advice(found, figures, fired)))
+
+
+def _common_objects(graph: Graph) -> list[tuple[int, int]]:
+    """The objects (node ids) that most live episodes mention, with how many do, the most frequent first; dates are
+    none."""
+    frequency = np.where(graph.is_date, 0, graph.document_frequency)
+    order = np.lexsort((graph.object_ids, -frequency))[:MOST_COMMON]
+    order = order[frequency[order] > 0]
+    return list(zip(graph.object_ids[order].tolist(), frequency[order].tolist(), strict=True))
 
 
 def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memory: int, dead_jobs: int) -> Diagnosis:
@@ -94,7 +104,7 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     with_tokens = [outcome for outcome in outcomes if outcome.tokens]
     telling = [outcome for outcome in outcomes if outcome.text_only is not None]
     noise = [len(outcome.shown) / len(outcome.cited) for outcome in outcomes if outcome.cited and outcome.shown]
-    common = common_objects(graph)
+    common = _common_objects(graph)
     labels = names([node for node, _ in common])
     named = [(labels[node], passages) for node, passages in common if node in labels]
     return Diagnosis(

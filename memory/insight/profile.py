@@ -1,14 +1,14 @@
 """The profile of the person whose memory it is: their names, addresses, people, things, and how each changed.
 
-It is made of facts whose subject the owner is, and of those that say in a note about a thing who is what ("Dentist: Dr
-Kaya"): of fields, signatures and forms, of a model's reading, or said by hand.
+It is made of the facts whose subject is the owner, and of no others: a phone number in a note about a plumber, or a
+manager in a note about a project, is theirs.
 """
 
 from collections.abc import Mapping
 
-from memory.facts.attributes import CONTACT, FAMILY, attribute_of, attribute_words, people_role_words, title_spellings
+from memory.facts.attributes import CONTACT, FAMILY, attribute_of, attribute_words, title_spellings
 from memory.nouns import Fact, Profile, ProfileEntry
-from memory.store import facts, graph, relations, sources
+from memory.store import facts, graph, sources
 from memory.store.connect import Connection
 from memory.text.predicates import same_value
 from memory.text.words import words
@@ -25,12 +25,6 @@ def read_profile(conn: Connection, names: Mapping[str, str], now: int) -> Profil
     called = set(graph.object_labels(conn, own).values())
     about = {uri for uri, _, _ in sources.list_titled(conn, title_spellings())}
     found = [one for one in facts.list_about(conn, own, now, now, True, relations=True) if one.objects[0] in called]
-    roles = [
-        one
-        for one in relations.by_id(conn, relations.list_labelled(conn, people_role_words()))
-        if not graph.list_people(conn, [one.subject])
-    ]
-    found += facts.by_id(conn, [one.id for one in roles if one.subject not in own])
     slots: dict[str, list[Fact]] = {}
     for one in found:
         key = _slot(one.predicate or "", one.uri in about)

@@ -10,7 +10,7 @@ from memory.answering.places import NOWHERE, Place, find_units, show_unit
 from memory.errors import InvalidInputError, NotFoundError
 from memory.facts.assertion import FactAsserter
 from memory.facts.extraction import OWNER, Extraction
-from memory.insight.aliases import find_similar, list_told_as_one
+from memory.insight.aliases import find_similar, list_suspects
 from memory.nouns import (
     AssertionResult,
     Decision,
@@ -47,7 +47,7 @@ class Knowledge:
     quotes_in = read_by(relations.of_episodes)
     count_read = read_by(episodes.count_read)
     count_open_revisions = read_by(revisions.count_open)
-    names_told_as_one = read_by(list_told_as_one)
+    names_told_as_one = read_by(list_suspects)
     names_beginning = read_by(graph.beginning_with)
 
     # Asserting ------------------------------------------------------------------------------------

@@ -133,7 +133,7 @@ class Maintenance:
                 with suppress(ModelError):  # its server is away: another night
                     self._catch_up(unit)
             report = replace(report, questions=unseen, recentred=self.compare_edges(unit))
-            return replace(report, suspects=self._store.read(list_suspects, self._state.serving.snapshot.graph))
+            return replace(report, suspects=self._store.read(list_suspects))
         except _StoppedError:
             return replace(report, stopped=True)
 

@@ -397,12 +397,13 @@ def written_by_agents(conn: Connection, ids: Collection[int]) -> set[int]:
 
 
 def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict[str, Any], str]]:
-    """Uri, properties, first passage of the live notes with one of these titles that no agent wrote; what a person said
+    """Uri, properties, first passage of the live notes with one of these titles that the owner wrote; what they stated
     by hand first."""
     rows = conn.execute(
         "SELECT s.uri, s.properties, e.text FROM source s JOIN episode e ON e.source_id = s.id AND e.seq = 0"
         f" JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE s.t_deleted IS NULL"
-        f" AND s.title IN {LISTED} AND substr(s.uri, 1, ?) <> ? ORDER BY s.uri NOT LIKE 'note:%', s.uri",
+        f" AND s.title IN {LISTED} AND e.speaker IS NULL AND substr(s.uri, 1, ?) <> ?"
+        " ORDER BY s.uri NOT LIKE 'note:%', s.uri",
         (to_json(list(titles)), len(AGENT_NOTES), AGENT_NOTES),
     ).fetchall()
     return [(uri, json.loads(properties or "{}"), text) for uri, properties, text in rows]

@@ -144,6 +144,7 @@ class _Finish:
         self._written = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC).astimezone()
 
     def __call__(self, document: Document, uri: str) -> Document:
+        from plugins.readers.origin import find_writer
         from plugins.readers.parts import date_document
 
         path = self._path
@@ -154,6 +155,7 @@ class _Finish:
             title=_title(document.title) or unquote(path.stem),
             kind="chat" if document.turns else "file",
             reader=self._reader.name,
+            speaker=find_writer(document, path, self._reader.name),
             conversation=_title(document.conversation) or (path.stem if document.turns else None),
             sha256=document.sha256 or self._digest(),
             size=self._stat.st_size,
@@ -170,8 +172,12 @@ def _hash_file(file: BinaryIO) -> str:
 
 
 def _check_name(path: Path) -> None:
+    from plugins.readers.origin import is_template
+
     if replace_surrogates(str(path)) != str(path):
         raise Unreadable("its name is not valid text: rename it")
+    if is_template(path):
+        raise Unreadable("a template: it is in a folder of templates")
 
 
 def sign(document: Document) -> Document:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 from zipfile import ZipFile
 
-from memory.nouns import Document
+from memory.nouns import UNKNOWN, Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable, html
@@ -57,7 +58,8 @@ def _read_book(package: ZipFile) -> Document:
         raise Unreadable("a book that is encrypted by its shop" if order else "a damaged epub file: no pages")
     stated = {name: _stated(book, name) for name in ("title", "creator", "date", "publisher", "language")}
     at = parse_date(stated.pop("date"))
-    return text.close(stated.pop("title") or None, at, {"author": stated.pop("creator"), **stated})
+    document = text.close(stated.pop("title") or None, at, {"author": stated.pop("creator"), **stated})
+    return replace(document, speaker=UNKNOWN)
 
 
 def _encrypted(package: ZipFile) -> frozenset[str]:

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
+from memory.nouns import UNKNOWN as UNKNOWN
 from memory.nouns import Document, Turn
 from memory.time.dates import parse_date
 from plugins.readers import MIB
 
 MAX_MESSAGE = 5 * MIB  # characters of a message that are read
 MAX_LINE = 64 * MIB  # of a file of lines in JSON; a longer one is what a tool gave back
-UNKNOWN = "unknown"  # who speaks, where nobody is named: not the owner of the memory
 _TEXT = ("content", "text", "message")
 _MILLISECONDS = 10**11  # seconds since 1970 stay below this until the year 5138
 

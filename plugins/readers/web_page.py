@@ -1,9 +1,10 @@
 """Web pages that were saved, bookmarks, and chats as pages: of Gemini in Google's Takeout, of Telegram, of Discord."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from memory.nouns import Document
+from memory.nouns import UNKNOWN, Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable, bookmarks, discord_page, gemini, telegram_page
 from plugins.readers.decode import declared_in_markup, text_of
@@ -25,7 +26,7 @@ def read(path: Path, data: bytes) -> list[Document]:
         return [bookmarks.read_netscape(text)]
     if len(data) > MAX_PAGE:
         raise Unreadable(f"too large: {len(data) / MIB:,.1f} MiB, of a page {MAX_PAGE // MIB} MiB are read")
-    return [convert(text)]
+    return [replace(convert(text), speaker=UNKNOWN)]
 
 
 @hookimpl

@@ -28,10 +28,11 @@ def test_a_note_about_the_writer_fills_the_profile_and_a_person_mends_it(shell: 
 
 
 def test_what_was_remembered_is_named_by_its_title(shell: Shell) -> None:
-    shell.pal("remember", "Name: Nadia Okafor\n", "--title", "About me")
-    shell.pal("remember", "Things to keep\n\nDentist: Dr Osei\n")
+    shell.pal("remember", "Name: Nadia Okafor\n\nPhone: 07700 900142\n", "--title", "About me")
+    shell.pal("remember", "Plumber\n\nPhone: 0161 496 0222\n")
     told = shell.pal("me").out
-    assert "Nadia Okafor  your note\n" in told and ", Things to keep\n" in told and "note:" not in told
+    assert "Nadia Okafor  your note\n" in told and ", About me\n" in told and "note:" not in told
+    assert "0161" not in told, "the phone of a plumber is theirs"
 
 
 def test_what_was_said_by_hand_is_taken_back(shell: Shell) -> None:

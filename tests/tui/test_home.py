@@ -15,6 +15,7 @@ from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 from tests.tui.test_hostile import HOSTILE, safe
 from tui import home as rows
 from tui.preferences import Preferences
+from tui.screens.introduction import IntroductionScreen
 from tui.screens.keep import KeepScreen
 from tui.screens.memory import MemoryScreen
 from tui.screens.path import PAUSE_SECONDS, PathScreen
@@ -226,6 +227,16 @@ async def test_an_empty_memory_begins_with_a_folder_that_is_watched(tmp_path: Pa
         await chat.pilot.press("enter")
         await chat.until(lambda: "Watching" in chat.text())
         assert [folder.path for folder in chat.client.state.folders] == [str(tmp_path / "notes")]
+
+
+async def test_an_empty_memory_asks_who_the_owner_is() -> None:
+    async with chatting(world.client(state=world.EMPTY)) as chat:
+        await begin(chat, "Say who you are")
+        await chat.until(lambda: isinstance(chat.app.screen, IntroductionScreen))
+        await chat.pilot.press(*"Ada", "enter", "enter", *"sister Ife", "enter", "enter")
+        await chat.until(lambda: "Saved: name, sister" in chat.text())
+        told = {entry.key: entry.facts[0].objects[-1] for entry in chat.client.mine.entries}
+        assert told["name"] == "Ada" and told["sister"] == "Ife"
 
 
 async def test_the_tree_fills_in_the_path(tmp_path: Path) -> None:

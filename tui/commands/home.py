@@ -14,6 +14,7 @@ from tui.browse import Target
 from tui.commands.answering import AnsweringCommands
 from tui.commands.reading import ReadingCommands
 from tui.commands.sessions import SessionCommands
+from tui.edit_history import Statement
 from tui.editor import CannotOpenError, open_in_editor
 from tui.inquiry import Inquiry
 from tui.shared import Shared
@@ -112,6 +113,8 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
                 self.prompt.focus()
             case "folder" | "import" as what, _:
                 self._choose_path(files=what == "import")
+            case "owner", _:
+                self._introduce()
             case "examples", _:
                 self._read_examples()
             case "model", _:
@@ -125,6 +128,20 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
         self.prompt.focus()
         if path is not None:
             await self.take_in(path, at_home=True)
+
+    @work
+    async def _introduce(self) -> None:
+        from tui.screens.introduction import IntroductionScreen
+
+        statements = await self.app.push_screen_wait(IntroductionScreen())
+        self.prompt.focus()
+        with self.tell_failures():
+            for key, value in (statements or {}).items():
+                await self.link.call(Statement(key, value).say)
+                self._known.statements += 1
+        if statements:
+            self.notify(f"Saved: {', '.join(statements)}. To see it: /me", markup=False)
+            self.link.refresh_status()
 
     @work
     async def _read_examples(self) -> None:

@@ -34,6 +34,7 @@ class Known:
     home: wire.Home | None = None
     sessions: tuple[wire.Conversation, ...] = ()
     suggested: wire.SuggestionsReply | None = None
+    statements: int = 0  # sources that are what the person said of themselves here
 
 
 class HomeList(Options):
@@ -145,7 +146,7 @@ class Home(Container):
         self._line.update(_headline(status))
         if not self.query(HomeList):  # the chat is there before they are
             self.mount(*self._lists.values())
-        begins = not status.sources and not status.folders and not status.queue
+        begins = status.sources <= known.statements and not status.folders and not status.queue
         self._list(self.BEGIN, "How to begin", rows.begin_rows() if begins else [])
         home, suggested = known.home or wire.Home(), known.suggested or wire.SuggestionsReply()
         self._list(self.NEWS, rows.news_title(home, now), rows.news_rows(home, folders, now))

@@ -52,9 +52,8 @@ def extract_by_rules(
         relations += fields.table_facts(cut, places)
     relations += tasks.task_facts(cut)
     relations += tasks.inline_facts(cut, places.note)
-    relations += people.people_facts(cut, "" if of_owner or is_talk else places.note, properties, first)
     if first:
-        relations += people.signature_facts(cut, properties)
+        relations += people.people_facts(cut, "" if of_owner or speaker or is_talk else places.note, properties)
     if of_owner:  # how they are called is read of the note itself (`services.state`)
         relations = [fact for fact in relations if fact.subject != OWNER or attribute_of(fact.predicate) != "name"]
     objects = [ExtractedObject(fact.object, "person") for fact in relations if person_of(fact.predicate) in FAMILY]

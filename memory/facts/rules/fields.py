@@ -18,6 +18,7 @@ from memory.facts.rules.tasks import HEADLINE, PLANNED
 from memory.facts.rules.validity import ValidValue, read_values
 from memory.text.languages import word_set
 from memory.text.sentences import sentences
+from memory.text.task_marks import PLACEHOLDER
 from memory.text.words import EVENT_RECURS, EVENT_TIME
 
 _KEY_WORDS = 5
@@ -122,7 +123,7 @@ def _runs(passage: Passage) -> Iterator[list[Field]]:
 
 def read_field(text: str, line: Line) -> Field | None:
     """The field of a line; None if it is none by its form: a task, a heading, a turn of a chat, a sentence."""
-    if line.heading or line.box or line.turn or not line.own:
+    if line.heading or line.box or line.turn or not line.own or PLACEHOLDER.search(text, line.start, line.end):
         return None
     match = _FIELD.match(text, line.start, line.end)
     if match is None or any(form.match(text, line.start, line.end) for form in (PLANNED, EVENT_TIME, EVENT_RECURS)):

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from memory.facts.extraction import OWNER
+from memory.text.fences import FENCE
 from memory.text.languages import alternatives
 from memory.text.sentences import sentences
 
@@ -28,9 +29,9 @@ _OWNERS = frozenset("user me human owner i".split())
 _LABEL = re.compile(r"^([^\n:]{1,60}): ", re.MULTILINE)
 _MARKS = re.compile(
     r"[ \t]*+(?P<quote>(?:>[ \t]?)++)?+(?P<heading>#{1,6}[ \t]++)?+"
-    r"(?P<bullet>(?:[-*+•–](?=\s)|\d{1,3}[.)](?=\s))[ \t]*+)?+(?P<box>\[[ xX/~-]\][ \t]++)?+"
+    r"(?P<bullet>(?:[-*+•–](?=\s)|\d{1,3}[.)](?=\s))[ \t]*+)?+"
+    r"(?P<box>(?:\[(?:[xX]|[^\w\[\]\n])\][ \t]|[☐⬜☑☒])[ \t]*+)?+"
 )
-_FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}+(?: [^\s:]{1,30}+){0,3}+):[ \t]")
 _QUOTED_MAIL = re.compile(r"(?:On .{4,120} wrote:|-{3,}+ ?(?:Original Message|Forwarded message).{0,20})\s*+$")
 _HEADER = re.compile(r"[A-Z][\w-]{1,40}:(?: |$)")
@@ -160,7 +161,7 @@ def _lines(text: str, begin: int, speaker: str, chat: bool, foreign: bool = Fals
     turns = chat or roles
     fenced, own, section, chapter = False, True, "", ""
     for start, after in _line_spans(text, begin):
-        if _FENCE.match(text, start, after):
+        if FENCE.match(text, start, after):
             fenced = not fenced
             continue
         marks = _MARKS.match(text, start, after)
@@ -180,7 +181,7 @@ def _lines(text: str, begin: int, speaker: str, chat: bool, foreign: bool = Fals
         if heading:
             said = text[words:end].strip("# ")
             chapter, section = (chapter, said) if heading > 1 else (said, "")
-        box = (marks["box"] or "")[1:2]
+        box = (marks["box"] or "").removeprefix("[")[:1]
         says = own and not fenced and not marks["quote"]
         yield Line(words, end, speaker, heading, marks["bullet"] is not None, box, says, section, turns, chapter)
 

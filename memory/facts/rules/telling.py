@@ -8,6 +8,7 @@ data.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from memory.facts.attributes import FAMILY, attribute_of, owner_pattern, person_of
@@ -81,8 +82,8 @@ def _attribute(match: re.Match[str], rules: _Rules) -> Iterator[ExtractedRelatio
     key = match["key"][older.end() if older else 0 :].casefold()
     value = rules.behind.sub("", match["value"]).strip()
     attribute = attribute_of(key)
-    if not key or not 0 < len(value.split()) <= _MAX_VALUE_WORDS or person_of(key) in FAMILY or attribute == "name":
-        return  # of family there may be several, and how somebody is called has a rule of its own
+    if not key or not 0 < len(value.split()) <= _MAX_VALUE_WORDS or attribute == "name":
+        return  # what the owner is called is read of a note about them
     if attribute in _SHAPES:
         fits = _SHAPES[attribute].fullmatch(value) is not None
     elif attribute in _BY_NAME or person_of(key):
@@ -90,7 +91,8 @@ def _attribute(match: re.Match[str], rules: _Rules) -> Iterator[ExtractedRelatio
     else:
         fits = value_kind(value) != "word"
     if fits:
-        yield _relation(attribute or key, value, *match.span())
+        relation = _relation(attribute or key, value, *match.span())
+        yield replace(relation, single=False) if person_of(key) in FAMILY else relation
 
 
 def _relation(

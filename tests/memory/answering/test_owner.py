@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from memory.nouns import Answer, Document
+from memory.nouns import UNKNOWN, Answer, Document
 
 AT = datetime(2026, 2, 1, tzinfo=UTC)
 ABOUT = "# About me\n\n- **Name:** Nadia Okafor\n- **Address:** 14 Ash Grove, Leeds\n- **Phone:** 07700 900142\n"
@@ -17,20 +17,24 @@ NOTES = {
     "about.md": ("About me", ABOUT),
     "People/Kit.md": (
         "Kit",
-        "# Kit\n\nMy son.\n\n- passport expires: 2027-03-09\n- blood type: A-\n- phone: 555 0199\n",
+        "---\nrelation: son\n---\n# Kit\n\n- passport expires: 2027-03-09\n- blood type: A-\n- phone: 555 0199\n",
     ),
-    "People/Ife.md": ("Ife", "# Ife\n\nMy daughter.\n\nTeacher: Ms Calloway\n"),
+    "People/Ife.md": ("Ife", "---\nrelation: daughter\n---\n# Ife\n\nTeacher: Ms Calloway\n"),
     "People/Sunita.md": ("Sunita", "# Sunita\n\nLives at 9 Micklegate, York. Her GP is Dr Whitfield.\n"),
     "health.md": ("Health", "# Health\n\nMy GP is Dr Anand Rao.\n"),
     "diary.md": ("2026-01-05", "# 2026-01-05\n\nAnke lives in Kiel now and drives a van.\n"),
 }
+FAMILY = {"Kit": {"relation": "son"}, "Ife": {"relation": "daughter"}}
 
 
 @pytest.fixture
 def memory(static: Any) -> Iterator[Memory]:
     with Memory.open(":memory:", embedder=static) as memory:
         memory.remember_many(
-            [Document(f"/notes/{uri}", text, title=title, at=AT) for uri, (title, text) in NOTES.items()]
+            [
+                Document(f"/notes/{uri}", text, title=title, at=AT, properties=FAMILY.get(title, {}))
+                for uri, (title, text) in NOTES.items()
+            ]
         )
         yield memory
 
@@ -77,9 +81,18 @@ def test_the_same_is_asked_in_german(static: Any) -> None:
     with Memory.open(":memory:", embedder=static) as memory:
         notes = {
             "Über mich": "# Über mich\n\nTelefon: 0761 5550134\nGeburtstag: 3. November 1984\n",
-            "Jens": "# Jens\n\nMein Mann.\nTelefon: 0761 5550882\nGeburtstag: 12. Juli\nReisepass bis: 30.06.2028\n",
+            "Jens": "---\nbeziehung: mann\n---\n# Jens\n\nTelefon: 0761 5550882\n"
+            "Geburtstag: 12. Juli\nReisepass bis: 30.06.2028\n",
         }
-        memory.remember_many([Document(f"/n/{title}.md", text, title=title, at=AT) for title, text in notes.items()])
+        memory.remember_many(
+            [
+                Document(
+                    f"/n/{title}.md", text, title=title, at=AT,
+                    properties={"beziehung": "mann"} if title == "Jens" else {},
+                )
+                for title, text in notes.items()
+            ]
+        )  # fmt: skip
         assert "5550134" in first(memory, "Wie ist meine Telefonnummer?")
         assert "3. November" in first(memory, "Wann habe ich Geburtstag?")
         assert "5550882" in first(memory, "Wie ist die Telefonnummer meines Mannes?")
@@ -102,7 +115,6 @@ def test_another_speaker_s_own_is_not_the_owner_s(static: Any) -> None:
             [mail(f"m{n}", ada, joel, "I live in Buxton. My number is 01298 555 0190.") for n in (2, 3)]
         )
         assert "0731" in first(memory, "What is my phone number?")
-        assert "Wharf Close" in first(memory, "Where do I live?")
         assert memory.state.serving.owner == ("Joel Acht",)
 
 
@@ -111,3 +123,29 @@ def test_nobody_else_s_value_stands_under_the_owner_s(memory: Memory) -> None:
     *_, answer = memory.ask("What is my phone number?")
     assert isinstance(answer, Answer)
     assert "07700 900142" in answer.text and "8899" not in answer.text and "0199" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker", "question"),
+    [
+        ("# Kettle\n\nMaintainer: Ola Vinter\nPhone: 0161 496 0871\n", UNKNOWN, "What is my phone number?"),
+        ("# Kettle\n\nAny questions? The phone is 0161 496 0871.\n", UNKNOWN, "What is my phone number?"),
+        ("# A form\n\n```\nphone: 555 0100\n```\n", None, "What is my phone number?"),
+        ("# Releases\n\nShop: went live on the 9th.\n", None, "Where do I live?"),
+    ],
+)
+def test_others_files_examples_and_other_subjects_say_nothing_of_the_owner(
+    static: Any, text: str, speaker: str | None, question: str
+) -> None:
+    with Memory.open(":memory:", embedder=static) as memory:
+        memory.remember_many([Document("/n/a.md", text, title="A", at=AT, speaker=speaker)])
+        assert first(memory, question) == ""
+
+
+def test_an_author_may_be_the_owner_until_their_name_is_known(static: Any) -> None:
+    with Memory.open(":memory:", embedder=static) as memory:
+        note = Document("/n/a.md", "# Card\n\nMy phone is 0161 496 0871.\n", kind="file", at=AT, speaker="Ola Vinter")
+        memory.remember_many([note])
+        assert "0871" in first(memory, "What is my phone number?")
+        memory.remember_many([Document("note:me/name", "name: Ada Berg", title="About me", at=AT)])
+        assert first(memory, "What is my phone number?") == ""

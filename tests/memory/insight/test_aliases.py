@@ -1,47 +1,46 @@
-"""Which names are told to be alike, and how much work that is."""
+"""Which names are proposed as one."""
 
 from __future__ import annotations
 
-import random
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from memory.insight import aliases
-from memory.insight.aliases import WINDOW, list_alike
-from tests.examples import examples
+from memory import Memory
+
+HANNE = ("Hanne Achterberg", "Phone: 0161 496 0222\nEmail: hanne@a.example")
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("Harbor Office", "Harbour Office"), ("Ruiz, Ana Maria", "Ana Maria Ruiz"), ("Jérôme Petit", "Jerome Petit"),
-     ("Ana Ruiz", "Anna Ruiz"), ("Catherine Bell", "Katherine Bell")],
-)  # fmt: skip
-def test_two_spellings_of_one(one: str, other: str) -> None:
-    (found,) = list_alike([other, "Bosun", one], 5)
-    assert {found.one, found.other} == {one, other}
-    assert 0.9 <= found.similarity <= 1
+def propose(memory: Memory, *notes: tuple[str, str]) -> set[tuple[str, str]]:
+    for title, fields in notes:
+        memory.remember(f"# {title}\n{fields}", title=title, source=f"/notes/{title}.md")
+    return {(pair.one, pair.other) for pair in memory.knowledge.names_told_as_one()}
 
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("Bosun", "Beatrice"), ("Room 1120 of the west wing", "Room 1121 of the west wing"), ("Ana", "Anna"),
-     ("Ferelith Oakes", "Ferelith"), ("James II of Cyprus", "James III of Cyprus")],
-)  # fmt: skip
-def test_two_names(one: str, other: str) -> None:
-    assert list_alike([one, other], 5) == ()
+    [
+        (
+            ("Bosun Ek", "Phone: 0161 496 0222\nEmail: bo@a.example"),
+            ("Bo Ek", "Phone: 0161 496 0222\nEmail: bo@a.example"),
+        ),
+        (("Anna Ruiz", "Phone: 0161 496 0111\nCity: Hove"), ("Ana Ruiz", "Phone: 0161 496 0111\nCity: Hove")),
+    ],
+)
+def test_two_signs_propose_two_names_as_one(fresh: Memory, one: tuple[str, str], other: tuple[str, str]) -> None:
+    assert propose(fresh, one, other) == {tuple(sorted((one[0], other[0])))}
 
 
-@examples(1)
-@given(st.lists(st.text("abco ", min_size=3, max_size=8), max_size=30), st.integers(0, 100))
-def test_the_order_does_not_matter(spelt: list[str], seed: int) -> None:
-    assert list_alike(random.Random(seed).sample(spelt, len(spelt)), 5) == list_alike(spelt, 5)
+def test_a_first_name_is_proposed_as_the_only_contact_that_is_called_so(fresh: Memory) -> None:
+    assert propose(fresh, HANNE, ("Trip", "We asked Hanne to bring the tent.")) == {("Hanne", "Hanne Achterberg")}
+    assert propose(fresh, ("Guests", "Hanne Oldroyd comes, too.")) == set()
 
 
-def test_the_work_grows_with_the_names_and_not_with_their_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = []
-    ratio = aliases.fuzz.ratio
-    monkeypatch.setattr(aliases.fuzz, "ratio", lambda *of, **how: compared.append(of) or ratio(*of, **how))
-    list_alike([f"Name {chr(97 + n % 26)}{chr(97 + n // 26)} of a ship" for n in range(500)], 5)
-    assert 0 < len(compared) <= 2 * 500 * WINDOW
+@pytest.mark.parametrize(
+    "notes",
+    [
+        [("Border", "A line."), ("Order", "A thing.")],
+        [("Catherine Bell", "City: Hove\nPhone: 1 22 33 44"), ("Katherine Bell", "City: Hove\nPhone: 5 66 77 88")],
+        [("Ana Ruiz", "Phone: 0161 496 0111\nCity: Hove"), ("Bo Ek", "Phone: 0161 496 0111\nCity: Hove")],
+    ],
+)
+def test_one_sign_proposes_nothing(fresh: Memory, notes: list[tuple[str, str]]) -> None:
+    assert propose(fresh, *notes) == set()

@@ -247,8 +247,8 @@ def test_what_has_no_vector_gets_one(fresh: Memory) -> None:
 
 
 def test_names_that_may_be_one_are_listed_and_not_merged(fresh: Memory) -> None:
-    fresh.remember("Katharina Brandl met Jonas Weber in Riga.", source="a", at=day("2021-01-01"))
-    fresh.remember("Katharina Brandel met Jonas Weber in Riga.", source="b", at=day("2021-01-02"))
+    tell(fresh, "2021-01-01", "Katharina Brandl", "0161 496 0355", "phone")
+    tell(fresh, "2021-01-02", "Katharina Brandel", "0161 496 0355", "phone")
     before = stored(fresh)
     listed = fresh.maintenance.consolidate().suspects
     assert {"Katharina Brandl", "Katharina Brandel"} in [{pair.one, pair.other} for pair in listed]

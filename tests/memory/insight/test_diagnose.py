@@ -22,7 +22,6 @@ from memory import Memory
 from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex, Link, ThesisVertex
 from memory.graph.walk import Walk
-from memory.insight.aliases import common_objects, list_alike
 from memory.insight.diagnose import MANY_SHOWN, MOST_CALLS, MOST_MS, diagnose
 from memory.insight.diagnosis import AliasSuspect, Diagnosis, FailureName, Hub
 from memory.insight.remediation import ENOUGH_FIRED, advice, repair
@@ -149,12 +148,10 @@ def test_links_between_passages_and_between_names_are_ways() -> None:
     assert of(APART, graph=linked).reachability == (0, 1, 1)
 
 
-def test_names_that_may_be_one_and_dates_that_are_no_hubs() -> None:
+def test_dates_are_no_hubs() -> None:
     labels = {ONE: "Harbour office", TWO: "Harbor office", THREE: "Bosun", DAY: "Harbour office."}
     graph = GRAPH.with_episodes([episode(300 + n, DAY) for n in range(9)], [])
     found = diagnose([], graph, lambda ids: {id: labels[id] for id in ids if id in labels}, 0, 0)
-    alike = list_alike([labels.get(node, "") for node, _ in common_objects(graph)], 5)
-    assert [(pair.one, pair.other) for pair in alike] == [("Harbor office", "Harbour office")]
     assert [hub.label for hub in found.hubs] == ["Harbor office", "Bosun"]
 
 
@@ -289,8 +286,10 @@ def test_the_graph_alone_would_have_shown_as_many_as_were_shown() -> None:
 
 
 def test_the_diagnosis_does_not_tell_of_what_was_forgotten(fresh: Memory) -> None:
-    fresh.remember("Zacharias Quillfeather owes me a canoe.", source="/canoe.md")
-    fresh.remember("Zacharias Quillfeathers is another one.", source="/canoe.md#2")
+    card = "Phone: 0161 496 0355\nCity: Riga\n\n"
+    owes, other = "Zacharias Quillfeather", "Zacharias Quillfeathers"
+    fresh.remember(f"# {owes}\n{card}{owes} owes me a canoe.", title=owes, source="/canoe.md")
+    fresh.remember(f"# {other}\n{card}{other} is another one.", title=other, source="/canoe.md#2")
     asked(fresh, "What does Zacharias Quillfeather owe me?", "What is Zacharias Quillfeather afraid of at night?")
     before = fresh.maintenance.diagnose()
     assert before.questions == 2 and before.alias_suspects

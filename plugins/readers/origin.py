@@ -1,0 +1,93 @@
+"""Where a file comes from: whether somebody else than the owner of the memory wrote it, or it is a template."""
+
+import json
+import re
+from collections.abc import Iterator
+from email.utils import parseaddr
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from memory.nouns import SOURCE_CODE, UNKNOWN, Document
+
+# What only the folder of a program's project has: who works on it is not known.
+_MANIFESTS = (
+    "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "CMakeLists.txt",
+    "composer.json", "Gemfile", "mix.exs", "pubspec.yaml",
+)  # fmt: skip
+_VAULTS = (".obsidian", "logseq", ".foam", ".dendron")  # folders of programs with which people write notes
+_TEMPLATE_SETTINGS = (
+    ("templates.json", "folder"),
+    ("plugins/templater-obsidian/data.json", "templates_folder"),
+)
+_MAX_DEPTH = 4  # folders above a file in which templates may be
+_PROJECT_DEPTH = 2  # and that may be a project's: its own, and those right in it, as docs/
+_CAPITALS = re.compile(r"[A-Z_-]{6,}(?:\.(?:md|txt|rst|adoc|org))?")  # names of files that come with a program
+_STATED = frozenset(
+    ("asciidoc", "docx", "markdown", "odf", "org", "pdf", "pptx", "xlsx")
+)  # readers of what has an author
+_ADDRESS = re.compile(r"https?://\S")
+
+
+def find_writer(document: Document, path: Path, reader: str) -> str | None:
+    """Who wrote a document of a file: None for the owner, UNKNOWN for somebody else, or the name that it states, which
+    may be the owner's. Sources of an address (`source:`, `url:`) were clipped; README and the files of a program's
+    project are its makers'."""
+    if document.speaker or document.turns:
+        return document.speaker
+    properties = {key.casefold(): value for key, value in document.properties.items()}
+    if any(_ADDRESS.match(value) for key in ("source", "url") for value in _texts(properties.get(key))):
+        return UNKNOWN
+    if SOURCE_CODE in document.properties or _is_project_file(path):
+        return UNKNOWN
+    if reader not in _STATED:
+        return None
+    named = (parseaddr(value)[0] or value for key in ("author", "from") for value in _texts(properties.get(key)))
+    return next(filter(None, named), None)
+
+
+def is_template(path: Path) -> bool:
+    """Whether a file is in a folder of templates: one of that name, or one that the settings of its vault name."""
+    folders = list(path.absolute().parents)[:_MAX_DEPTH]
+    if any(re.sub(r"^[\W\d_]+", "", folder.name).casefold() == "templates" for folder in folders):
+        return True
+    return any(
+        path.absolute().is_relative_to(folder / name) for folder in folders for name in _template_folders(folder)
+    )
+
+
+@lru_cache(maxsize=256)
+def _template_folders(folder: Path) -> tuple[str, ...]:
+    """The folders of templates that the settings of a vault name, which may be any folder."""
+    return tuple(_read_template_folders(folder / ".obsidian")) if (folder / ".obsidian").is_dir() else ()
+
+
+def _read_template_folders(settings: Path) -> Iterator[str]:
+    for file, key in _TEMPLATE_SETTINGS:
+        try:
+            named = json.loads((settings / file).read_text("utf-8"))[key]
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+        if isinstance(named, str) and named.strip("/. "):
+            yield named.strip("/ ")
+
+
+def _is_project_file(path: Path) -> bool:
+    if path.stem.casefold() == "readme" or _CAPITALS.fullmatch(path.name):
+        return True
+    home = Path.home()
+    for folder in list(path.absolute().parents)[:_PROJECT_DEPTH]:
+        if folder in (home, *home.parents) or any((folder / vault).is_dir() for vault in _VAULTS):
+            return False
+        if _is_project(folder):
+            return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _is_project(folder: Path) -> bool:
+    return any((folder / manifest).is_file() for manifest in _MANIFESTS)
+
+
+def _texts(value: Any) -> list[str]:
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str) and item.strip()]

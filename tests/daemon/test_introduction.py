@@ -1,0 +1,21 @@
+"""What the first start asks of the owner."""
+
+from __future__ import annotations
+
+import pytest
+
+from daemon.introduction import read_answer
+
+
+@pytest.mark.parametrize(
+    ("key", "answer", "statements"),
+    [
+        ("name", "  Ada Berg ", {"name": "Ada Berg"}),
+        ("name", " ", {}),
+        ("family", "", {}),
+        ("family", "daughter Ife, Partner Jonas Ek,daughter Mia", {"daughter": "Ife and Mia", "partner": "Jonas Ek"}),
+        ("family", "Jonas", {"family": "Jonas"}),
+    ],
+)
+def test_an_answer_is_statements(key: str, answer: str, statements: dict[str, str]) -> None:
+    assert read_answer(key, answer) == statements
