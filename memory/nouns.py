@@ -36,6 +36,7 @@ TOLD = "told"
 """As a document's reader: its owner said it to this program itself, and means it as it stands."""
 
 SOURCE_CODE = "source code"  # a property of such a source, with its language: its words are about what it does
+ENTRY_VERSIONS = "entry versions"  # a property of calendars, by entry: line, id, occurrence, sequence, time stamps
 
 # Why a file is skipped of which a person said so, and one that holds what such a file held.
 FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
