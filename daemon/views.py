@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
-from memory.nouns import Effort, Episode, Hit, Policy, Recall
+from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Hit, Policy, Recall
 
 if TYPE_CHECKING:
     from plugins.registrations import PluginInfo
@@ -48,7 +48,7 @@ def passage(episode: Episode) -> wire.Passage:
 
 
 def surroundings(before: Episode | None, after: Episode | None, properties: Mapping[str, Any]) -> wire.Surroundings:
-    told = {str(key): _property_words(value) for key, value in properties.items()}
+    told = {str(key): _property_words(value) for key, value in properties.items() if key != ENTRY_VERSIONS}
     return wire.Surroundings(passage(before) if before else None, passage(after) if after else None, told)
 
 

@@ -37,6 +37,7 @@ TOLD = "told"
 
 UNKNOWN = "unknown"  # as a speaker: somebody else than the owner, whose name is not known
 SOURCE_CODE = "source code"  # a property of such a source, with its language: its words are about what it does
+ENTRY_VERSIONS = "entry versions"  # a property of calendars, by entry: line, id, occurrence, sequence, time stamps
 
 # Why a file is skipped that is another version of one that is read.
 SYNC_COPY = "a sync left another version of it, {}, which is read instead; to have both read, rename one"

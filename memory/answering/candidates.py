@@ -24,7 +24,7 @@ from memory.text.languages import ENGLISH, stem, stop_words
 from memory.text.predicates import same_value, statement
 from memory.text.words import EVENT_RECURS, lines_around, show_links, words
 from memory.time.expressions import told_day
-from memory.time.recurrence import show_next
+from memory.time.recurrence import list_event_days, show_next
 from memory.time.timestamps import from_ms, to_ms
 
 _BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
@@ -222,14 +222,29 @@ def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, E
         sentences = list(group)
         spans = [(one.span_from or 0, one.span_to or 0) for one in sentences]
         units |= zip((one.id for one in sentences), find_units(of[episode].text, spans), strict=True)
-    today = found.question.today
+    today, elsewhere = found.question.today, found.snapshot.entry_versions(conn).elsewhere
+
+    def is_on(id: int, place: Place) -> bool:
+        event = of[id].text[place.start : place.end]
+        return place.kind != "event" or _takes_place(found, event, elsewhere.get(id, frozenset()))
+
     return [
         AnswerCandidate.from_thesis(
             of[one.episode_id], one, units[one.id], before.get(one.id, ""), stated.get(one.id, ()), today
         )
         for one in theses
-        if not EVENT_RECURS.match(one.text)
+        if not EVENT_RECURS.match(one.text) and is_on(one.episode_id, units[one.id][1])
     ] + retell(found, of, told)
+
+
+def _takes_place(found: RetrievalResult, event: str, elsewhere: frozenset[date]) -> bool:
+    """Whether an event is on the days that a question is for, if it is for nothing but some days."""
+    when = found.question.when
+    if found.question.topic or when is None or when.kind == "now" or not (when.since or when.kind == "range"):
+        return True
+    since = when.since.date() if when.since else date.min
+    until = when.until.date() if when.until else date.max
+    return bool(list_event_days(event, since, until, elsewhere))
 
 
 def facts_of_sentences(conn: Connection, theses: Iterable[Thesis]) -> dict[int, list[SentenceFact]]:

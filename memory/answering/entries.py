@@ -49,7 +49,7 @@ _STATES: dict[str, State] = {
 class Entry:
     """The characters `start` to `end` of a passage. `shown`: its words without marks. `heads`: the headings above it,
     the outermost first, then what stands right above its list; `block`: which of the passage's lists it is in, and
-    `level` how far in. `state` is that of a task; a "part" is one of several things in its line."""
+    `level` how far in. `state` is that of a task, or "cancelled" of an event; a "part" is one of several in a line."""
 
     start: int
     end: int
@@ -102,7 +102,8 @@ def _entries(lines: Sequence[_Line]) -> Iterator[Entry]:
                 last = _run(lines, place + 1, lambda one: bool(one.strip()) and not _HEADING.fullmatch(one)) - 1
                 status = next(filter(None, (_STATUS.fullmatch(one.text) for one in lines[place : last + 1])), None)
                 is_task = begins["label"] == "Due"
-                state = _STATES.get(status["word"].lower(), "open") if status and is_task else "open" if is_task else ""
+                state = _STATES.get(status["word"].lower(), "open") if status else "open"
+                state = state if is_task or state == "cancelled" else ""
                 yield line.entry(said, heads, 0, lines[last], kind="task" if is_task else "event", state=state)
                 place = last
             path.append((level, said))

@@ -19,18 +19,18 @@ from memory.answering.owner import OwnerQuestion
 from memory.answering.places import read_cells, show_row
 from memory.facts.attributes import CONTACT
 from memory.nouns import Episode
-from memory.store import episodes, graph, relations, text
-from memory.store.connect import Connection
+from memory.store import calendars, episodes, graph, relations, text
 from memory.store.episodes import Thesis
 from memory.text.languages import stem, word_set
 from memory.text.task_marks import drop_marks, drop_other_days, read_marks
 from memory.text.words import Term, show_links
 from memory.time.expressions import tense
-from memory.time.recurrence import Recurrence, read_recurrence
+from memory.time.recurrence import MAX_AHEAD_DAYS, Recurrence, list_event_days, read_recurrence
 from memory.time.timestamps import to_ms
 from memory.time.timex import fold
 
 TASKS: tuple[Kind, ...] = ("task",)
+NO_DAYS: frozenset[date] = frozenset()
 LEAST_COVERED = 0.6  # share of the question's weight that a list holds, to be the one that is meant
 LEAST_OF_NAME = 0.99  # of one that is only asked for by its name
 LEAST_OF_ENTRY = 0.5  # the same of a task or a dated entry under its heads
@@ -38,7 +38,7 @@ LEAST_OF_APPOINTMENT = 0.99  # of one that is only asked for by "when is"
 BESIDE_WEIGHT = 0.5  # of what only stands elsewhere in the passage
 LEAST_ENTRIES, MAX_UNFOLDED, MAX_ENTRIES = 2, 12, 100  # of a list: for it to be one; shown at once; shown at all
 MAX_TASKS_LOOKED_UP = 200
-MAX_RECURRING, MAX_COMPOUND_PASSAGES = 500, 30  # passages with events that come again, with a part of a compound
+MAX_COMPOUND_PASSAGES = 30  # with a part of a compound
 LEAST_COMPOUND_CHARS = 5  # of each part of one
 LONGEST_TIME = timedelta(days=366)  # that entries are listed of
 MAX_CONTINUED = 10  # passages that a list goes on in
@@ -51,12 +51,14 @@ _TIME_DETAIL = re.compile(r"(?:When|Due): (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry in its passage, with the stems of the question that its `heads` and that it itself holds (`own`)."""
+    """An entry in its passage, with the stems of the question that its `heads` and that it itself holds (`own`);
+    `elsewhere`: days of a series that another file has."""
 
     episode: Episode
     entry: Entry
     heads: frozenset[str]
     own: frozenset[str]
+    elsewhere: frozenset[date] = frozenset()
 
     @property
     def quote(self) -> str:
@@ -75,27 +77,30 @@ class Found:
 
     def days_within(self, since: date, until: date) -> dict[date, str]:
         """The days from `since` on and before `until` on which it is, each with its time of day or ""."""
-        again, named = self.again, self.days()
-        days = {*named, *(again.days(since, until) if again else ())}
-        return {day: named.get(day, "") for day in days if since <= day < until}
+        if self.entry.kind == "event":
+            return list_event_days(self.quote, since, until, self.elsewhere)
+        return {day: at for day, at in self.days().items() if since <= day < until}
 
     def next_day(self, today: date) -> tuple[date, str] | None:
         """The first day from today on on which it is, with its time of day or ""."""
-        again, named = self.again, self.days()
-        coming = again.next_day(today) if again else None
-        day = min((day for day in (*named, coming) if day is not None and day >= today), default=None)
-        return None if day is None else (day, named.get(day, ""))
+        ahead = date.fromordinal(min(today.toordinal() + MAX_AHEAD_DAYS, date.max.toordinal()))
+        return min(self.days_within(today, date.max if self.again is None else ahead).items(), default=None)
 
     def days(self) -> dict[date, str]:
         """The days that it names, but for those on which it was made or done or may be begun, each with its time of
         day or ""."""
-        named: dict[date, str] = {}
+        if self.entry.kind == "event":
+            again = self.again
+            if again is None:
+                return list_event_days(self.quote, date.min, date.max)
+            return dict.fromkeys(sorted({again.first.date(), *again.listed} - again.left_out), "")
+        days: dict[date, str] = {}
         for year, month, day, at in _DAY.findall(_NO_DAY.sub("", drop_other_days(self.quote))):
             try:
-                named.setdefault(date(int(year), int(month), int(day)), at)
+                days.setdefault(date(int(year), int(month), int(day)), at)
             except ValueError:
                 continue
-        return named
+        return days
 
 
 def list_entries(state: AnswerState) -> list[AnswerCandidate]:
@@ -161,6 +166,7 @@ def _share(state: AnswerState, held: frozenset[str], topic: frozenset[str]) -> f
 def _read(state: AnswerState, passages: Iterable[Episode], topic: frozenset[str]) -> list[Found]:
     """The entries of some passages."""
     found, parts = [], _compounds(state, topic)
+    elsewhere = state.found.snapshot.entry_versions(state.conn).elsewhere
     for episode in passages:
         for entry in read_entries(episode.text):
             said = (" ".join((episode.title, *entry.heads)), episode.text[entry.start : entry.end])
@@ -168,7 +174,7 @@ def _read(state: AnswerState, passages: Iterable[Episode], topic: frozenset[str]
                 frozenset(one for one in topic if one in words or parts.get(one) in words)
                 for words in map(state.features.stem_words, said)
             )
-            found.append(Found(episode, entry, heads, own))
+            found.append(Found(episode, entry, heads, own, elsewhere.get(episode.id, NO_DAYS)))
     return found
 
 
@@ -324,8 +330,8 @@ def _dated(state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = 
         return []
     since = when.since or state.question.asked_on
     first, behind = since.date(), when.until.date()
-    named = [*text.naming_dates(state.conn, first, behind), *list_recurring(state.conn)]
-    passages = episodes.by_ids(state.conn, [id for id in dict.fromkeys(named) if state.found.sees(id)])
+    named = calendars.on_days(state.conn, first, behind)
+    passages = episodes.by_ids(state.conn, [id for id in named if state.found.sees(id)])
     due = "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
     wanted = TASKS if re.search(due, state.question.text, re.IGNORECASE) else kinds
     found = [
@@ -337,13 +343,6 @@ def _dated(state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = 
     ]
     found.sort(key=lambda one: (one[0], one[1], one[2].episode.id, one[2].entry.start))
     return _lines(state, [(one, show_entry(one, day, at)) for day, at, one in found])
-
-
-def list_recurring(conn: Connection) -> list[int]:
-    """The passages with events that come again."""
-    ids, _ = text.search(conn, ("repeats freq",), MAX_RECURRING)
-    found: list[int] = ids.tolist()
-    return found
 
 
 def _next_appointment(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
@@ -404,7 +403,8 @@ def keep_newest(entries: Iterable[Found]) -> list[Found]:
 def key_of(one: Found) -> str:
     """What entries that say the same have in common: the words, of an event with its days."""
     said = strip_days(one)
-    return f"{said} {sorted(one.days())}" if one.entry.kind == "event" else said
+    again = one.again
+    return f"{said} {sorted(one.days())} {again.rules if again else ''}" if one.entry.kind == "event" else said
 
 
 def strip_days(one: Found) -> str:
@@ -428,7 +428,8 @@ def show_entry(one: Found, day: date | None = None, time: str = "", only_time: b
         plans = [f"due {due}" if due and due not in said else "", f"repeats {rule}" if rule else ""]
         return f"{said} ({', '.join(filter(None, plans))})" if any(plans) else said
     at = " ".join(filter(None, (day.isoformat(), time)))
-    rest = [" ".join(_DAY.sub("", detail).replace("(all day)", "").split()) for detail in details]
+    bare_details = (_DAY.sub("", detail).replace("(all day)", "").split() for detail in details)
+    rest = [" ".join(words[words[:1] == ["to"] :]) for words in bare_details]
     if details and not time and (span := re.search(r"\d\d:\d\d(?: to \d\d:\d\d)?", details[0])):
         rest[0] = span[0]
     elif details:

@@ -20,23 +20,32 @@ from memory.protocols import Vectors
 from memory.store import episodes, vectors
 from memory.store import graph as stored
 from memory.store.append_only import append_rows, with_room
+from memory.store.calendars import EntryVersions, find_entry_versions
 from memory.store.connect import Connection
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """`vectors` (n, d) has a row for each row of `graph`, zeros where an episode has none. With more than `limit` of
-    them it is None, and `quantized` knows them less exactly. `frequencies` keeps in how many episodes words stand."""
+    them it is None, and `quantized` knows them less exactly. `frequencies` keeps in how many episodes words stand, and
+    `known_versions` the versions of calendar entries once they were asked for."""
 
     graph: Graph
     vectors: Vectors | None
     limit: int
     quantized: QuantizedVectors | None = None
     frequencies: dict[str, int] = field(default_factory=dict)
+    known_versions: list[EntryVersions] = field(default_factory=list)
+
+    def entry_versions(self, conn: Connection) -> EntryVersions:
+        """Which entries of calendars are outdated; read once."""
+        if not self.known_versions:
+            self.known_versions.append(find_entry_versions(conn))
+        return self.known_versions[0]
 
     def without_episodes(self, nodes: Sequence[int]) -> Snapshot:
         """The snapshot after these episodes were retired; other nodes among them are passed over."""
-        return replace(self, graph=self.graph.without_episodes(nodes), frequencies={})
+        return replace(self, graph=self.graph.without_episodes(nodes), frequencies={}, known_versions=[])
 
     def apply(self, change: GraphChange, added_vectors: Vectors) -> Snapshot:
         """The snapshot that follows a write; `added_vectors` (len(change.added), d)."""

@@ -1,13 +1,13 @@
 """What is planned or due: the entries of calendars, tasks, lists and tables that name a day near to today."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
 from memory.answering.entries import read_entries
-from memory.answering.lists import Found, keep_newest, list_recurring, show_entry
+from memory.answering.lists import NO_DAYS, Found, keep_newest, show_entry
 from memory.nouns import PlannedEntry
-from memory.store import episodes, text
+from memory.store import calendars, episodes
 from memory.store.connect import Connection
 
 OVERDUE = timedelta(days=14)  # for so long an open task is still told of
@@ -19,18 +19,19 @@ NOTHING: frozenset[str] = frozenset()
 def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]:
     """What is planned from today on for so many days, and the open tasks of the last OVERDUE days, by day and time."""
     behind = today + timedelta(days=days)
-    named = dict.fromkeys((*text.naming_dates(conn, today - OVERDUE, behind), *list_recurring(conn)))
-    newest = sorted(episodes.alive(conn, list(named)), reverse=True)[:MAX_PASSAGES]
-    found = keep_newest(_read(conn, newest))
+    named = calendars.on_days(conn, today - OVERDUE, behind)
+    versions = calendars.find_entry_versions(conn)
+    newest = sorted(episodes.alive(conn, named) - versions.outdated, reverse=True)[:MAX_PASSAGES]
+    found = keep_newest(_read(conn, newest, versions.elsewhere))
     planned = [entry for one in found for entry in _on_days(one, today, behind)]
     return sorted(planned, key=lambda one: (one.day, one.time, one.episode_id, one.line or 0))
 
 
-def _read(conn: Connection, passages: list[int]) -> Iterator[Found]:
+def _read(conn: Connection, passages: list[int], elsewhere: Mapping[int, frozenset[date]]) -> Iterator[Found]:
     for episode in episodes.by_ids(conn, passages):
         for entry in read_entries(episode.text):
             if entry.state in ("", "open"):
-                yield Found(episode, entry, NOTHING, NOTHING)
+                yield Found(episode, entry, NOTHING, NOTHING, elsewhere.get(episode.id, NO_DAYS))
 
 
 def split_clock(one: Found, day: date, at: str, only_time: bool = False) -> tuple[str, str]:

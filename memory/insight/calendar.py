@@ -8,25 +8,19 @@ from itertools import islice
 from typing import Any, Literal
 
 from memory.answering.entries import read_entries
-from memory.answering.lists import Found, key_of, list_recurring, strip_days
+from memory.answering.lists import NO_DAYS, Found, key_of, strip_days
 from memory.facts.attributes import attribute_of
 from memory.insight.agenda import NOTHING, split_clock
 from memory.nouns import Fact
-from memory.store import episodes, facts, relations, text
+from memory.store import calendars, episodes, facts, relations, text
 from memory.store.connect import Connection
 from memory.store.predicates import list_labels
 from memory.time.dates import CalendarDate, find_dates
-from memory.time.recurrence import Recurrence
+from memory.time.recurrence import read_event_time
 from memory.time.timestamps import from_ms, now_ms, to_ms
 
 AT_ONCE = 500  # passages
 LEAP_YEAR = 1972  # of a birthday of which nobody says the year: it has all days
-
-_DAY = r"\d{4}-\d\d-\d\d"
-_WHEN = re.compile(
-    rf"^When: (?P<day>{_DAY})(?: (?P<begins>\d\d:\d\d))?(?: to (?P<last>{_DAY})?[ ]?(?P<ends>\d\d:\d\d)?)?",
-    re.MULTILINE,
-)
 
 _WHERE = re.compile(r"^Where: (.+)", re.MULTILINE)
 
@@ -36,7 +30,7 @@ DatedKind = Literal["event", "task", "birthday", "entry"]
 @dataclass(frozen=True, slots=True)
 class DatedEntry:
     """Something on a `day` ("2026-04-24"), until the day `last`, from `begins` ("14:00") until `ends`, at a `place`; ""
-    where nothing says so. `rule` is how it comes again (RFC 5545), on days `also`, but for those `left_out`. `key`
+    where nothing says so. `rules` are how it recurs (RFC 5545), on days `also`, but for those `left_out`. `key`
     tells it from all others of its note, whatever its day; `number` counts those that have one. `recorded`: when the
     memory came to know."""
 
@@ -52,7 +46,7 @@ class DatedEntry:
     begins: str = ""
     ends: str = ""
     last: str = ""
-    rule: str = ""
+    rules: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     number: int = 1
@@ -62,14 +56,15 @@ class DatedEntry:
 def list_dated(conn: Connection) -> Iterator[DatedEntry]:
     """All of it once, of what says the same that in the newest note; open tasks alone. By note and place."""
     newest: dict[str, tuple[int, list[DatedEntry]]] = {}
-    named = {*text.naming_dates(conn, date.min, date.max), *list_recurring(conn)}
-    ids = iter(sorted(episodes.alive(conn, sorted(named))))
+    named = {*text.naming_dates(conn, date.min, date.max), *calendars.list_recurring(conn)}
+    versions = calendars.find_entry_versions(conn)
+    ids = iter(sorted(episodes.alive(conn, sorted(named)) - versions.outdated))
     while piece := list(islice(ids, AT_ONCE)):
         read = episodes.read_at(conn, piece)
         for episode in episodes.by_ids(conn, piece):
             at = to_ms(episode.at) or 0
             for entry in read_entries(episode.text):
-                found = Found(episode, entry, NOTHING, NOTHING)
+                found = Found(episode, entry, NOTHING, NOTHING, versions.elsewhere.get(episode.id, NO_DAYS))
                 key = key_of(found)
                 if entry.state in ("", "open") and (key not in newest or newest[key][0] < at):
                     newest[key] = at, list(_days_of(found, from_ms(read[episode.id])))
@@ -79,11 +74,11 @@ def list_dated(conn: Connection) -> Iterator[DatedEntry]:
 
 def _days_of(found: Found, recorded: datetime) -> Iterator[DatedEntry]:
     """An entry on each of its days; an event once."""
+    if found.entry.kind == "event":
+        if entry := _event(found, recorded):
+            yield entry
+        return
     for day, at in found.days().items():
-        if found.entry.kind == "event":
-            if entry := _event(found, recorded):
-                yield entry
-            return
         clock, said = split_clock(found, day, at, only_time=True)
         begins, _, ends = clock.partition(" to ")
         kind: DatedKind = "task" if found.entry.kind == "task" else "entry"
@@ -91,22 +86,19 @@ def _days_of(found: Found, recorded: datetime) -> Iterator[DatedEntry]:
 
 
 def _event(found: Found, recorded: datetime) -> DatedEntry | None:
-    when, again = _WHEN.search(found.quote), found.again
-    try:
-        day = date.fromisoformat(when["day"]) if when else None
-    except ValueError:
+    when, again = read_event_time(found.quote), found.again
+    if when is None:
         return None
-    if when is None or day is None:
-        return None
-    clock = {name: when[name] or "" for name in ("begins", "ends", "last")}
-    _, said = split_clock(found, day, clock["begins"], only_time=True)
+    day = when.first
+    clock = {"begins": when.begins, "ends": when.ends, "last": when.last.isoformat() if when.last > day else ""}
+    _, said = split_clock(found, day, when.begins, only_time=True)
     if again is None:
         return _entry(found, "event", day, said, recorded, **clock)
     behind = max(again.listed, default=day) + timedelta(days=1)
-    by_rule = {*Recurrence(again.rule, day).days(day, behind)}
+    by_rule = {*replace(again, listed=frozenset()).days(day, behind)}
     also = tuple(one.isoformat() for one in sorted(again.listed - by_rule))
-    left_out = tuple(one.isoformat() for one in sorted(again.left_out))
-    return _entry(found, "event", day, said, recorded, **clock, rule=again.rule, also=also, left_out=left_out)
+    left_out = tuple(one.isoformat() for one in sorted(again.left_out | found.elsewhere))
+    return _entry(found, "event", day, said, recorded, **clock, rules=again.rules, also=also, left_out=left_out)
 
 
 def _entry(found: Found, kind: DatedKind, day: date, said: str, recorded: datetime, **more: Any) -> DatedEntry:
@@ -151,7 +143,7 @@ def _birthday(fact: Fact, now: int) -> DatedEntry | None:
     who = fact.objects[0]
     return DatedEntry(
         "birthday", day, who, who.casefold(), fact.uri, fact.title, fact.line, fact.quote, fact.recorded,
-        rule="FREQ=YEARLY",
+        rules=("FREQ=YEARLY",),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from memory.nouns import Episode, Scope
 from memory.retrieval.analyse import time_note, without_anchor
 from memory.retrieval.state import Anchor, QuestionState, Retrieval
 from memory.stages import ScopeNote, TimeNote
-from memory.store import episodes
+from memory.store import calendars, episodes
 from memory.store import text as full_text
 from memory.store.connect import Connection
 from memory.text.languages import ENGLISH, content_words, tables
@@ -49,7 +49,10 @@ def limit_scope(retrieval: Retrieval) -> ScopeNote:
     which it names a time is looked up in the memory."""
     conn, graph, settings, question = retrieval.conn, retrieval.graph, retrieval.settings, retrieval.question
     time: TimeNote | None = None
-    may_see = retrieval.allowed = visible_episodes(conn, graph, question.as_of, question.within)
+    may_see = visible_episodes(conn, graph, question.as_of, question.within)
+    if question.as_of is None and (outdated := retrieval.snapshot.entry_versions(conn).outdated):
+        may_see &= ~np.isin(graph.episode_ids, sorted(outdated))
+    retrieval.allowed = may_see
     when = question.when if settings.time_cues else None
     if settings.time_cues and question.anchor is not None:
         time = TimeNote("unknown", question.anchor.words)
@@ -121,7 +124,7 @@ def limit_to_time(
         if when.since is not None and when.until is not None and not only:
             aside |= allowed & (told >= until) & (told < until + max(SOON_MS, until - since))
     if when.since is not None and when.until is not None:
-        naming = full_text.naming_dates(conn, when.since.date(), when.until.date())
+        naming = calendars.on_days(conn, when.since.date(), when.until.date())
         aside |= allowed & ~inside & np.isin(graph.episode_ids, naming)
     if not (inside | aside).any():
         return allowed, None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from memory.nouns import ENTRY_VERSIONS
 from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stop_words, word_numbers, word_set
 from memory.text.words import INDIC, TASK_DAYS, TASK_STATES, UNSPACED
 from memory.time.dates import CalendarDate, find_dates
@@ -113,6 +114,8 @@ def property_mentions(properties: Mapping[str, Any], tags: Iterable[str] = ()) -
     found = []
     is_mail = "from" in properties
     for key, value in properties.items():
+        if key == ENTRY_VERSIONS:
+            continue
         for item in value if isinstance(value, (list, tuple)) else (value,):
             surface = str(item).strip()
             link = _WIKILINK.fullmatch(surface)

@@ -1,147 +1,210 @@
-"""Recurrence rules of calendars (RFC 5545): the days on which something comes again, and how often in words."""
+"""Days of calendar events: when an event is, by its lines as the reader of calendars writes them, and when it recurs.
+
+The lines of an event name local times of its own zone, so its days need no zone. "Repeats:" has a rule (RFC 5545), and
+"Also on:" and "Not on:" have the days on which the event differs from its rules.
+"""
 
 from __future__ import annotations
 
 import re
-from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 from heapq import merge
-from itertools import groupby
+from itertools import groupby, islice
 
-MAX_COUNTED_DAYS = 7320  # that a rule is followed for which says how many times
-MAX_AHEAD_DAYS = 2922  # that the next day is looked for in: 29 February
-_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-_BYDAY = re.compile(rf"([+-]?[1-5])?({'|'.join(_WEEKDAYS)})")
-_UNTIL = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T\d{6}Z?)?$")
+MAX_AHEAD_DAYS = 2922  # within which the next day is searched: 29 February
+MAX_DAYS = 366  # of one event
 _UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
-_STEPS: dict[str, Callable[[date, date], int]] = {  # how many of them lie between two days
-    "DAILY": lambda first, day: (day - first).days,
-    "WEEKLY": lambda first, day: ((day - first).days + first.weekday()) // 7,
-    "MONTHLY": lambda first, day: 12 * (day.year - first.year) + day.month - first.month,
-    "YEARLY": lambda first, day: day.year - first.year,
-}
+_STEP_DAYS = {"DAILY": 1, "WEEKLY": 7}
+_FREQUENCIES = (*_UNITS, "HOURLY")  # others take too long to follow
+_LEAP_YEARS, _LAST_LEAP_YEAR = 4, 9956  # of the last, so that 29 February on each weekday is behind it
 _DAY = r"\d{4}-\d\d-\d\d"
-_WHEN = re.compile(rf"^(?:When|Due): ({_DAY}).*", re.MULTILINE)  # in the first line of an event, below its heading
+_CLOCK = r"\d\d:\d\d"
+_WHEN = re.compile(  # the first line of an event, below its heading
+    rf"^(?:When|Due): (?P<day>{_DAY})(?: (?P<begins>{_CLOCK}))?(?: to (?P<last>{_DAY})?[ ]?(?P<ends>{_CLOCK})?)?.*",
+    re.MULTILINE,
+)
 _RULE = re.compile(r"^Repeats: (FREQ=\S+)", re.MULTILINE)
 _ALSO_ON, _NOT_ON = (re.compile(rf"^{label}: ((?:{_DAY}(?:, )?)+)", re.MULTILINE) for label in ("Also on", "Not on"))
 
 
 @dataclass(frozen=True, slots=True)
-class Recurrence:
-    """That something comes again from its `first` day on: by a `rule`, if it has one, and on `listed` days, but for
-    those `left_out`."""
+class EventTime:
+    """When an event is, the first time if it recurs: from the day `first`, at `begins` ("14:00"), until the day `last`,
+    at `ends`; "" where it says no time."""
 
-    rule: str
     first: date
+    begins: str
+    last: date
+    ends: str
+
+    @property
+    def more_days(self) -> int:
+        """How many days after its first one it takes place on; none if it only goes on past midnight."""
+        days = min((self.last - self.first).days, MAX_DAYS)
+        if self.begins and self.ends and (self.ends == "00:00" or (days == 1 and self.ends <= self.begins)):
+            days -= 1
+        return max(0, days)
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """When an event recurs that begins at `first`: by `rules`, and on `listed` days, except on those `left_out`."""
+
+    rules: tuple[str, ...]
+    first: datetime
     listed: frozenset[date] = frozenset()
     left_out: frozenset[date] = frozenset()
 
     def days(self, since: date, until: date) -> Iterator[date]:
-        """Its days from `since` on and before `until`, in order; only the listed ones where the rule cannot be read."""
-        listed = sorted(day for day in {self.first, *self.listed} if since <= day < until)
-        for day, _ in groupby(merge(listed, self._days_by_rule(since, until))):
+        """Its days from `since` on and before `until`, in order. A rule that cannot be read has none."""
+        listed = sorted(day for day in {self.first.date(), *self.listed} if since <= day < until)
+        by_rule = (self._days_by_rule(rule, since, until) for rule in self.rules)
+        for day, _ in groupby(merge(listed, *by_rule)):
             if day not in self.left_out:
                 yield day
 
-    def _days_by_rule(self, since: date, until: date) -> Iterator[date]:
+    def _days_by_rule(self, rule: str, since: date, until: date) -> Iterator[date]:
         try:
-            yield from _days_of(self.rule.upper(), self.first, since, until)
-        except (ValueError, OverflowError):
+            for moment in expand_rule(rule, self.first, since, datetime.combine(until, time())):
+                if since <= moment.date() < until:
+                    yield moment.date()
+        except (ValueError, OverflowError, TypeError):
             return
 
     def next_day(self, today: date) -> date | None:
         """The first of its days from today on."""
-        since = max(today, self.first)
-        until = date.fromordinal(min(since.toordinal() + MAX_AHEAD_DAYS, date.max.toordinal()))
-        return next(self.days(since, until), None)
+        since = max(today, self.first.date())
+        return next(self.days(since, date.fromordinal(min(since.toordinal() + MAX_AHEAD_DAYS, _LAST_DAY))), None)
 
     def describe(self) -> str:
-        """How often it comes, and since when: "every year since 2017"; "" where no rule says it."""
-        part = _parts_of(self.rule.upper())
+        """How often it recurs, and since when: "every year since 2017"; "" without a rule."""
+        part = read_rule(self.rules[0]) if self.rules else {}
         unit, interval = _UNITS.get(part.get("FREQ", "")), part.get("INTERVAL", "1")
-        since = f"{self.first.year}" if unit == "year" else f"{self.first}"
+        first = self.next_day(self.first.date()) or self.first.date()
+        since = f"{first.year}" if unit == "year" else f"{first}"
         return f"every {unit if interval == '1' else f'{interval} {unit}s'} since {since}" if unit else ""
 
 
-def read_recurrence(event: str) -> Recurrence | None:
-    """When an event comes again, from its lines as the reader of calendars writes them; None if it does not."""
-    first, rule = _WHEN.search(event), _RULE.search(event)
-    also, left_out = (_listed(found[1]) if (found := one.search(event)) else frozenset() for one in (_ALSO_ON, _NOT_ON))
-    if first is None or not (rule or also):
+_LAST_DAY = date.max.toordinal()
+
+
+def read_rule(rule: str) -> dict[str, str]:
+    """The parts of a rule by their names."""
+    return dict(pair.split("=", 1) for pair in rule.upper().split(";") if "=" in pair)
+
+
+def write_rule(part: Mapping[str, str]) -> str:
+    """A rule of its parts."""
+    return ";".join(f"{name}={value}" for name, value in part.items())
+
+
+def expand_rule(rule: str, first: datetime, since: date, before: datetime) -> Iterator[datetime]:
+    """The times of a rule in order, `before` one: all from `since` on, and perhaps earlier ones. Raises ValueError,
+    OverflowError or TypeError for a rule that cannot be read or has no day."""
+    from dateutil.rrule import rrulestr  # takes 20 ms
+
+    part = read_rule(rule)
+    interval, count = int(part.get("INTERVAL", "1")), int(part.pop("COUNT", "0"))
+    if part.get("FREQ") not in _FREQUENCIES or interval < 1:
+        raise ValueError(f"a rule that cannot be followed: {rule}")
+    last = before - timedelta(seconds=1)
+    until = part.pop("UNTIL", "")
+    if not _has_days(write_rule(part), first):
+        raise ValueError(f"a rule without days: {rule}")
+    if until:
+        last = min(last, datetime.fromisoformat(until.removesuffix("Z")))
+    if count <= 0:
+        first = _skip_to(first, since, part["FREQ"], interval)
+    if last < first:
+        return
+    text = write_rule({**part, "UNTIL": f"{last:%Y%m%dT%H%M%S}"})
+    yield from islice(rrulestr(text, dtstart=first), count if count > 0 else None)
+
+
+@lru_cache(maxsize=1024)
+def _has_days(rule: str, first: datetime) -> bool:
+    """Whether a rule without an end has a day in the last years of time: dateutil follows one that has none until
+    then, so it begins there."""
+    from dateutil.rrule import rrulestr
+
+    return next(iter(rrulestr(rule, dtstart=first.replace(year=_LAST_LEAP_YEAR))), None) is not None
+
+
+def _skip_to(first: datetime, since: date, frequency: str, interval: int) -> datetime:
+    """A beginning from which a rule without a count has the same days from `since` on, and fewer to pass."""
+    if frequency in _STEP_DAYS:
+        step = interval * _STEP_DAYS[frequency]
+        return first + timedelta(days=max(0, (since - first.date()).days // step - 1) * step)
+    if frequency == "HOURLY" or (first.month, first.day) == (2, 29):
+        return first
+    years = _LEAP_YEARS * interval
+    return first.replace(year=first.year + max(0, (since.year - first.year - 1) // years) * years)
+
+
+def read_event_time(event: str) -> EventTime | None:
+    """When an event is, from its lines; None if they do not say."""
+    match = _WHEN.search(event)
+    try:
+        if match is None:
+            return None
+        first = date.fromisoformat(match["day"])
+        last = date.fromisoformat(match["last"]) if match["last"] else first
+    except ValueError:
         return None
-    return next((Recurrence(rule[1] if rule else "", day, also, left_out) for day in _listed(first[1])), None)
+    return EventTime(first, match["begins"] or "", last, match["ends"] or "")
+
+
+def read_recurrence(event: str) -> Recurrence | None:
+    """When an event recurs, from its lines; None if it does not."""
+    when, rules = read_event_time(event), tuple(_RULE.findall(event))
+    also, left_out = (_read_days(match[1] if (match := line.search(event)) else "") for line in (_ALSO_ON, _NOT_ON))
+    if when is None or not (rules or also or left_out):
+        return None
+    begins = when.begins if when.begins < "24:00" else ""
+    first = datetime.combine(when.first, time.fromisoformat(begins) if begins else time())
+    return Recurrence(rules, first, also, left_out)
+
+
+def list_event_days(event: str, since: date, until: date, elsewhere: frozenset[date] = frozenset()) -> dict[date, str]:
+    """The days of an event from `since` on and before `until`, each with its time of day where a single event begins;
+    an occurrence that another text has (`elsewhere`) is none of them."""
+    when, recurrence = read_event_time(event), read_recurrence(event)
+    if when is None:
+        return {}
+    more = timedelta(days=when.more_days)
+    earliest = date.fromordinal(max(1, since.toordinal() - more.days))
+    starts = [when.first] if recurrence is None else [*recurrence.days(earliest, until)]
+    days: dict[date, str] = {}
+    for start in starts:
+        if start not in elsewhere:
+            days |= {start + timedelta(days=n): "" for n in range(1, min(more.days, (date.max - start).days) + 1)}
+            days[start] = when.begins if recurrence is None else ""
+    return {day: at for day, at in sorted(days.items()) if since <= day < until}
 
 
 def show_next(event: str, today: date) -> str:
-    """The line of an event that comes again which says when, as of the next time: "When: 2027-08-09 (all day), every
-    year since 2017". "" if it comes no more."""
-    again, line = read_recurrence(event), _WHEN.search(event)
-    day = again.next_day(today) if again else None
-    if again is None or day is None or line is None:
+    """The line that says when an event is, for the next time: "When: 2027-08-09 (all day), every year since 2017". ""
+    if it does not recur, or no more."""
+    recurrence, line = read_recurrence(event), _WHEN.search(event)
+    day = recurrence.next_day(today) if recurrence else None
+    if recurrence is None or day is None or line is None:
         return ""
-    later = day - again.first
+    later = day - recurrence.first.date()
     try:
-        moved = re.sub(_DAY, lambda found: f"{date.fromisoformat(found[0]) + later}", line[0])
+        moved = re.sub(_DAY, lambda match: f"{date.fromisoformat(match[0]) + later}", line[0])
     except (ValueError, OverflowError):  # its end is no date; the end of time
         return ""
-    return ", ".join(filter(None, (moved, again.describe())))
+    return ", ".join(filter(None, (moved, recurrence.describe())))
 
 
-def _listed(days: str) -> frozenset[date]:
-    found = set()
+def _read_days(days: str) -> frozenset[date]:
+    read = set()
     for day in re.findall(_DAY, days):
         try:
-            found.add(date.fromisoformat(day))
+            read.add(date.fromisoformat(day))
         except ValueError:
             continue
-    return frozenset(found)
-
-
-def _parts_of(rule: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) for pair in rule.split(";") if "=" in pair)
-
-
-def _days_of(rule: str, first: date, since: date, until: date) -> Iterator[date]:
-    """The days of a rule; none where it names more than days, weeks, months and years. Day by day, so that no rule
-    however odd takes long. Raises ValueError for a rule that cannot be read."""
-    part = _parts_of(rule)
-    frequency, interval = part.pop("FREQ", ""), int(part.pop("INTERVAL", "1"))
-    count, last = int(part.pop("COUNT", "0")), _UNTIL.match(part.pop("UNTIL", "99991231"))
-    months, days = ({int(n) for n in part.pop(key, "").split(",") if n} for key in ("BYMONTH", "BYMONTHDAY"))
-    weekdays = [_BYDAY.fullmatch(one) for one in part.pop("BYDAY", "").split(",") if one]
-    part.pop("WKST", None)
-    yearly_weekdays = frequency == "YEARLY" and weekdays and not months
-    if part or yearly_weekdays or frequency not in _STEPS or interval < 1 or last is None or not all(weekdays):
-        return
-    nth = {(int(one[1] or 0), _WEEKDAYS.index(one[2])) for one in weekdays if one}
-    fits = _day_filter(frequency, first, months, days, nth)
-    until = min(until, date(*map(int, last.groups())) + timedelta(days=1) if last[1] < "9999" else until)
-    begin = first if count else max(first, since)
-    found = 0
-    for day in (begin + timedelta(days=step) for step in range((until - begin).days)):
-        if count and (found == count or (day - first).days > MAX_COUNTED_DAYS):
-            return
-        if fits(day) and _STEPS[frequency](first, day) % interval == 0:
-            found += 1
-            if day >= since:
-                yield day
-
-
-def _day_filter(
-    frequency: str, first: date, months: set[int], days: set[int], nth: set[tuple[int, int]]
-) -> Callable[[date], bool]:
-    """Whether a day is one of a rule's: what the rule leaves out is as on the first day. `nth`: the how manieth of its
-    month a weekday is, from its end if negative, 0 for each."""
-    months = months or ({first.month} if frequency == "YEARLY" and not days else set())
-    days = days or ({first.day} if frequency in ("MONTHLY", "YEARLY") and not nth else set())
-    nth = nth or ({(0, first.weekday())} if frequency == "WEEKLY" else set())
-
-    def fits(day: date) -> bool:
-        length, weekday = monthrange(day.year, day.month)[1], day.weekday()
-        own = {(0, weekday), ((day.day + 6) // 7, weekday), (-((length - day.day) // 7) - 1, weekday)}
-        in_month = not days or not days.isdisjoint((day.day, day.day - length - 1))
-        return in_month and (not months or day.month in months) and (not nth or not nth.isdisjoint(own))
-
-    return fits
+    return frozenset(read)

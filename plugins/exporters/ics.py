@@ -64,8 +64,7 @@ def _span(of: dict[str, Any]) -> Iterator[str]:
     elif of["ends"]:
         over_night = last == first and of["ends"] <= of["begins"]
         yield f"DTEND{_moment(of, str(_after(first) if over_night else last), of['ends'])}"
-    if _RULE.fullmatch(of["rule"]):
-        yield f"RRULE:{of['rule']}"
+    yield from (f"RRULE:{rule}" for rule in of["rules"] if _RULE.fullmatch(rule))
     for name, days in (("RDATE", of["also"]), ("EXDATE", of["left_out"])):
         for day in days:
             yield f"{name}{_moment(of, day, of['begins'])}"

@@ -52,6 +52,12 @@ def parse_property(content: str, number: int) -> Property | None:
     return Property(name[1].upper(), parameters, content[end + 1 :], number, group)
 
 
+def write_property(one: Property) -> str:
+    """A property as a content line."""
+    quoted = ((key, f'"{value}"' if set(value) & set(",:;") else value) for key, value in one.parameters.items())
+    return "".join([one.name, *(f";{key}={value}" for key, value in quoted), f":{one.value}"])
+
+
 def unescape(value: str) -> str:
     """A value as it is meant."""
     return _ESCAPE.sub(lambda match: "\n" if match[1] in "nN" else match[1], value)

@@ -3,96 +3,129 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from itertools import islice
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from memory.nouns import Document
+from memory.nouns import ENTRY_VERSIONS, Document
 from memory.time.dates import with_local_zone
-from memory.time.recurrence import Recurrence
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, Unreadable
 from plugins.readers.content_lines import Property, parse_property, unescape, unfold
 from plugins.readers.decode import text_of
+from plugins.readers.recurring import SERIES, Entry, Repetition, repetitions
 
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL")
+_TIMES = frozenset(("DTSTART", "DTEND", "DUE", "RECURRENCE-ID", "RDATE", "EXDATE"))
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?$")
 _DURATION = re.compile(r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$")
-
-MAX_OCCURRENCES = 104  # of an entry that comes again: two years of weeks
-MAX_SPAN_DAYS = 732
-
-
-_Entry = list[Property]
-"""An event, task or journal entry: its BEGIN, whose value is its kind, and its properties."""
-
-
-def _all(entry: _Entry, name: str) -> list[Property]:
-    return [one for one in entry if one.name == name]
-
-
-def _get(entry: _Entry, name: str) -> Property | None:
-    return next(iter(_all(entry, name)), None)
+_UID_CHARS = 16
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    calendar, entries = _parse(text_of(data))
+    return [convert(text_of(data))]
+
+
+def convert(text: str) -> Document:
+    """The document of a calendar: of its entries those that take place or were cancelled. Raises Unreadable."""
+    calendar, entries, zones = _parse(text)
     if not entries:
         raise Unreadable("a calendar without events")
     lines: list[tuple[str, int]] = []
     parts: list[tuple[int, datetime | None]] = []
-    moved = _moved(entries)
+    recurring = repetitions(entries, zones)
+    entries = [entry for entry in entries if entry.line in recurring]
+    if not entries:
+        raise Unreadable("a calendar whose events never take place")
+    is_cancelled = calendar.get("METHOD", "").strip().upper() == "CANCEL"
     for entry in entries:
         parts.append((len(lines) + 1, _told_on(entry)))
-        lines += [_heading(entry), *_in_order([*_section(entry, moved)])]
+        lines += [_heading(entry), *_in_order([*_section(entry, recurring[entry.line], is_cancelled)])]
         lines.append(("", lines[-1][1]))
     starts = [moment for entry in entries if (moment := _start(entry)) is not None]
-    return [
-        Document(
-            uri="",
-            text="\n".join(text for text, _ in lines[:-1]),
-            title=calendar.get("X-WR-CALNAME") or calendar.get("NAME"),
-            at=min(starts, default=None),
-            lines=tuple(number for _, number in lines[:-1]),
-            parts=tuple(parts),
-        )
-    ]
+    return Document(
+        uri="",
+        text="\n".join(text for text, _ in lines[:-1]),
+        title=calendar.get("X-WR-CALNAME") or calendar.get("NAME"),
+        at=min(starts, default=None),
+        lines=tuple(number for _, number in lines[:-1]),
+        parts=tuple(parts),
+        properties={ENTRY_VERSIONS: versions} if (versions := [*_versions(entries)]) else {},
+    )
 
 
-def _parse(text: str) -> tuple[dict[str, str], list[_Entry]]:
-    """The calendar's own properties, and its entries without what is nested in them (alarms)."""
+def _versions(entries: Sequence[Entry]) -> Iterator[list[Any]]:
+    """Line, hash of the UID, occurrence, sequence and time stamps of each entry, by which versions are compared."""
+    for entry in entries:
+        kind, uid, _ = entry.identity
+        occurrence = _occurrence(entry)
+        if uid:
+            of = sha256(f"{kind}\0{uid}".encode("utf-8", "replace")).hexdigest()[:_UID_CHARS]
+            yield [entry.line, of, occurrence, *entry.version]
+
+
+def _occurrence(entry: Entry) -> str:
+    """The day of the series whose place an entry takes, in its own zone; "" of a series."""
+    moment, own = (_moment(entry.get(name)) for name in ("RECURRENCE-ID", "DTSTART"))
+    zone = own.tzinfo if isinstance(own, datetime) else None
+    if isinstance(moment, datetime) and moment.tzinfo and zone:
+        moment = moment.astimezone(zone)
+    return f"{moment:%Y-%m-%d}" if moment else entry.value("RECURRENCE-ID")
+
+
+def _parse(text: str) -> tuple[dict[str, str], list[Entry], str]:
+    """The calendar's own properties, its entries without what is nested in them (alarms), and its zones as written."""
     calendar: dict[str, str] = {}
-    entries: list[_Entry] = []
-    open_entry: _Entry | None = None
+    entries: list[Entry] = []
+    zones: list[str] = []
+    open_entry: Entry | None = None
     inner = 0
     for number, content in unfold(text):
         found = parse_property(content, number)
         if found is None:
             continue
+        kind = found.value.strip().upper()
+        in_zone = bool(zones) and not zones[-1].upper().startswith("END:VTIMEZONE")
+        if in_zone or (found.name, kind) == ("BEGIN", "VTIMEZONE"):
+            zones.append(content.strip())
         if found.name == "BEGIN":
-            kind = found.value.strip().upper()
             if open_entry is None and kind in _ENTRIES:
-                open_entry, inner = [found._replace(value=kind)], 0
+                open_entry, inner = Entry(kind, number), 0
                 entries.append(open_entry)
             else:
                 inner += 1
         elif found.name == "END":
-            if open_entry is not None and found.value.strip().upper() == open_entry[0].value:
+            if open_entry is not None and kind == open_entry.kind:
                 open_entry = None
             inner = max(0, inner - 1)
         elif open_entry is None:
             calendar.setdefault(found.name, unescape(found.value))
         elif inner == 0:
-            open_entry.append(found)
-    return calendar, entries
+            open_entry.properties.append(found)
+    zone = calendar.get("X-WR-TIMEZONE", "").strip()
+    if _time_zone(zone):
+        for entry in entries:
+            entry.properties = [_in_zone(one, zone) if one.name in _TIMES else one for one in entry.properties]
+    return calendar, entries, "\n".join(zones)
 
 
-def _heading(entry: _Entry) -> tuple[str, int]:
-    summary = _get(entry, "SUMMARY")
+def _in_zone(one: Property, zone: str) -> Property:
+    """A property whose times are in UTC with these in the zone of its calendar, as the calendar shows them."""
+    moments = [_moment(one._replace(value=value)) for value in one.value.split(",")]
+    local = [moment.astimezone(_time_zone(zone)) for moment in moments if isinstance(moment, datetime)]
+    if len(local) < len(moments) or "TZID" in one.parameters or not one.value.strip().endswith("Z"):
+        return one
+    value = ",".join(f"{moment:%Y%m%dT%H%M%S}" for moment in local)
+    return one._replace(value=value, parameters={**one.parameters, "TZID": zone})
+
+
+def _heading(entry: Entry) -> tuple[str, int]:
+    summary = entry.get("SUMMARY")
     name = " ".join(unescape(summary.value).split()) if summary else ""
-    return f"## {name or {'VTODO': 'Task', 'VJOURNAL': 'Entry'}.get(entry[0].value, 'Event')}", entry[0].line
+    return f"## {name or {'VTODO': 'Task', 'VJOURNAL': 'Entry'}.get(entry.kind, 'Event')}", entry.line
 
 
 def _in_order(section: list[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -103,34 +136,37 @@ def _in_order(section: list[tuple[str, int]]) -> list[tuple[str, int]]:
     return [*((text, min([number, *(line for _, line in others)])) for text, number in timed), *others]
 
 
-def _section(entry: _Entry, moved: set[tuple[str, date]]) -> Iterator[tuple[str, int]]:
-    start, due = _get(entry, "DTSTART"), _get(entry, "DUE")
+def _section(entry: Entry, recurring: Repetition, is_cancelled: bool) -> Iterator[tuple[str, int]]:
+    start, due = entry.get("DTSTART"), entry.get("DUE")
     if start is not None:
         yield f"When: {_when(entry, start)}", start.line
     if due is not None:
         yield f"Due: {_shown(due)}", due.line
-    for label, key in (("Where", "LOCATION"), ("Repeats", "RRULE"), ("Status", "STATUS"), ("Tags", "CATEGORIES")):
-        for found in _all(entry, key):
+    if is_cancelled and not entry.get("STATUS"):
+        yield "Status: CANCELLED", entry.line
+    for label, key in (("Where", "LOCATION"), ("Status", "STATUS"), ("Tags", "CATEGORIES")):
+        for found in entry.all(key):
             if value := " ".join(unescape(found.value).split()):
                 yield f"{label}: {value}", found.line
-    if (again := _get(entry, "RRULE") or _get(entry, "RDATE")) is not None:
-        left_out = _left_out(entry, moved)
-        for label, days in (("Also on", _occurrences(entry, left_out)), ("Not on", sorted(map(str, left_out)))):
+    again = next((one for one in entry.properties if one.name in SERIES), start or due)
+    if again is not None:
+        yield from ((f"Repeats: {rule}", again.line) for rule in recurring.rules if rule)
+        for label, days in (("Also on", recurring.also), ("Not on", recurring.left_out)):
             if days:
-                yield f"{label}: {', '.join(days)}", again.line
-    people = [*_all(entry, "ORGANIZER"), *_all(entry, "ATTENDEE")]
+                yield f"{label}: {', '.join(map(str, days))}", again.line
+    people = [*entry.all("ORGANIZER"), *entry.all("ATTENDEE")]
     if people:
         yield f"Who: {', '.join(dict.fromkeys(_person(one) for one in people))}", people[0].line
     for key in ("DESCRIPTION", "COMMENT"):
-        for found in _all(entry, key):
+        for found in entry.all(key):
             for text in unescape(found.value).split("\n"):
                 if text.strip():
                     yield text.strip(), found.line
 
 
-def _when(entry: _Entry, start: Property) -> str:
-    first, last = _moment(start), _moment(_get(entry, "DTEND"))
-    if last is None and first is not None and (length := _get(entry, "DURATION")) is not None:
+def _when(entry: Entry, start: Property) -> str:
+    first, last = _moment(start), _moment(entry.get("DTEND"))
+    if last is None and first is not None and (length := entry.get("DURATION")) is not None:
         last = _after(first, length.value)
     if first is None or last is None:
         return _shown(start)
@@ -141,46 +177,6 @@ def _when(entry: _Entry, start: Property) -> str:
         return _shown(start)
     until = f"{last:%H:%M}" if last.date() == first.date() else f"{last:%Y-%m-%d %H:%M}"
     return f"{first:%Y-%m-%d %H:%M} to {until}{_zone(start)}"
-
-
-def _moved(entries: list[_Entry]) -> set[tuple[str, date]]:
-    """(id, day) of the occurrences that an entry of their own replaces."""
-    named = ((_get(entry, "UID"), _moment(_get(entry, "RECURRENCE-ID"))) for entry in entries)
-    return {(uid.value, _day(replaced)) for uid, replaced in named if uid is not None and replaced is not None}
-
-
-def _occurrences(entry: _Entry, left_out: set[date]) -> list[str]:
-    """The days behind the first on which an entry comes again: MAX_OCCURRENCES by its rule at most, within
-    MAX_SPAN_DAYS, and those that are listed."""
-    start, rule = _moment(_get(entry, "DTSTART")), _get(entry, "RRULE")
-    if start is None:
-        return []
-    first = _day(start)
-    last = date.fromordinal(min(first.toordinal() + MAX_SPAN_DAYS, date.max.toordinal()))
-    again = Recurrence(rule.value if rule else "", first)
-    days = {*islice(again.days(first, last), MAX_OCCURRENCES), *_listed_days(entry, "RDATE")}
-    return [f"{day}" for day in sorted(days) if day > first and day not in left_out]
-
-
-def _left_out(entry: _Entry, moved: set[tuple[str, date]]) -> set[date]:
-    """The days of an entry that comes again on which it does not, or is an entry of its own."""
-    uid = _get(entry, "UID")
-    elsewhere = {day for of, day in moved if uid is not None and of == uid.value}
-    return {*_listed_days(entry, "EXDATE"), *elsewhere} if _get(entry, "RECURRENCE-ID") is None else set()
-
-
-def _listed_days(entry: _Entry, name: str) -> set[date]:
-    """The days in the lists of a property; of a period the first."""
-    moments = (
-        _moment(one._replace(value=value.partition("/")[0]))
-        for one in _all(entry, name)
-        for value in one.value.split(",")
-    )
-    return {_day(moment) for moment in moments if moment is not None}
-
-
-def _day(moment: datetime | date) -> date:
-    return moment.date() if isinstance(moment, datetime) else moment
 
 
 def _shown(one: Property) -> str:
@@ -231,17 +227,17 @@ def _after(start: datetime | date, length: str) -> datetime | date | None:
         return None
 
 
-def _told_on(entry: _Entry) -> datetime | None:
+def _told_on(entry: Entry) -> datetime | None:
     """When what an entry says was so: on its day, or as long as it comes again; None if that has no end."""
-    rule = _get(entry, "RRULE")
+    rule = entry.get("RRULE")
     if rule is None:
         return _start(entry)
     until = re.search(r"UNTIL=([^;]+)", rule.value.upper())
     return _local(_moment(rule._replace(value=until[1]))) if until else None
 
 
-def _start(entry: _Entry) -> datetime | None:
-    return _local(_moment(_get(entry, "DTSTART") or _get(entry, "DUE")))
+def _start(entry: Entry) -> datetime | None:
+    return _local(_moment(entry.get("DTSTART") or entry.get("DUE")))
 
 
 def _local(moment: datetime | date | None) -> datetime | None:
@@ -262,4 +258,4 @@ def _person(one: Property) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=5))
+    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=6))

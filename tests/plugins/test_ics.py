@@ -57,7 +57,6 @@ def test_events_become_sections(read: Read) -> None:
         (17, "First line"),
         (17, "Second line"),
         (18, "Repeats: FREQ=WEEKLY;COUNT=3"),
-        (18, "Also on: 2025-05-13, 2025-05-20"),
         (18, ""),
         (24, "## Holiday"),
         (26, "When: 2025-08-04 to 2025-08-22 (all day)"),
@@ -110,31 +109,6 @@ def test_when_it_is_stands_first_wherever_the_file_says_so(read: Read) -> None:
     ]  # fmt: skip
 
 
-def also_on(read: Read, *lines: str) -> list[str]:
-    text = read("a.ics", event("DTSTART:20250106T090000Z", "UID:1", *lines))[0].text
-    return [day for line in text.split("\n") if line.startswith("Also on: ") for day in line[9:].split(", ")]
-
-
-def test_an_event_that_comes_again_names_its_days(read: Read) -> None:
-    assert also_on(read, "RRULE:FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20250115T235959Z") == [
-        "2025-01-08", "2025-01-13", "2025-01-15",
-    ]  # fmt: skip
-    assert also_on(read, "RRULE:FREQ=MONTHLY;COUNT=3", "EXDATE:20250206T090000Z") == ["2025-03-06"]
-    own = event("UID:1", "RECURRENCE-ID:20250206T090000Z", "DTSTART:20250207T090000Z")
-    assert also_on(read, "RRULE:FREQ=MONTHLY;COUNT=3", "END:VEVENT", own) == ["2025-03-06"]
-
-
-def test_listed_days_are_added_and_left_out(read: Read) -> None:
-    lines = ("RRULE:FREQ=MONTHLY;COUNT=3", "RDATE;VALUE=DATE:20250110,20250120", "EXDATE:20250206T090000Z,20250120")
-    assert also_on(read, *lines) == ["2025-01-10", "2025-03-06"]
-    text = read("a.ics", event("DTSTART:20250106T090000Z", "UID:1", *lines))[0].text
-    assert "Not on: 2025-01-20, 2025-02-06" in text
-
-
-def test_a_listed_day_is_named_however_late_it_is(read: Read) -> None:
-    assert also_on(read, "RRULE:FREQ=MONTHLY;COUNT=2", "RDATE:20290110T090000Z") == ["2025-02-06", "2029-01-10"]
-
-
 def test_an_event_is_from_its_day_and_one_that_comes_again_or_lies_ahead_from_when_it_was_written(read: Read) -> None:
     events = ["DTSTART:20180105T100000Z"], ["DTSTART:20170105T100000Z", "RRULE:FREQ=YEARLY"], ["DTSTART:20300105"]
     ended = ["DTSTART:20170105T100000Z", "RRULE:FREQ=YEARLY;UNTIL=20190105T100000Z"]
@@ -142,20 +116,3 @@ def test_an_event_is_from_its_day_and_one_that_comes_again_or_lies_ahead_from_wh
     assert [at and at.astimezone(UTC).date().isoformat() for _, at in calendar.parts] == [
         "2018-01-05", "2020-02-03", "2020-02-03", "2019-01-05",
     ]  # fmt: skip
-
-
-def test_what_comes_again_without_end_is_followed_for_two_years(read: Read) -> None:
-    assert len(also_on(read, "RRULE:FREQ=DAILY")) == 103
-    assert also_on(read, "RRULE:FREQ=YEARLY") == ["2026-01-06", "2027-01-06"]
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "FREQ=SECONDLY", "FREQ=DAILY;INTERVAL=0", "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", "FREQ=NEVER", "INTERVAL=x", "",
-        "FREQ=DAILY;BYSECOND=1,2", "FREQ=YEARLY;BYSETPOS=1", "FREQ=DAILY;UNTIL=tomorrow", "COUNT=3", "FREQ=DAILY;;=",
-        "FREQ=WEEKLY;BYDAY=99XX", "FREQ=DAILY;INTERVAL=99999999999999999999", "A=" + "x" * 400,
-    ],
-)  # fmt: skip
-def test_a_rule_that_cannot_be_followed_has_no_days(read: Read, rule: str) -> None:
-    assert also_on(read, f"RRULE:{rule}") == []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime, time
 from time import perf_counter
 
 import pytest
 
-from memory.time.recurrence import Recurrence, read_recurrence, show_next
+from memory.time.recurrence import Recurrence, list_event_days, read_recurrence, show_next
 
 EVENT = "## Market\nWhen: 2017-08-31 10:00 to 2017-09-01 02:00\nRepeats: FREQ=YEARLY\nAlso on: 2018-08-31\nWhere: quay"
 
@@ -22,20 +22,22 @@ EVENT = "## Market\nWhen: 2017-08-31 10:00 to 2017-09-01 02:00\nRepeats: FREQ=YE
         ("FREQ=WEEKLY;COUNT=500", date(2017, 1, 5), date(2026, 7, 27), date(2026, 7, 30)),
         ("FREQ=WEEKLY;COUNT=500", date(2017, 1, 5), date(2026, 7, 31), None),
         ("FREQ=YEARLY;UNTIL=20190101", date(2017, 8, 9), date(2020, 1, 1), None),
-        ("FREQ=HOURLY", date(2017, 8, 9), date(2020, 1, 1), None),
+        ("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30", date(2017, 8, 9), date(2020, 1, 1), None),
+        ("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30;COUNT=9", date(2017, 8, 9), date(2020, 1, 1), None),
+        ("FREQ=MONTHLY;INTERVAL=5;BYDAY=2TU", date(1999, 1, 12), date(2026, 11, 23), date(2026, 12, 8)),
         ("FREQ=YEARLY", date(2030, 8, 9), date(2020, 1, 1), date(2030, 8, 9)),
     ],
 )
 def test_the_next_day_is_found_however_long_ago_it_began(rule: str, first: date, today: date, day: date | None) -> None:
     begun = perf_counter()
-    assert Recurrence(rule, first).next_day(today) == day
+    assert Recurrence((rule,), datetime.combine(first, time())).next_day(today) == day
     assert perf_counter() - begun < 0.5
 
 
 def test_days_of_the_rule_and_listed_ones_are_told_once_and_in_order() -> None:
     again = Recurrence(
-        "FREQ=DAILY;COUNT=3",
-        date(2026, 1, 1),
+        ("FREQ=DAILY;COUNT=3",),
+        datetime(2026, 1, 1),
         frozenset({date(2026, 1, 2), date(2026, 1, 9)}),
         frozenset({date(2026, 1, 3)}),
     )
@@ -53,3 +55,31 @@ def test_an_event_is_shown_as_of_its_next_time() -> None:
 @pytest.mark.parametrize("event", ["When: 2017-13-45\nRepeats: FREQ=DAILY", "When: 9999-12-31\nRepeats: FREQ=DAILY"])
 def test_a_day_that_does_not_exist_breaks_nothing(event: str) -> None:
     assert show_next(event, date(9999, 12, 31)) == ""
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=SECONDLY", "FREQ=MINUTELY;BYMONTHDAY=31;BYMONTH=2", "FREQ=DAILY;INTERVAL=0", "FREQ=NEVER", "INTERVAL=x",
+        "FREQ=DAILY;UNTIL=tomorrow", "COUNT=3", "FREQ=WEEKLY;BYDAY=99XX", "FREQ=DAILY;INTERVAL=99999999999999999999",
+        "FREQ=DAILY;COUNT=x", "A=" + "x" * 400,
+    ],
+)  # fmt: skip
+def test_a_rule_that_cannot_be_read_has_no_days_but_the_first(rule: str) -> None:
+    assert [*Recurrence((rule,), datetime(2025, 1, 6)).days(date(2000, 1, 1), date(9999, 12, 31))] == [date(2025, 1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("when", "days"),
+    [
+        ("2026-03-01 to 2026-03-03 (all day)", [1, 2, 3]),
+        ("2026-03-01 22:00 to 2026-03-02 01:00", [1]),
+        ("2026-03-01 22:00 to 2026-03-03 00:00", [1, 2]),
+        ("2026-03-01 10:00 to 2026-03-02 12:00", [1, 2]),
+        ("2026-03-01 (all day)\nRepeats: FREQ=DAILY;INTERVAL=3;COUNT=3\nNot on: 2026-03-04", [1, 7]),
+        ("2026-03-01 to 2026-03-02 (all day)\nRepeats: FREQ=WEEKLY;COUNT=2", [1, 2, 8, 9]),
+    ],
+)
+def test_an_event_is_on_each_day_that_it_takes(when: str, days: list[int]) -> None:
+    found = list_event_days(f"## Fair\nWhen: {when}\nTickets of 2026-03-20", date(2026, 3, 1), date(2026, 4, 1))
+    assert [day.day for day in found] == days

@@ -1,0 +1,120 @@
+"""Entries of calendars among the episodes: on which days they are, and which of them are outdated.
+
+Of an event that several files have the newest version counts (RFC 5545: SEQUENCE).
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import date
+from typing import NamedTuple
+
+from memory.nouns import ENTRY_VERSIONS
+from memory.store import text
+from memory.store.connect import Connection
+from memory.store.rows import LISTED, id_list, is_live
+from memory.time.recurrence import list_event_days
+
+MAX_RECURRING = 500  # passages with events that recur
+MAX_EVENT_DAYS = 100  # that an event may have begun before, or go on after, a day that is asked for
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SEVERAL_DAYS = "*When: ????-??-??* to ????-??-??*"
+
+
+def list_recurring(conn: Connection) -> list[int]:
+    """The passages with events that recur."""
+    ids, _ = text.search(conn, ("repeats freq",), MAX_RECURRING)
+    found: list[int] = ids.tolist()
+    return found
+
+
+def on_days(conn: Connection, since: date, until: date) -> list[int]:
+    """Ids of the live episodes that name a day from `since` on and before `until`, or whose event is then: it recurs,
+    or began before."""
+    named = text.naming_dates(conn, since, until)
+    near = text.naming_dates(conn, _move(since, -MAX_EVENT_DAYS), _move(until, MAX_EVENT_DAYS))
+    query = f"SELECT node_id, text FROM episode WHERE node_id IN {LISTED}"
+    rows = [
+        *conn.execute(f"{query} AND text GLOB ?", (id_list([*{*near} - {*named}]), _SEVERAL_DAYS)),
+        *conn.execute(query, (id_list(list_recurring(conn)),)),
+    ]
+    return [*dict.fromkeys((*named, *(id for id, event in rows if list_event_days(event, since, until))))]
+
+
+def _move(day: date, days: int) -> date:
+    return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
+
+
+class EntryVersions(NamedTuple):
+    """The episodes of entries of which another file has a newer version; and the days that an episode's series has not,
+    because another file has that occurrence."""
+
+    outdated: frozenset[int] = frozenset()
+    elsewhere: dict[int, frozenset[date]] = {}  # noqa: RUF012
+
+
+class _Entry(NamedTuple):
+    source: int
+    line: int
+    uid: str
+    occurrence: str
+    version: tuple[int, str, str]
+
+
+def find_entry_versions(conn: Connection) -> EntryVersions:
+    """The versions of all entries of live calendars and invitations."""
+    path = f'$."{ENTRY_VERSIONS}"'
+    query = "SELECT id, properties -> ? FROM source WHERE t_deleted IS NULL AND instr(properties, ?)"
+    rows = conn.execute(query, (path, f'"{ENTRY_VERSIONS}"')).fetchall()
+    if len(rows) < 2:
+        return EntryVersions()
+    entries = [
+        _Entry(source, line, uid, occurrence, (sequence, *stamps))
+        for source, listed in rows
+        for line, uid, occurrence, sequence, *stamps in json.loads(listed)
+    ]
+    newest: dict[tuple[str, str], _Entry] = {}
+    for entry in entries:
+        key = entry.uid, entry.occurrence
+        newest[key] = max(newest.get(key, entry), entry, key=lambda one: one.version)
+    have = {(entry.source, entry.uid, entry.occurrence) for entry in entries}
+    outdated = [entry for entry in entries if _is_outdated(entry, newest, have)]
+    changed: dict[str, set[str]] = defaultdict(set)
+    for entry in set(entries) - set(outdated):
+        if _DAY.fullmatch(entry.occurrence):
+            changed[entry.uid].add(entry.occurrence)
+    series = [entry for entry in entries if not entry.occurrence and entry.uid in changed and entry not in outdated]
+    episodes = _episodes_of(conn, entries, [*outdated, *series])
+    elsewhere = {
+        episode: frozenset(map(date.fromisoformat, days))
+        for entry in series
+        if (days := {day for day in changed[entry.uid] if (entry.source, entry.uid, day) not in have})
+        for episode in episodes[entry]
+    }
+    return EntryVersions(frozenset(id for entry in outdated for id in episodes[entry]), elsewhere)
+
+
+def _is_outdated(entry: _Entry, newest: dict[tuple[str, str], _Entry], have: set[tuple[int, str, str]]) -> bool:
+    """Whether another version of it is newer; or the whole series is, which the entry's own file has, too."""
+    if entry.version < newest[entry.uid, entry.occurrence].version:
+        return True
+    series = newest.get((entry.uid, ""))
+    has_series = (entry.source, entry.uid, "") in have
+    return series is not None and has_series and series.source != entry.source and entry.version < series.version
+
+
+def _episodes_of(conn: Connection, entries: Iterable[_Entry], wanted: Iterable[_Entry]) -> dict[_Entry, list[int]]:
+    """The live episodes of each of the wanted entries: an entry ends where the next one of its file begins."""
+    begins: dict[int, list[int]] = defaultdict(list)
+    for entry in sorted(entries, key=lambda one: one.line):
+        begins[entry.source].append(entry.line)
+    query = (
+        "SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id"
+        f" WHERE e.source_id = ? AND e.line_from >= ? AND e.line_from < ? AND {is_live('n')}"
+    )
+    found = {}
+    for entry in wanted:
+        end = next((line for line in begins[entry.source] if line > entry.line), 1 << 40)
+        found[entry] = [id for (id,) in conn.execute(query, (entry.source, entry.line, end))]
+    return found
