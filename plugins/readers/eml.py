@@ -16,10 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from memory.nouns import Document
+from memory.nouns import ENTRY_VERSIONS, Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable, html
+from plugins.readers import MIB, Reader, Unreadable, html, ics
 from plugins.readers.decode import declared_in_markup, decode_bytes, is_binary, text_of, tidy
 
 SHOWN = ("From", "To", "Cc", "Subject", "Date")
@@ -27,6 +27,8 @@ MAX_MAIL = 25 * MIB
 MAX_PARTS = 200  # parts of a mail that are looked at
 MAX_HEADER = 10_000  # characters of a header
 _TEXTS = ("text/plain", "text/html", "text/markdown", "text/csv", "text/enriched", "text/x-markdown")
+_CALENDARS = ("text/calendar", "application/ics")
+_ANSWERS = ("REPLY", "COUNTER", "DECLINECOUNTER", "REFRESH")  # methods of parts about an event that is known already
 _MAX_HEAD = 64 * 1024  # bytes
 _FIELD = re.compile(rb"^([!-9;-~]+):", re.MULTILINE)
 _HEAD = re.compile(rb"(?:>?From [^\n]*\n)?[!-9;-~]+:[^\n]*(?:\n(?:[!-9;-~]+:|[ \t])[^\n]*)*")
@@ -62,14 +64,18 @@ def convert(mail: Message, data: bytes) -> Document:
         properties["attachments"] = text.attachments
     if text.unread:
         properties["note"] = "; ".join(text.unread)
+    if text.versions:
+        properties[ENTRY_VERSIONS] = text.versions
+    at = parse_date(headers.get("Date", ""))
     return Document(
         uri="",
         text="\n".join(text.lines),
         title=headers.get("Subject"),
-        at=parse_date(headers.get("Date", "")),
+        at=at,
         speaker=sender[0] or sender[1] or None,
         properties=properties,
         lines=tuple(text.numbers),
+        parts=tuple((line, at) for line in (1, *text.events)) if text.events else (),
     )
 
 
@@ -82,6 +88,8 @@ class _Text:
         self.numbers: list[int] = []
         self.attachments: list[str] = []
         self.unread: list[str] = []
+        self.events: list[int] = []  # the lines on which those of invitations begin
+        self.versions: list[list[Any]] = []
         self._data = data
         self._after = 0  # where the next part begins, or before
 
@@ -103,7 +111,7 @@ class _Text:
             if name := _file_name(part):
                 self.attachments.append(name)
             if kind == "multipart/alternative" and inner:
-                waiting.append(_choose(inner))
+                waiting += [*(one for one in reversed(inner) if one.get_content_type() in _CALENDARS), _choose(inner)]
             elif kind == "message/rfc822" and inner:
                 self._begin_attached(inner[0])
                 waiting.append(inner[0])
@@ -111,6 +119,8 @@ class _Text:
                 waiting += reversed(inner)
             elif kind in _TEXTS:
                 self._add_text(part, kind)
+            elif kind in _CALENDARS:
+                self._add_invitation(part, name or kind)
             elif not kind.startswith(_WORDLESS):
                 self.unread.append(f"{name or kind} was not read")
         if waiting:
@@ -142,6 +152,24 @@ class _Text:
             name = _file_name(part)
             self._put(["", f"({name})"] if name else [""], [above] * (2 if name else 1))
             self._put(text.split("\n"), numbers)
+
+    def _add_invitation(self, part: Message, name: str) -> None:
+        """Adds the events of a calendar, once if the mail has it twice; not those of somebody's answer to it."""
+        places, self._after = _places(part, self._data, self._after)
+        try:
+            calendar = None if part.get_param("method", "") in _ANSWERS else ics.convert(_decode(part))
+        except Unreadable as error:
+            self.unread.append(f"{name} was not read: {error.reason}")
+            return
+        versions = calendar.properties.get(ENTRY_VERSIONS, []) if calendar else []
+        if calendar is None or (
+            versions and {tuple(of[1:]) for of in versions} <= {tuple(of[1:]) for of in self.versions}
+        ):
+            return
+        self.events += [len(self.lines) + 1 + line for line, _ in calendar.parts]
+        numbers = [places[min(line, len(places)) - 1] for line in calendar.lines or ()]
+        self._put(["", *calendar.text.split("\n")], [numbers[0], *numbers])
+        self.versions += [[places[min(line, len(places)) - 1], *rest] for line, *rest in versions]
 
     def _put(self, lines: Sequence[str], numbers: Sequence[int]) -> None:
         self.lines += lines
@@ -235,4 +263,4 @@ def _file_name(part: Message) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("eml", (".eml",), "Single mails, in files of their own or in a Maildir", read, MAX_MAIL, version=2))
+    register(Reader("eml", (".eml",), "Single mails, in files of their own or in a Maildir", read, MAX_MAIL, version=3))

@@ -143,6 +143,6 @@ def register_readers(register: Callable[[Reader], None]) -> None:
     told = "Mailboxes in one file, each mail by its subject and time"
     register(
         Reader(
-            "mbox", (".mbox", ".mbx"), told, max_bytes=MAX_MAILBOX, version=2, max_seconds=MAX_SECONDS, stream=stream
+            "mbox", (".mbox", ".mbx"), told, max_bytes=MAX_MAILBOX, version=3, max_seconds=MAX_SECONDS, stream=stream
         )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from datetime import datetime, timedelta, timezone
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -161,3 +162,40 @@ def test_a_mail_in_a_file_of_any_name(read: Read, name: str) -> None:
     data = f"Message-ID: <1@b.example>\n{PLAIN}".encode()
     assert read(name, data)[0].speaker == "Gerlinde Kessler"
     assert "From: " in read(name, b"Note of a call\n\n" + data)[0].text
+
+
+INVITATION = """BEGIN:VCALENDAR
+METHOD:{method}
+BEGIN:VEVENT
+UID:boat-1
+SEQUENCE:{sequence}
+SUMMARY:Boat trip
+DTSTART:20261212T100000
+LOCATION:Pier 3
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+def invitation(method: str = "REQUEST", sequence: int = 0, encode: bool = False, attach: bool = False) -> str:
+    text = INVITATION.format(method=method, sequence=sequence)
+    sent = f"Content-Transfer-Encoding: base64\n\n{b64encode(text.encode()).decode()}\n" if encode else f"\n{text}"
+    again = f"--B\nContent-Type: application/ics; name=invite.ics\n\n{text}" if attach else ""
+    return (
+        "From: Per <per@example.org>\nTo: me@example.org\nSubject: Boat\nDate: Thu, 07 Nov 2019 10:00:00 +0100\n"
+        'Content-Type: multipart/alternative; boundary="B"\n\n--B\nContent-Type: text/plain\n\nYou are invited.\n'
+        f"--B\nContent-Type: text/calendar; charset=utf-8; method={method}\n{sent}{again}--B--\n"
+    )
+
+
+@pytest.mark.parametrize(("encode", "attach"), [(False, False), (True, False), (False, True)])
+def test_the_event_of_an_invitation_is_read_once(read: Read, encode: bool, attach: bool) -> None:
+    (mail,) = read("a.eml", invitation(encode=encode, attach=attach))
+    assert mail.text.endswith("You are invited.\n\n## Boat trip\nWhen: 2026-12-12 10:00\nWhere: Pier 3")
+    assert mail.text.count("Boat trip") == 1 and len(mail.lines or ()) == mail.text.count("\n") + 1
+    assert [at for _, at in mail.parts] == [mail.at, mail.at]
+
+
+def test_a_cancelled_invitation_is_told_as_one_and_an_answer_not_at_all(read: Read) -> None:
+    assert "Status: CANCELLED" in read("a.eml", invitation("CANCEL", 1))[0].text
+    assert "Boat trip" not in read("a.eml", invitation("REPLY"))[0].text
