@@ -1,6 +1,5 @@
 """Names that may mean one thing, spelt alike or told of as one: for a person to look at, never merged by itself."""
 
-import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,7 +10,7 @@ from memory.insight.diagnosis import AliasSuspect
 from memory.store import graph as stored
 from memory.store import revisions
 from memory.store.connect import Connection
-from memory.text.mentions import norm
+from memory.text.mentions import norm, same_numbers
 
 SUSPECTS = 10  # pairs that are told
 COMPARED = 10_000  # objects whose names are compared, those that most passages mention
@@ -19,8 +18,6 @@ ALIKE = 90.0  # percent, from which two names are told
 SLIPPED = 80.0  # percent of letters in common, from which a name may be the one that was meant
 SHORTEST = 4  # letters: below it one letter makes another name
 WINDOW = 10  # each name is compared with so many that follow it in the order of the alphabet
-
-_NUMBER = re.compile(r"\d+|\b[ivxlcdm]+\b")
 
 
 def find_similar(conn: Connection, key: str, most: int) -> list[str]:
@@ -33,7 +30,7 @@ def find_similar(conn: Connection, key: str, most: int) -> list[str]:
     for label in stored.beginning_with(conn, key[0], COMPARED):
         name = norm(label)
         likeness = max(fuzz.ratio(key, name), fuzz.ratio(key, " ".join(name.split()[:words])))
-        if likeness >= SLIPPED:
+        if likeness >= SLIPPED and same_numbers(key, " ".join(name.split()[:words])):
             scored.append((-likeness, label))
     return [label for _, label in sorted(scored)[:most]]
 
@@ -50,7 +47,7 @@ def list_alike(names: Iterable[str], most: int) -> tuple[AliasSuspect, ...]:
         for place, (key, name) in enumerate(order):
             for other_key, other in order[place + 1 : place + 1 + WINDOW]:
                 similarity = fuzz.ratio(key, other_key, score_cutoff=ALIKE)
-                if similarity and _NUMBER.findall(key) == _NUMBER.findall(other_key):  # James II is not James III
+                if similarity and same_numbers(key, other_key):
                     found[min(name, other), max(name, other)] = similarity / 100
     best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:most]
     return tuple(AliasSuspect(*pair, similarity) for pair, similarity in best)

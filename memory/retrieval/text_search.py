@@ -135,7 +135,7 @@ def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, 
     """Column of `graph` -> weight in (0, 1] for each object named; the rarest MAX_NAMED_OBJECTS of them. An object that
     only episodes outside `allowed` (n,) mention is not there for this question. The longest name wins: a word that only
     stands inside a longer name that was found ("lake" in "Lake Kivu") seeds nothing by itself."""
-    nodes = stored.objects_by_norm(conn, list(question.names))
+    nodes = stored.objects_by_search(conn, list(question.names))
     seeds: dict[int, float] = {}
     covered: list[str] = []
     for name in sorted(nodes, key=lambda name: (-len(name.split()), -len(name), name)):

@@ -64,6 +64,7 @@ class SourceRecord(Record, tag="source"):
     mtime_ns: int | None = None
     ref: str | None = None
     t_deleted: int | None = None
+    location: str = ""
 
 
 class SourceTagRecord(Record, tag="source_tag"):
