@@ -147,7 +147,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
         return []
     sentences = selected
     if not state.objects and not any(one.facts for one in sentences):
-        return prefer_newest(state, drop_retold(sentences))
+        return prefer_newest(state, drop_retold(state.exact_names.select(sentences)))
     facts = find_fact_candidates(state, sentences, owner)
     sentences = supersede(state, sentences)
     total = float(np.logaddexp.reduce([one.score for one in sentences])) if sentences else 0.0
@@ -172,7 +172,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
     others = (one for one in sentences if one.thesis_id not in proving)
     likely_first = sorted([*answering, *others], key=lambda one: -one.score)
-    ranked = prefer_newest(state, drop_retold(likely_first))
+    ranked = prefer_newest(state, drop_retold(state.exact_names.select(likely_first)))
     return ranked if asks_past(state.question) else _lead_with_current(ranked, state.found.time_ms)
 
 

@@ -414,6 +414,7 @@ def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
     names = (one.surface for one in state.question.mentions if one.kind != "date" and find_owned(state.question))
     # What is newer of somebody else is no news of whose "phone number" is asked for.
     whom = ordered[0].covered & frozenset(part for name in names for part in state.features.stem_words(name))
+    whom |= state.features.location_stems(ordered[0].episode) - ordered[0].words
     near = [
         one
         for one in ordered
