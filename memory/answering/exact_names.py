@@ -131,15 +131,14 @@ class ExactNames:
         return not name.noun or any(side and self._stem(side) == name.noun for side in (token.before, token.behind))
 
     def _fit_spelling(self, candidate: AnswerCandidate) -> int:
-        fit = 0
+        """1 if the line, or else what it stands under, has a word of a name as it is asked for; -1 if it has one in
+        another spelling only; 0 if it has none."""
         for text in _levels(candidate):
-            for word in WORD.findall(norm(text)):
-                asked = self._spellings.get(strip_accents(word))
-                if asked is not None:
-                    fit = max(fit, 1) if word == asked else fit or -1
-            if fit:
-                break
-        return fit
+            there = set(WORD.findall(norm(text)))
+            spelt = {strip_accents(word) for word in there} & self._spellings.keys()
+            if spelt:
+                return 1 if all(self._spellings[word] in there for word in spelt) else -1
+        return 0
 
 
 def _leave_others(candidates: Sequence[AnswerCandidate], fits: Sequence[int]) -> list[AnswerCandidate]:
