@@ -27,7 +27,16 @@ from memory.protocols import Embedder
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import episodes, facts, graph, relations, text
 from memory.store.connect import Connection
-from memory.text.languages import ENGLISH, alternatives, is_unspaced, languages, stem, stop_words, word_set
+from memory.text.languages import (
+    ENGLISH,
+    alternatives,
+    is_unspaced,
+    languages,
+    stem,
+    stop_words,
+    word_numbers,
+    word_set,
+)
 from memory.text.mentions import Mention, mentions
 from memory.text.words import WORD, Term, index_form, strip_accents, words
 
@@ -39,7 +48,7 @@ WEIGHTS: Mapping[str, float] = {
     "unit": 4.0,  # further share that what stands beside it in its line holds
     "above": 4.8,  # further share of headings, items and table heads above it, and who says it
     "title": 6.0,  # of the passage's title and speaker
-    "location": 3.0,  # of the folders and the name of its file
+    "location": 5.4,  # of the folders and the name of its file
     "passage": 1.6,  # of the rest of the passage
     "near": 5.2,  # the same as the first, of words that are near to those of the question
     "unit_near": 3.7,
@@ -59,7 +68,7 @@ WEIGHTS: Mapping[str, float] = {
     "asks": -1.2,  # a sentence that itself asks answers nothing; what follows it may
     "machine": -1.1,  # an assistant said it, or an agent
 }
-NO_ANSWER = -6.0  # a heading, a date, a line of a mail's head, links, words of the title: shown beside lines anyway
+NO_ANSWER = -6.0  # a heading, a date, a line of a mail's head, links, words of the title or of the question only
 TYPE_BONUS: Mapping[ExpectedType, float] = {"date": 1.1, "number": 0.7, "name": 1.2}  # of a fact's value
 MANY_WORDS, FEW_WORDS = 30, 3
 MAX_COMPARED = 40  # candidates whose words are compared with those of the question
@@ -104,6 +113,10 @@ def weigh(measured: Mapping[str, float]) -> float:
 def _parts(candidate: AnswerCandidate) -> tuple[str, str, str]:
     """The sentence, its unit, and what stands above both."""
     return candidate.sentence, candidate.shown, f"{candidate.context}{candidate.episode.title}"
+
+
+def _is_weekday(word: str) -> bool:
+    return not {word, word.removesuffix("s")}.isdisjoint(word_numbers("time", "weekdays"))
 
 
 def _has_digit(word: str) -> bool:
@@ -163,7 +176,8 @@ class QueryFeatures:
         looked for in the best of them only."""
         if not candidates:
             return []
-        titled = self.cosines([f"{one.episode.title}. {one.context}{one.sentence}" for one in candidates]).tolist()
+        headed = [f"{self._headline(one.episode)}. {one.context}{one.sentence}" for one in candidates]
+        titled = self.cosines(headed).tolist()
         alone = self.cosines([one.sentence for one in candidates]).tolist()
         measured = [self.measure(*of) for of in zip(candidates, titled, alone, strict=True)]
         if is_unspaced(self._language):
@@ -194,6 +208,7 @@ class QueryFeatures:
         shares = [self._share(one) for one in (own, unit, above, titled, located, covered)]
         expected = self.holds_expected(shown)
         is_title = title.issuperset(said) and shown[-1:] not in ".!。"  # a short note may be its own title
+        only_repeats = bool(self._expected) and self._weights.keys() >= {*said}
         measured: dict[str, float] = {
             "sentence": shares[0],
             "unit": shares[1] - shares[0],
@@ -222,14 +237,15 @@ class QueryFeatures:
             coverage=shares[5],
             held=shares[2],
             cosine=cosine_titled,
-            score=weigh(measured) + NO_ANSWER * (place.kind in ("heading", "filing") or is_title),
+            score=weigh(measured) + NO_ANSWER * (place.kind in ("heading", "filing") or is_title or only_repeats),
         )
 
     def _add_similarity(self, candidate: AnswerCandidate) -> AnswerCandidate:
         """The candidate with what words near to those of the question count that it does not hold itself: in the
         sentence, then further ones in its unit, then in what stands above both."""
         measured: dict[str, float] = {}
-        nearest = np.zeros(len(self.stems), np.float32)
+        located = self.location_stems(candidate.episode)  # what is near to these is no news
+        nearest = np.array([key in located for key in self.stems], np.float32)
         for name, part in zip(("near", "unit_near", "title_near"), _parts(candidate), strict=True):
             held = self._covered(self.stem_words(part))
             exact = np.maximum(nearest, np.array([key in held for key in self.stems], np.float32))
@@ -314,7 +330,7 @@ class QueryFeatures:
         found: dict[ExpectedType, bool] = {
             "date": any(one.kind == "date" for one in self.mentions(text)),
             "number": any(value[0].isdigit() for value in values),
-            "name": any(not value[0].isdigit() for value in values),
+            "name": any(value[0].isalpha() and not _is_weekday(value) for value in values),
         }
         return frozenset(kind for kind in self._expected if found[kind])
 
@@ -325,6 +341,14 @@ class QueryFeatures:
     def _content_words(self, text: str) -> list[str]:
         little = stop_words(self._language)
         return [word for word in words(text) if word not in little]
+
+    def _headline(self, episode: Episode) -> str:
+        """The title of a passage, with the words of its location that the question has."""
+        located = self.location_stems(episode)
+        words = [
+            word for word in WORD.findall(episode.source.location) if not located.isdisjoint(self.stem_words(word))
+        ]
+        return " ".join([*dict.fromkeys(words), episode.title])
 
     def location_stems(self, episode: Episode) -> frozenset[str]:
         """The question's stems that stand in the folders or the name of a passage's file."""
