@@ -7,10 +7,10 @@ answer as long as a line names the one that is asked about; by their vectors and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.places import read_cells
@@ -19,9 +19,6 @@ from memory.text.languages import stop_words, word_set
 from memory.text.mentions import norm
 from memory.text.words import WORD, ascii_digits, strip_accents
 from memory.time.expressions import names_time
-
-if TYPE_CHECKING:
-    from memory.answering.features import QueryFeatures
 
 _TOKEN = re.compile(r"\w+(?:[-/.:,]\w+)*")
 _NUMBER = re.compile(
@@ -52,8 +49,11 @@ class _Token(NamedTuple):
 class ExactNames:
     """The names of a question that must match exactly."""
 
-    def __init__(self, question: QuestionState, features: QueryFeatures) -> None:
-        self._question, self._features = question, features
+    def __init__(
+        self, question: QuestionState, stems: Collection[str], stem_words: Callable[[str], Sequence[str]]
+    ) -> None:
+        """`stems`: those of the question; `stem_words` gives those of any text."""
+        self._question, self._stems, self._stem_words = question, stems, stem_words
 
     @cached_property
     def numbered(self) -> tuple[NumberedName, ...]:
@@ -85,7 +85,7 @@ class ExactNames:
         return len(word) > 1 and word.isalpha() and word.lower() not in stop_words(self._question.language)
 
     def _stem(self, word: str) -> str:
-        return next(iter(self._features.stem_words(word)), word.lower())
+        return next(iter(self._stem_words(word)), word.lower())
 
     @cached_property
     def _spellings(self) -> dict[str, str]:
@@ -104,12 +104,18 @@ class ExactNames:
         return kept
 
     def is_named(self, candidate: AnswerCandidate, name: NumberedName) -> bool:
-        """Whether a line, or what it stands under, has that number."""
-        return self._fit_number(candidate, name) > 0
+        """Whether a line, or what it stands under, has that number, and its passage the noun."""
+        has_noun = not {name.noun} & {*self._stems} - candidate.covered
+        return has_noun and self._fit_number(candidate, name) > 0
 
-    def _fit_number(self, candidate: AnswerCandidate, name: NumberedName) -> int:
+    def are_of_line(self, line: AnswerCandidate) -> bool:
+        """Whether the question has such numbers, and the line itself names all these things."""
+        levels = [next(_levels(line))]
+        return bool(self.numbered) and all(self._fit_number(line, name, levels) > 0 for name in self.numbered)
+
+    def _fit_number(self, candidate: AnswerCandidate, name: NumberedName, levels: Iterable[str] = ()) -> int:
         """1 if the line, or else what it stands under, has the number; -1 if it has another one instead; 0 of none."""
-        for text in _levels(candidate):
+        for text in levels or _levels(candidate):
             tokens = [token for token in _tokens(text) if any(character.isdigit() for character in token.text)]
             same = [token for token in tokens if token.text.lower() == name.number]
             others = [token for token in tokens if self._is_rival(token, name)]

@@ -102,7 +102,8 @@ def extract_answer(
     if asks_all and found.named_objects and not absent:  # all that is told of it answers
         certainty = max(certainty, settings.threshold)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
-    listed = _list_entries(state) if found.question.asks_entries and not absent else []
+    is_one = best is not None and state.exact_names.are_of_line(best)  # not a list, but an entry is asked for
+    listed = _list_entries(state) if found.question.asks_entries and not absent and not is_one else []
     if listed:
         selected, certainty = listed, 1.0
     elif candidates and certainty >= settings.threshold:

@@ -397,7 +397,7 @@ class AnswerState:
     @cached_property
     def exact_names(self) -> ExactNames:
         """What the question names that must match exactly."""
-        return ExactNames(self.question, self.features)
+        return ExactNames(self.question, self.features.stems, self.features.stem_words)
 
     @cached_property
     def beside_names(self) -> frozenset[str]:
