@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -147,7 +147,9 @@ def read(plugins: Plugins, file: File) -> list[Document]:
     written = os.stat_result((*there[:8], file.mtime_ns // 10**9, there[9]), {"st_mtime_ns": file.mtime_ns})
     try:
         reader = plugins.reader_for(file.path, there.st_size)
-        return documents(reader, file.path, file.path.read_bytes(), written)
+        found = documents(reader, file.path, file.path.read_bytes(), written)
+        location = file.path.as_posix().rpartition("/files/")[2]
+        return [replace(document, location=location) for document in found]
     except Unreadable as error:
         command.note(f"{file.path} was skipped: {error.reason}")
         return []

@@ -109,6 +109,7 @@ class Document:
     sha256: str | None = None  # of the original bytes, where there are any
     size: int | None = None  # bytes
     mtime_ns: int | None = None
+    location: str = ""  # of a file, its path below the folder that was added: the words of it can be searched for
 
 
 STAMP_SECONDS = 1  # between a file's date and its time stamp, if the one was made of the other
@@ -131,6 +132,7 @@ class Source:
     sha256: str | None = None
     size: int | None = None
     mtime_ns: int | None = None
+    location: str = ""  # as in Document
 
     @property
     def by_agent(self) -> bool:

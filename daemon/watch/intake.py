@@ -225,11 +225,15 @@ class Intake:
         """Puts what is in a file into the batch, a large one in batches of its own."""
         uri, found, there = opened.uri, opened.found, opened.there
         policies = {source.uri: source.policy for source in there}
-        policy = self._disk.looks[uri].policy
+        look, path = self._disk.looks[uri], found.path
+        location = path.name if look.root == path else path.relative_to(look.root).as_posix()
 
         def own(draft: DocumentDraft) -> DocumentDraft:
             document = draft.document
-            return replace(draft, document=replace(document, policy=policies.get(document.uri, policy)))
+            return replace(
+                draft,
+                document=replace(document, policy=policies.get(document.uri, look.policy), location=location),
+            )
 
         drafts = map(own, self._choose(opened, contents))
         try:

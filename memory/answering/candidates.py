@@ -208,7 +208,8 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
 
 
 def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, Episode]) -> list[AnswerCandidate]:
-    """The sentences of these episodes (by id) that hold at the time asked of, in their order, and a model's theses."""
+    """The sentences of these episodes (by id) that hold at the time asked of, in their order, and a model's theses.
+    Left out are those whose only fact a person said was never true."""
     told = episodes.theses_of(conn, list(of))
     theses = [
         thesis
@@ -216,6 +217,8 @@ def read_candidates(conn: Connection, found: RetrievalResult, of: Mapping[int, E
         if thesis.origin == "sentence" and found.valid_time.covers(thesis.valid_from, thesis.valid_to)
     ]
     stated = facts_of_sentences(conn, theses)
+    rejected = relations.rejected_quotes(conn, list(of))
+    theses = [one for one in theses if one.id in stated or not _overlaps_any(one, rejected.get(one.episode_id, ()))]
     before = {b.id: a.text for a, b in pairwise(theses) if a.episode_id == b.episode_id}
     units: dict[int, tuple[Span, Place]] = {}
     for episode, group in groupby(theses, lambda one: one.episode_id):
@@ -245,6 +248,10 @@ def _takes_place(found: RetrievalResult, event: str, elsewhere: frozenset[date])
     since = when.since.date() if when.since else date.min
     until = when.until.date() if when.until else date.max
     return bool(list_event_days(event, since, until, elsewhere))
+
+
+def _overlaps_any(thesis: Thesis, quotes: Iterable[Span]) -> bool:
+    return any((thesis.span_from or 0) < end and start < (thesis.span_to or 0) for start, end in quotes)
 
 
 def facts_of_sentences(conn: Connection, theses: Iterable[Thesis]) -> dict[int, list[SentenceFact]]:

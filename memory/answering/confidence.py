@@ -23,10 +23,9 @@ from memory.nouns import Episode
 from memory.retrieval.pagerank import transition_steps
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.stages import TextNote, notes
-from memory.text.languages import alternatives, is_unspaced, stem_set, stop_words, tables, word_set
+from memory.text.languages import alternatives, is_unspaced, stem_set, tables
 from memory.text.mentions import Mention, is_date, norm
 from memory.text.words import strip_accents
-from memory.time.expressions import names_time
 
 MAX_CANDIDATES = 10  # lines, the best
 LEAST_PHRASE_WORDS = 3  # words of a phrase in which general words say something too
@@ -58,8 +57,6 @@ EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of which no other figure will 
         rf"(?<![\d.,])\d{{1,2}}[:.]\d\d(?!\.?\d)|\b(?:{alternatives('asks', 'clock')})\b", re.IGNORECASE
     ),
 }
-_NUMBERED = re.compile(r"(?<!\w)([^\W\d_]{3,})\s(?:no\.?\s|nr\.?\s|#)?((?=\w*\d)[\w/-]+)(?![\w.,:]*\d)(?:\s(\w+))?")
-_CODE = re.compile(r"(?<!\w)()([A-Z][\w-]*\d[\w-]+)()(?!\w)")  # "LH123"
 
 
 def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
@@ -85,7 +82,7 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     names, asked, owned = _split_stems(features)
     features.embed_words(line.claim for line in top)
     alone = np.stack([features.max_similarity(line.claim) for line in top])
-    titles = np.stack([features.max_similarity(f"{line.episode.title} {line.episode.speaker or ''}") for line in top])
+    titles = np.stack([features.max_similarity(name_passage(line.episode)) for line in top])
     titled = np.maximum(alone, titles)
     passage = np.array([[stem in line.covered for stem in features.stems] for line in top], np.float32)
     spoken_of = np.maximum(titled, IN_PASSAGE_WEIGHT * passage)
@@ -104,6 +101,11 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
         "attribute": float((_share(alone, features.shares * owned) * named).max()) if owned.any() else 1.0,
         "first": float(both[0]),
     }
+
+
+def name_passage(passage: Episode) -> str:
+    """The words by which a passage is named: its title, its speaker, the folders and the name of its file."""
+    return f"{passage.title} {passage.speaker or ''} {passage.source.location}"
 
 
 def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools, Bools]:
@@ -182,28 +184,20 @@ def absent_names(state: AnswerState, lines: Sequence[AnswerCandidate]) -> tuple[
     question, features = state.question, state.features
     asked, text = frozenset(features.stems), question.text
     read = frozenset[str]().union(*(line.covered for line in lines))
-    known = {norm(label) for label in state.found.named_objects.values()}
-    absent = []
+    known = {strip_accents(norm(label)) for label in state.found.named_objects.values()}
+    absent: list[str] = []
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not text.isupper()
     for one in question.mentions if in_capitals else ():
         parts = [part for part in features.stem_words(one.surface) if part in asked and part not in _GENERIC]
         is_word = one.kind == "date" or one.surface.isupper() or text.startswith(one.surface)  # "VAT"; "List ..."
-        if is_word or not parts or any(one.norm in name or name == one.norm for name in known):
+        if is_word or not parts or any(strip_accents(one.norm) in name for name in known):
             continue
         strange = [part for part in parts if part not in read and not _is_near(part, lines, features)]
         if len(strange) == len(parts) or (parts[-1] in strange and _is_namesake(one, lines, features)):
             absent.append(one.surface)
-    little, no_labels = stop_words(question.language), word_set("asks", "no_labels")
-    for match in (*_NUMBERED.finditer(text), *_CODE.finditer(text)):
-        noun, number, behind = match.groups()
-        is_count = noun.islower() and behind and behind.lower() not in little  # "my top 5 films"
-        if is_count or noun.lower() in no_labels or names_time(f"{noun} {number}"):
-            continue
-        name, label = ({*features.stem_words(part)} for part in (number, noun))
-        if not name or not name | label <= asked:
-            continue
-        if not any(name <= line.words and label <= line.covered for line in lines):
-            absent.append(text[match.start() : match.end(2)].strip())
+    exact = state.exact_names
+    unread = (one for one in exact.numbered if not any(exact.is_named(line, one) for line in lines))
+    absent += [one.text for one in unread if one.is_sure]
     return tuple(dict.fromkeys(absent))
 
 
@@ -219,8 +213,10 @@ def _is_namesake(name: Mention, lines: Sequence[AnswerCandidate], features: Quer
 
 def _is_near(part: str, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> bool:
     """Whether a word of one of the lines is another form of a stem, or means about the same."""
+    if any(character.isdigit() for character in part):
+        return False  # another number names another thing
     place = features.stems.index(part)
-    spelt = {word for line in lines for word in (*line.words, *features.stem_words(line.episode.title))}
+    spelt = {word for line in lines for word in (*line.words, *features.stem_words(name_passage(line.episode)))}
     return bool(get_close_matches(part, spelt, 1, SAME_SPELLING)) or any(
         features.max_similarity(line.shown)[place] >= SAME_MEANING for line in lines[:MAX_CANDIDATES]
     )

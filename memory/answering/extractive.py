@@ -20,6 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
+from memory.answering.authorship import is_all_asked, select_written
 from memory.answering.candidates import (
     AnswerCandidate,
     ExtractiveAnswer,
@@ -93,14 +94,16 @@ def extract_answer(
         return ExtractiveAnswer(Answer(NO_WORD, no_answer=True), (), nothing)
     state = AnswerState(conn, found, embedder)
     candidates = [] if found.is_of_empty_time else rank_candidates(state)
-    is_answered = bool(candidates) and (found.only_time or candidates[0].own)  # all that is told of a time answers
+    best = candidates[0] if candidates else None  # all that is said at a time, or by somebody, answers
+    is_answered = best is not None and (found.only_time or best.own or is_all_asked(found.question, best))
     absent = () if is_answered or not candidates else absent_names(state, candidates)
     certainty = 1.0 if is_answered else 0.0 if absent else confidence(state, candidates)
     asks_all = found.question.type.kind == "about" or found.question.type.of == "changed"
     if asks_all and found.named_objects and not absent:  # all that is told of it answers
         certainty = max(certainty, settings.threshold)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
-    listed = _list_entries(state) if found.question.asks_entries and not absent else []
+    is_one = best is not None and state.exact_names.are_of_line(best)  # not a list, but an entry is asked for
+    listed = _list_entries(state) if found.question.asks_entries and not absent and not is_one else []
     if listed:
         selected, certainty = listed, 1.0
     elif candidates and certainty >= settings.threshold:
@@ -147,7 +150,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
         return []
     sentences = selected
     if not state.objects and not any(one.facts for one in sentences):
-        return prefer_newest(state, drop_retold(sentences))
+        return prefer_newest(state, _select_lines(state, sentences))
     facts = find_fact_candidates(state, sentences, owner)
     sentences = supersede(state, sentences)
     total = float(np.logaddexp.reduce([one.score for one in sentences])) if sentences else 0.0
@@ -172,8 +175,15 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
     others = (one for one in sentences if one.thesis_id not in proving)
     likely_first = sorted([*answering, *others], key=lambda one: -one.score)
-    ranked = prefer_newest(state, drop_retold(likely_first))
+    ranked = prefer_newest(state, _select_lines(state, likely_first))
     return ranked if asks_past(state.question) else _lead_with_current(ranked, state.found.time_ms)
+
+
+def _select_lines(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The candidates, best first, that are of what, whom and when the question names. What only files a text, as the
+    head of a mail, is left out behind what says something."""
+    selected = drop_retold(select_written(state, state.exact_names.select(candidates)))
+    return [one for one in selected if one is selected[0] or one.place.kind != "filing"]
 
 
 def _show_fullest(

@@ -412,12 +412,16 @@ def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
     if not asks_for_state or not ordered or ordered[0].own:
         return ordered
     names = (one.surface for one in state.question.mentions if one.kind != "date" and find_owned(state.question))
-    # What is newer of somebody else is no news of whose "phone number" is asked for.
+    # What is newer of somebody else, or in another folder, is no news of whose "phone number" is asked for.
     whom = ordered[0].covered & frozenset(part for name in names for part in state.features.stem_words(name))
+    where = state.features.location_stems(ordered[0].episode) - ordered[0].words
     near = [
         one
         for one in ordered
-        if not one.earlier and one.score >= ordered[0].score - NEAR and (not whom or whom & one.covered)
+        if not one.earlier
+        and one.score >= ordered[0].score - NEAR
+        and (not whom or whom & one.covered)
+        and where <= one.covered
     ]
     near = [one for one in near if not one.by_agent] or near
     # What only goes on with a line is no news beside it.

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, read_candidates, stems
+from memory.answering.exact_names import ExactNames
 from memory.facts.rules.passages import MACHINE_SPEAKERS
 from memory.graph.arrays import Floats
 from memory.nouns import Episode, Fact, Hit
@@ -26,7 +27,16 @@ from memory.protocols import Embedder
 from memory.retrieval.state import QuestionState, RetrievalResult
 from memory.store import episodes, facts, graph, relations, text
 from memory.store.connect import Connection
-from memory.text.languages import ENGLISH, alternatives, is_unspaced, languages, stem, stop_words, word_set
+from memory.text.languages import (
+    ENGLISH,
+    alternatives,
+    is_unspaced,
+    languages,
+    stem,
+    stop_words,
+    word_numbers,
+    word_set,
+)
 from memory.text.mentions import Mention, mentions
 from memory.text.words import WORD, Term, index_form, strip_accents, words
 
@@ -38,6 +48,7 @@ WEIGHTS: Mapping[str, float] = {
     "unit": 4.0,  # further share that what stands beside it in its line holds
     "above": 4.8,  # further share of headings, items and table heads above it, and who says it
     "title": 6.0,  # of the passage's title and speaker
+    "location": 5.4,  # of the folders and the name of its file
     "passage": 1.6,  # of the rest of the passage
     "near": 5.2,  # the same as the first, of words that are near to those of the question
     "unit_near": 3.7,
@@ -57,7 +68,7 @@ WEIGHTS: Mapping[str, float] = {
     "asks": -1.2,  # a sentence that itself asks answers nothing; what follows it may
     "machine": -1.1,  # an assistant said it, or an agent
 }
-NO_ANSWER = -6.0  # a heading, a date, a line of a mail's head, links, words of the title: shown beside lines anyway
+NO_ANSWER = -6.0  # a heading, a date, a line of a mail's head, links, words of the title or of the question only
 TYPE_BONUS: Mapping[ExpectedType, float] = {"date": 1.1, "number": 0.7, "name": 1.2}  # of a fact's value
 MANY_WORDS, FEW_WORDS = 30, 3
 MAX_COMPARED = 40  # candidates whose words are compared with those of the question
@@ -104,6 +115,14 @@ def _parts(candidate: AnswerCandidate) -> tuple[str, str, str]:
     return candidate.sentence, candidate.shown, f"{candidate.context}{candidate.episode.title}"
 
 
+def _is_weekday(word: str) -> bool:
+    return not {word, word.removesuffix("s")}.isdisjoint(word_numbers("time", "weekdays"))
+
+
+def _has_digit(word: str) -> bool:
+    return any(character.isdigit() for character in word)
+
+
 class QueryFeatures:
     """What texts of memory have in common with one question. `stems` (n,) are those of its words, `shares` (n,) what
     each counts: by how rare it is (inverse document frequency), all together 1."""
@@ -147,7 +166,7 @@ class QueryFeatures:
         self._ranks = {hit.episode.id: hit.score / top for hit in hits}
         self._times = sorted({hit.episode.at for hit in hits if hit.episode.at})
         self._stem_of: dict[str, str] = {}
-        self._passages: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
+        self._passages: dict[int, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {}
         self.mentions: Callable[[str], list[Mention]] = cache(mentions)  # of a text, looked for once
         self._values: dict[str, frozenset[str]] = {}
         self._stemmed: dict[str, list[str]] = {}
@@ -157,7 +176,8 @@ class QueryFeatures:
         looked for in the best of them only."""
         if not candidates:
             return []
-        titled = self.cosines([f"{one.episode.title}. {one.context}{one.sentence}" for one in candidates]).tolist()
+        headed = [f"{self._headline(one.episode)}. {one.context}{one.sentence}" for one in candidates]
+        titled = self.cosines(headed).tolist()
         alone = self.cosines([one.sentence for one in candidates]).tolist()
         measured = [self.measure(*of) for of in zip(candidates, titled, alone, strict=True)]
         if is_unspaced(self._language):
@@ -174,7 +194,7 @@ class QueryFeatures:
         shown, episode, place = candidate.shown, candidate.episode, candidate.place
         sentence = self.stem_words(candidate.sentence)
         said = sentence if candidate.sentence == shown else self.stem_words(shown)
-        title, passage = self._passage(episode)
+        title, location, passage = self._passage(episode)
         own = self._held(candidate.sentence, sentence)
         if _ASKING.search(candidate.before):
             own |= self._covered(self.stem_words(candidate.before))
@@ -182,17 +202,20 @@ class QueryFeatures:
             own |= self._covered(self.stem_words(". ".join(fact.words for fact in candidate.facts)))
         unit = own | self._covered(said)
         above = unit | self._covered(self.stem_words(candidate.context))
-        titled = above | (title & self._weights.keys())
-        covered = titled | passage
-        shares = [self._share(one) for one in (own, unit, above, titled, covered)]
+        titled = above | self._covered(title)
+        located = titled | location
+        covered = located | passage
+        shares = [self._share(one) for one in (own, unit, above, titled, located, covered)]
         expected = self.holds_expected(shown)
         is_title = title.issuperset(said) and shown[-1:] not in ".!。"  # a short note may be its own title
+        only_repeats = bool(self._expected) and self._weights.keys() >= {*said}
         measured: dict[str, float] = {
             "sentence": shares[0],
             "unit": shares[1] - shares[0],
             "above": shares[2] - shares[1],
             "title": shares[3] - shares[2],
-            "passage": shares[4] - shares[3],
+            "location": shares[4] - shares[3],
+            "passage": shares[5] - shares[4],
             "cosine_titled": cosine_titled,
             "cosine": cosine,
             "rank": self.rank(episode),
@@ -211,17 +234,18 @@ class QueryFeatures:
             words=frozenset(sentence),
             values=self.new_values(candidate.sentence),
             covered=covered,
-            coverage=shares[4],
+            coverage=shares[5],
             held=shares[2],
             cosine=cosine_titled,
-            score=weigh(measured) + NO_ANSWER * (place.kind in ("heading", "filing") or is_title),
+            score=weigh(measured) + NO_ANSWER * (place.kind in ("heading", "filing") or is_title or only_repeats),
         )
 
     def _add_similarity(self, candidate: AnswerCandidate) -> AnswerCandidate:
         """The candidate with what words near to those of the question count that it does not hold itself: in the
         sentence, then further ones in its unit, then in what stands above both."""
         measured: dict[str, float] = {}
-        nearest = np.zeros(len(self.stems), np.float32)
+        located = self.location_stems(candidate.episode)  # what is near to these is no news
+        nearest = np.array([key in located for key in self.stems], np.float32)
         for name, part in zip(("near", "unit_near", "title_near"), _parts(candidate), strict=True):
             held = self._covered(self.stem_words(part))
             exact = np.maximum(nearest, np.array([key in held for key in self.stems], np.float32))
@@ -273,6 +297,8 @@ class QueryFeatures:
                 self._all_alike |= float(near.mean()) > ALIKE
             if self._all_alike:
                 near[:] = 0.0
+            near[[place for place, word in enumerate(new) if _has_digit(word)]] = 0.0  # no number is near to another
+            near[:, [place for place, stem in enumerate(self.stems) if _has_digit(stem)]] = 0.0
             self._similarity.update(zip(new, near, strict=True))
 
     def max_similarity(self, text: str) -> Floats:
@@ -304,7 +330,7 @@ class QueryFeatures:
         found: dict[ExpectedType, bool] = {
             "date": any(one.kind == "date" for one in self.mentions(text)),
             "number": any(value[0].isdigit() for value in values),
-            "name": any(not value[0].isdigit() for value in values),
+            "name": any(value[0].isalpha() and not _is_weekday(value) for value in values),
         }
         return frozenset(kind for kind in self._expected if found[kind])
 
@@ -316,11 +342,25 @@ class QueryFeatures:
         little = stop_words(self._language)
         return [word for word in words(text) if word not in little]
 
-    def _passage(self, episode: Episode) -> tuple[frozenset[str], frozenset[str]]:
-        """Stems of the title and speaker, and the question's stems that stand anywhere in the passage."""
+    def _headline(self, episode: Episode) -> str:
+        """The title of a passage, with the words of its location that the question has."""
+        located = self.location_stems(episode)
+        words = [
+            word for word in WORD.findall(episode.source.location) if not located.isdisjoint(self.stem_words(word))
+        ]
+        return " ".join([*dict.fromkeys(words), episode.title])
+
+    def location_stems(self, episode: Episode) -> frozenset[str]:
+        """The question's stems that stand in the folders or the name of a passage's file."""
+        return self._passage(episode)[1]
+
+    def _passage(self, episode: Episode) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """Stems of the title and speaker, and the question's stems that stand in the location, and anywhere in the
+        passage."""
         if episode.id not in self._passages:
             title = frozenset(self.stem_words(f"{episode.title} {episode.speaker or ''}"))
-            self._passages[episode.id] = (title, self._covered([*title, *self.stem_words(episode.text)]))
+            location = self._covered(self.stem_words(episode.source.location.replace("_", " ")))
+            self._passages[episode.id] = title, location, self._covered([*title, *self.stem_words(episode.text)])
         return self._passages[episode.id]
 
     def _stem(self, word: str) -> str:
@@ -353,6 +393,11 @@ class AnswerState:
         self.features = QueryFeatures(found.question, frequencies, found.n_allowed, embedder, found.recall.hits)
         self.objects = [*found.named_objects, *(graph.owner(conn) if found.question.of_owner else ())]
         self._read: dict[int, list[AnswerCandidate]] = {}  # by episode
+
+    @cached_property
+    def exact_names(self) -> ExactNames:
+        """What the question names that must match exactly."""
+        return ExactNames(self.question, self.features.stems, self.features.stem_words)
 
     @cached_property
     def beside_names(self) -> frozenset[str]:

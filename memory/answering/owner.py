@@ -201,7 +201,7 @@ class OwnerQuestion:
         if is_verb:
             return any(one.surface == name for one in self.state.features.mentions(name))
         genitive = name.removesuffix("s")
-        nodes = graph.objects_by_norm(self.state.conn, [norm(genitive)]).get(norm(genitive), [])
+        nodes = graph.objects_by_search(self.state.conn, [norm(genitive)]).get(norm(genitive), [])
         return genitive != name and (person_of(genitive) is not None or bool(_people(self.state, nodes)))
 
 

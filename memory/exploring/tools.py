@@ -27,7 +27,7 @@ from memory.retrieval.traversers import PropagatedRelevance
 from memory.store import episodes
 from memory.store import graph as stored
 from memory.store.connect import Connection
-from memory.text.mentions import norm
+from memory.text.mentions import norm, same_numbers
 from memory.text.quotes import make_fence, one_line, strip_unseen
 from memory.text.words import words
 
@@ -278,7 +278,8 @@ class Toolbox:
         near = [
             norm(name)
             for name in names
-            if fuzz.ratio(norm(name), wanted) >= LEAST_NAME_RATIO or norm(name).startswith(wanted)
+            if (fuzz.ratio(norm(name), wanted) >= LEAST_NAME_RATIO and same_numbers(norm(name), wanted))
+            or norm(name).startswith(wanted)
         ]
         found = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
         graph = self._found.graph

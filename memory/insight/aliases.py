@@ -11,7 +11,7 @@ from memory.insight.diagnosis import AliasSuspect
 from memory.store import graph as stored
 from memory.store import predicates, relations, revisions
 from memory.store.connect import Connection
-from memory.text.mentions import norm
+from memory.text.mentions import norm, same_numbers
 
 SUSPECTS = 10  # pairs that are told
 COMPARED = 10_000  # names that are compared
@@ -33,7 +33,7 @@ def find_similar(conn: Connection, key: str, most: int) -> list[str]:
     for label in stored.beginning_with(conn, key[0], COMPARED):
         name = norm(label)
         likeness = max(fuzz.ratio(key, name), fuzz.ratio(key, " ".join(name.split()[:words])))
-        if likeness >= SLIPPED:
+        if likeness >= SLIPPED and same_numbers(key, " ".join(name.split()[:words])):
             scored.append((-likeness, label))
     return [label for _, label in sorted(scored)[:most]]
 

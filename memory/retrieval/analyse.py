@@ -77,6 +77,9 @@ def analyse(
     if when and generic_verbs().issuperset(topic):  # "What happened on 5 March?" has no topic
         topic = ()
     entities = tuple(mentions(stripped))
+    if writer := find_writer(stripped, language, entities):
+        says = word_set("time", "verbs", "says")
+        terms, topic = (tuple(term for term in of if term not in says) for of in (terms, topic))
     return QuestionState(
         text=stripped,
         original=replace_surrogates(text),
@@ -89,6 +92,7 @@ def analyse(
         anchor=find_anchor(asked) if when is None else None,
         of_owner=_first_person(language).search(asked) is not None,
         mentions=entities,
+        writer=writer,
         person_names=tuple(person_names),
         as_of=as_of,
         within=within,
@@ -145,6 +149,15 @@ def _inflected(word: str, language: str) -> str:
     if language == "de":  # Straße is also written Strasse, and Müller Mueller
         forms |= {base.replace("ss", "ß"): None, word[: len(base)].translate(_UMLAUTS): None}
     return Term(word, tuple(f"{form}*" for form in forms))
+
+
+def find_writer(question: str, language: str, entities: Iterable[Mention]) -> str:
+    """The name of whom a question asks what they wrote or said; "" if it asks nothing like that."""
+    names = [one.surface for one in entities if one.kind == "name"]
+    who = alternatives("asks", "name", language=language) or "(?!)"
+    asks_who = re.search(rf"(?<!\w)(?:{who})(?!\w)", question, re.IGNORECASE)
+    is_said = not word_set("time", "verbs", "says", language=language).isdisjoint(words(question))
+    return names[0] if len(names) == 1 and is_said and not asks_who else ""
 
 
 def _names(text: str, language: str, entities: Iterable[Mention]) -> dict[str, float]:

@@ -98,7 +98,8 @@ class QuestionState:
     that do not say when, possibly none. `names`: norms that may be objects -> how sure the form alone makes us (1 for a
     name written as one, less for a word that merely could be). The asker's own names are in none of them. `when`: the
     time it speaks of, or `anchor`: what it names that time by. `language` is a guess. `of_owner`: it asks of the person
-    whose memory it is, who has the `person_names`. `mentions` are the named entities of the text.
+    whose memory it is, who has the `person_names`. `mentions` are the named entities of the text. `writer`: the name of
+    whom it asks what they wrote or said, or "".
 
     `asked_on`: what "last week" is seen from; `as_of`: only what was known then counts; `within`: the part of the
     memory that is asked. `type` is what an answer looks like, known once the named objects are (stage `seed`).
@@ -115,6 +116,7 @@ class QuestionState:
     anchor: Anchor | None = None
     of_owner: bool = False
     mentions: tuple[Mention, ...] = ()
+    writer: str = ""
     person_names: tuple[str, ...] = ()
     as_of: datetime | None = None
     within: Scope | None = None

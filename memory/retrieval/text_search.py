@@ -27,6 +27,7 @@ from memory.text.words import UNSPACED
 
 MAX_LISTED_EPISODES = 10_000  # of a scope; beyond, it is cheaper to look everywhere and pass over what is outside
 MAX_NAMED_OBJECTS = 10
+LEAST_OF_TIME = np.float32(0.1)  # score of a passage of the time that is asked of as a whole
 SCORE_DIGITS = 6  # of a scaled score: what lies behind them depends on where in a matrix a vector stands
 
 
@@ -40,6 +41,8 @@ def search_text(retrieval: Retrieval) -> TextNote:
         retrieval.seen, retrieval.time_weights = retrieval.allowed, None
         retrieval.when, retrieval.question = None, retrieval.whole
         scores = text_scores(*asked, retrieval.question, retrieval.seen)
+    if not question.topic and retrieval.time_weights is not None:  # all that is told of that time fits
+        scores = replace(scores, fused=np.where(retrieval.seen, np.maximum(scores.fused, LEAST_OF_TIME), 0))
     retrieval.scores = scores
     retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}
     any_time = spoken_of is not None and spoken_of.kind != "now" and retrieval.time_weights is None
@@ -135,7 +138,7 @@ def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, 
     """Column of `graph` -> weight in (0, 1] for each object named; the rarest MAX_NAMED_OBJECTS of them. An object that
     only episodes outside `allowed` (n,) mention is not there for this question. The longest name wins: a word that only
     stands inside a longer name that was found ("lake" in "Lake Kivu") seeds nothing by itself."""
-    nodes = stored.objects_by_norm(conn, list(question.names))
+    nodes = stored.objects_by_search(conn, list(question.names))
     seeds: dict[int, float] = {}
     covered: list[str] = []
     for name in sorted(nodes, key=lambda name: (-len(name.split()), -len(name), name)):

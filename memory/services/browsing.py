@@ -18,6 +18,7 @@ from memory.store.diff import SourceRow
 from memory.store.neighbourhood import Joined
 from memory.store.store import read_by
 from memory.text.mentions import norm
+from memory.text.words import strip_accents
 from memory.time.timestamps import now_ms, to_ms
 
 MAX_FACTS = 500  # of an object or a note, that are looked at
@@ -215,4 +216,4 @@ class Browsing:
 
 def _fold(words: str) -> list[str]:
     """The words as names are looked up."""
-    return norm(words).split()
+    return strip_accents(norm(words)).split()

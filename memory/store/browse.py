@@ -1,7 +1,7 @@
 """What there is, to look around in: objects, facts and notes by some of their words, page by page; what an object
 stands beside, and where it is mentioned.
 
-Words are folded as names are (`memory.text.mentions.norm`) and looked for anywhere in them: the last may be half typed.
+Words are without accents, and looked for anywhere in them: the last may be half typed.
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int
     """Live objects one of whose names holds all the words, and how many there are: those first whose own name begins
     with them, then those that most is told of; what is only the value of something else comes last."""
     likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
-    named = " AND ".join(f"norm LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
+    named = " AND ".join(f"ifnull(folded, norm) LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     chosen = f"WITH chosen(id) AS MATERIALIZED (SELECT DISTINCT node_id FROM alias WHERE {named})"
     among = " IN (SELECT id FROM chosen)" if likes else " IS NOT NULL"  # of all, counting each in turn takes longer
     found = (
@@ -96,7 +96,7 @@ def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) 
     """Relations with live evidence, each word in the name of an end or in the predicate; the newest first; and how many
     there are."""
     likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
-    named = "SELECT node_id FROM alias WHERE norm LIKE :{0} ESCAPE '\\'"
+    named = "SELECT node_id FROM alias WHERE ifnull(folded, norm) LIKE :{0} ESCAPE '\\'"
     said = (
         f"(e.src IN ({named}) OR e.dst IN ({named}) OR"
         " e.pred_id IN (SELECT id FROM predicate WHERE label LIKE :{0} ESCAPE '\\'))"

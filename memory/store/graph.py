@@ -23,6 +23,7 @@ from memory.store.rows import (
     to_json,
 )
 from memory.text.predicates import NAMELESS
+from memory.text.words import strip_accents
 
 EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "open"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "open")
@@ -37,7 +38,8 @@ class ObjectRow(NamedTuple):
 
 
 class AliasRow(NamedTuple):
-    """`norm` is the spelling that is looked up, `surface` the one that was read."""
+    """`norm` is the spelling by which objects are told apart, `surface` the one that was read. In the table there is
+    also `folded`, the norm without accents where it has any: by it an object is searched for."""
 
     norm: str
     surface: str
@@ -120,7 +122,22 @@ def insert_objects(conn: Connection, rows: Sequence[ObjectRow], now: int) -> Non
 
 def insert_aliases(conn: Connection, rows: Sequence[AliasRow]) -> None:
     """Aliases that are not known yet; a known one stays as it is."""
-    conn.executemany("INSERT OR IGNORE INTO alias(norm, surface, node_id, origin, conf) VALUES (?, ?, ?, ?, ?)", rows)
+    conn.executemany(
+        "INSERT OR IGNORE INTO alias(norm, surface, node_id, origin, conf, folded) VALUES (?, ?, ?, ?, ?, ?)",
+        [(*row, fold_name(row.norm)) for row in rows],
+    )
+
+
+def fold_name(norm: str) -> str | None:
+    """The norm without accents; None if it has none."""
+    folded = strip_accents(norm)
+    return None if folded == norm else folded
+
+
+def fold_aliases(conn: Connection) -> None:
+    """Fills in `folded` of all aliases."""
+    conn.create_function("fold_name", 1, fold_name, deterministic=True)
+    conn.execute("UPDATE alias SET folded = fold_name(norm) WHERE length(CAST(norm AS BLOB)) > length(norm)")
 
 
 def insert_theses(conn: Connection, rows: Sequence[ThesisRow], now: int) -> None:
@@ -161,16 +178,33 @@ def objects_by_norm(conn: Connection, norms: Sequence[str]) -> dict[str, list[in
     return group_rows(rows)
 
 
+def objects_by_search(conn: Connection, norms: Sequence[str]) -> dict[str, list[int]]:
+    """As `objects_by_norm`; a name that nothing has is looked up without accents."""
+    found = objects_by_norm(conn, norms)
+    missing = {norm: strip_accents(norm) for norm in norms if norm not in found}
+    rows = conn.execute(
+        "SELECT f.value, a.node_id FROM json_each(?) f CROSS JOIN alias a ON a.folded = f.value"
+        f" JOIN node n ON n.id = a.node_id WHERE {is_live('n')} ORDER BY f.value, a.conf DESC, a.node_id",
+        (json.dumps(sorted({*missing.values()})),),
+    )
+    folded = group_rows(rows)
+    folded |= {
+        norm: [*nodes, *folded.get(norm, ())] for norm, nodes in objects_by_norm(conn, [*missing.values()]).items()
+    }
+    return found | {norm: folded[bare] for norm, bare in missing.items() if bare in folded}
+
+
 def all_by_norm(conn: Connection, norm: str) -> list[int]:
     """The objects that have, or had, that name, by id."""
     return select_ids(conn, "SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", norm)
 
 
 def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
-    """Names of live objects that begin with `norm`, the shortest first."""
+    """Names of live objects that begin with `norm`, with or without accents, the shortest first."""
     rows = conn.execute(
         f"SELECT DISTINCT n.label FROM alias a JOIN node n ON n.id = a.node_id AND {is_live('n')}"
-        " WHERE a.norm > ? AND a.norm < ? ORDER BY length(n.label), n.label LIMIT ?",
+        " WHERE (a.norm > ?1 AND a.norm < ?2) OR (a.folded > ?1 AND a.folded < ?2)"
+        " ORDER BY length(n.label), n.label LIMIT ?3",
         (norm, f"{norm}\U0010ffff", most),
     )
     return [label for (label,) in rows]

@@ -64,6 +64,7 @@ class SourceRecord(Record, tag="source"):
     mtime_ns: int | None = None
     ref: str | None = None
     t_deleted: int | None = None
+    location: str = ""
 
 
 class SourceTagRecord(Record, tag="source_tag"):
@@ -435,6 +436,7 @@ VIEWS: Mapping[str, str] = {
 }
 # Columns of exported tables that no field is: what they are made of, or why nobody else can use them.
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+    "alias": ("folded",),  # made of the norm
     "embedder": ("id", "active"),  # given when its vectors are made
     "job": ("boot_id",),  # the process that has it in hand
 }

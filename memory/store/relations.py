@@ -5,6 +5,7 @@ some episodes is asked for, `+item_kind` lets SQLite find it by the episodes, no
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -181,6 +182,21 @@ def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, in
         (id_list(episodes),),
     )
     return rows.fetchall()
+
+
+def rejected_quotes(conn: Connection, episodes: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
+    """Episode -> (start, end) of its words that state a relation which a person said was never true."""
+    rows = conn.execute(
+        "SELECT v.episode_id, v.span_from, v.span_to FROM provenance v JOIN journal j ON j.item_id = v.item_id"
+        " JOIN revision r ON r.id = j.revision_id WHERE j.item_kind = 'edge' AND j.field = 't_expired'"
+        " AND r.state = 'kept' AND r.relation <> 'duplicates' AND +v.item_kind = 'edge' AND v.span_from IS NOT NULL"
+        f" AND v.episode_id IN {LISTED} ORDER BY v.episode_id, v.span_from",
+        (id_list(episodes),),
+    )
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for episode, start, end in rows:
+        found[episode].append((start, end))
+    return found
 
 
 def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:

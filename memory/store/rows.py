@@ -87,13 +87,13 @@ def citations_from_json(stored: str | None) -> tuple[Citation, ...]:
     return tuple(Citation(**(one | {"at": from_ms(one["at"])})) for one in json.loads(stored or "[]"))
 
 
-SOURCE_COLUMNS = "id, uri, kind, title, reader, conversation, policy, at, sha256, size, mtime_ns"
+SOURCE_COLUMNS = "id, uri, kind, title, reader, conversation, policy, at, sha256, size, mtime_ns, location"
 
 
 def source_from_row(row: Sequence[Any]) -> Source:
     """A Source from the values of SOURCE_COLUMNS."""
-    id, uri, kind, title, reader, conversation, policy, at, sha256, size, mtime_ns = row
-    return Source(id, uri, kind, title, reader, conversation, policy, from_ms(at), sha256, size, mtime_ns)
+    id, uri, kind, title, reader, conversation, policy, at, *rest = row
+    return Source(id, uri, kind, title, reader, conversation, policy, from_ms(at), *rest)
 
 
 def read_numbers(

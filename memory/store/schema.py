@@ -28,10 +28,12 @@ from typing import TYPE_CHECKING
 
 from memory.errors import StoreDamagedError, StoreError, StoreNewerError
 from memory.nouns import FORGOTTEN
-from memory.store import seals
+from memory.store import graph, seals, text
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.ownership import APPLICATION_ID
+from memory.text.mentions import norm
+from memory.text.words import to_nfc
 
 if TYPE_CHECKING:
     from sqlite_utils.db import Database
@@ -85,6 +87,47 @@ def note_turns(conn: Connection) -> None:
     conn.execute("ALTER TABLE episode ADD COLUMN turns TEXT")
 
 
+def search_locations(conn: Connection) -> None:
+    """Where a file lies below the folder that was added (`Document.location`), as a field of the full text. Of what was
+    read before, the folder that was added is only known where it is watched."""
+    conn.execute("ALTER TABLE source ADD COLUMN location TEXT NOT NULL DEFAULT ''")
+    conn.execute("ALTER TABLE reading ADD COLUMN location TEXT NOT NULL DEFAULT ''")
+    roots = [f"{path.rstrip('/')}/" for (path,) in conn.execute("SELECT path FROM folder ORDER BY length(path) DESC")]
+    files = conn.execute("SELECT id, uri FROM source WHERE sha256 IS NOT NULL AND kind IN ('file', 'chat')").fetchall()
+    for id, uri in files:
+        path = uri.partition("#")[0]
+        root = next((root for root in roots if path.startswith(root)), path[: path.rfind("/") + 1])
+        conn.execute("UPDATE source SET location = ? WHERE id = ?", (to_nfc(path.removeprefix(root)), id))
+    for view in ("episode_reading", "episode_content"):
+        conn.execute(f"DROP VIEW {view}")
+    conn.execute(
+        "CREATE VIEW episode_content(id, title, body, location) AS SELECT n.id, ifnull(n.label, ''), e.text, s.location"
+        " FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE n.t_expired IS NULL"
+    )
+    conn.execute(
+        "CREATE VIEW episode_reading(id, title, body, location) AS"
+        " SELECT c.id, ifnull(r.title, c.title), ifnull(r.body, c.body), ifnull(r.location, c.location)"
+        " FROM episode_content c LEFT JOIN reading r ON r.node_id = c.id"
+    )
+    options = conn.execute("SELECT sql FROM sqlite_master WHERE name = 'episode_text'").fetchone()[0]
+    conn.execute("DROP TABLE episode_text")
+    conn.execute(options.replace("title, body,", "title, body, location,"))
+    conn.execute("INSERT INTO episode_text(episode_text, rank) VALUES ('secure-delete', 1)")
+    text.rebuild(conn)
+
+
+def keep_accents_of_names(conn: Connection) -> None:
+    """Names are told apart by their accents, and searched for without (`alias.folded`)."""
+    conn.execute("ALTER TABLE alias ADD COLUMN folded TEXT")
+    conn.execute("CREATE INDEX alias_folded ON alias(folded) WHERE folded IS NOT NULL")
+    conn.create_function("norm", 1, norm, deterministic=True)
+    conn.execute(
+        "UPDATE OR REPLACE alias SET norm = norm(surface) WHERE length(CAST(surface AS BLOB)) > length(surface)"
+        " AND norm(surface) <> ''"
+    )
+    graph.fold_aliases(conn)
+
+
 STEPS: tuple[Step, ...] = (
     create_memory,
     drop_episode_indexes,
@@ -92,6 +135,8 @@ STEPS: tuple[Step, ...] = (
     seal_rows,
     keep_secrets_apart,
     note_turns,
+    search_locations,
+    keep_accents_of_names,
 )
 
 

@@ -35,7 +35,8 @@ class Sealed(NamedTuple):
 
 SEALED = (
     Sealed(
-        "source", "sources", "id", "id", "id, uri, kind, title, reader, conversation, policy, at, sha256, properties"
+        "source", "sources", "id", "id", "id, uri, kind, title, reader, conversation, policy, at, sha256, properties,"
+        " location",
     ),
     Sealed("node", "passages and names", "id", "id", "id, kind, label, t_created, t_expired, expire_reason"),
     Sealed(

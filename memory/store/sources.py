@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import AGENT_NOTES, FORGOTTEN, SYNC_COPY, Document, ListedSource, Policy, Source
+from memory.store import text
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, SOURCE_COLUMNS, id_list, insert_row, is_live, select_ids, source_from_row, to_json
 from memory.text.versions import document_of
@@ -146,13 +147,17 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
         "t_ingested": now, "t_deleted": None,
     }  # fmt: skip
     newest = "SELECT id FROM source WHERE uri = ? ORDER BY t_deleted IS NOT NULL, id DESC LIMIT 1"
+    location = to_nfc(document.location)
     if known := select_ids(conn, newest, document.uri):
         id = known[0]
+        stored = conn.execute("SELECT location FROM source WHERE id = ?", (id,)).fetchone()[0]
+        if not f"/{stored}".endswith(f"/{location}"):  # a file that is added by itself keeps the folders that are known
+            _set_location(conn, id, location)
         changes = ", ".join(f"{name} = :{name}" for name in values)
         conn.execute(f"UPDATE source SET {changes} WHERE id = :id", values | {"id": id})
         conn.execute("DELETE FROM source_tag WHERE source_id = ?", (id,))
     else:
-        id = insert_row(conn, "source", uri=document.uri, **values)
+        id = insert_row(conn, "source", uri=document.uri, location=location, **values)
     conn.executemany("INSERT INTO source_tag VALUES (?, ?)", [(id, tag) for tag in dict.fromkeys(document.tags)])
     return id
 
@@ -234,7 +239,27 @@ def rename(conn: Connection, old_uri: str, new_uri: str) -> int:
     if get(conn, new_uri) is not None:
         raise InvalidInputError(f"{new_uri} is a source already, so {old_uri} cannot take its name.")
     conn.execute("UPDATE source SET uri = ? WHERE id = ?", (new_uri, source.id))
+    _set_location(conn, source.id, _moved_location(source, new_uri))
     return source.id
+
+
+def _moved_location(source: Source, new_uri: str) -> str:
+    """The location of a source whose file was moved: below the same root, or else only the new name of the file."""
+    if not source.location:
+        return ""
+    old, new = (uri.partition("#")[0] for uri in (source.uri, new_uri))
+    root = to_nfc(old).removesuffix(source.location)
+    return to_nfc(new).removeprefix(root) if to_nfc(new).startswith(root) else to_nfc(new).rpartition("/")[2]
+
+
+def _set_location(conn: Connection, id: int, location: str) -> None:
+    """Stores the location of a source, and makes its passages searchable by it. Full text removes the words that are in
+    its view, so the passages are taken out before."""
+    live = f"SELECT node_id FROM episode JOIN node n ON n.id = node_id WHERE source_id = ? AND {is_live('n')}"
+    passages = select_ids(conn, live, id)
+    text.remove(conn, passages)
+    conn.execute("UPDATE source SET location = ? WHERE id = ?", (location, id))
+    text.add(conn, passages)
 
 
 def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[ListedSource]:

@@ -1,4 +1,4 @@
-"""Full text over the titles and texts of episodes: BM25 with Porter stemming, accents ignored.
+"""Full text over the titles, texts and locations of episodes: BM25 with Porter stemming, accents ignored.
 
 The index is a view of the store: its words come from the view episode_reading, which shows what is live, in scripts
 without spaces cut into pieces. So text is added after its rows and removed *before* its nodes expire or go. FTS5 takes
@@ -25,7 +25,7 @@ def add(conn: Connection, ids: Sequence[SupportsInt]) -> None:
     new = f"id IN {LISTED} AND id NOT IN (SELECT id FROM episode_text_docsize)"
     _read(conn, new, (id_list(ids),))
     conn.execute(
-        "INSERT INTO episode_text(rowid, title, body) SELECT id, title, body FROM episode_reading"
+        "INSERT INTO episode_text(rowid, title, body, location) SELECT id, title, body, location FROM episode_reading"
         f" WHERE {new} ORDER BY id",
         (id_list(ids),),
     )
@@ -34,14 +34,14 @@ def add(conn: Connection, ids: Sequence[SupportsInt]) -> None:
 def _read(conn: Connection, which: str, values: tuple[str, ...] = ()) -> None:
     """Writes down how texts are read that are not read as they are written; plain ASCII always is."""
     rows = conn.execute(
-        f"SELECT id, title, body FROM episode_content WHERE {which}"
-        " AND length(CAST(title || body AS BLOB)) > length(title || body)",
+        f"SELECT id, title, body, location FROM episode_content WHERE {which}"
+        " AND length(CAST(title || body || location AS BLOB)) > length(title || body || location)",
         values,
     )
-    read = [(id, title, body, index_form(title), index_form(body)) for id, title, body in rows]
+    read = [(id, written, tuple(map(index_form, written))) for id, *written in rows]
     conn.executemany(
-        "INSERT INTO reading(node_id, title, body) VALUES (?, ?, ?)",
-        [(id, a, b) for id, title, body, a, b in read if a is not title or b is not body],
+        "INSERT INTO reading(node_id, title, body, location) VALUES (?, ?, ?, ?)",
+        [(id, *forms) for id, written, forms in read if any(a is not b for a, b in zip(forms, written, strict=True))],
     )
 
 
@@ -106,7 +106,10 @@ def _budget(size: int) -> int:
     return max(BUDGET, min(size // SHARE, MOST))
 
 
-_SCORED = "SELECT rowid, bm25(episode_text) AS cost FROM episode_text WHERE episode_text MATCH ?"
+LOCATION_WEIGHT = 0.5  # of a word in the location, where one in the title or text counts 1
+_SCORED = (
+    f"SELECT rowid, bm25(episode_text, 1, 1, {LOCATION_WEIGHT}) AS cost FROM episode_text WHERE episode_text MATCH ?"
+)
 
 
 def _best(conn: Connection, found: str, values: Sequence[Any], k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from memory.nouns import ENTRY_VERSIONS
 from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stop_words, word_numbers, word_set
-from memory.text.words import INDIC, TASK_DAYS, TASK_STATES, UNSPACED
+from memory.text.words import TASK_DAYS, TASK_STATES, UNSPACED, drop_marks
 from memory.time.dates import CalendarDate, find_dates
 
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
@@ -62,6 +62,7 @@ _POSSESSIVE = re.compile(r"[’']s?$")
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _ISO_DATE = re.compile(r"(?:1\d|20)\d\d(?:-\d\d(?:-\d\d)?)?|-\d\d-\d\d")
 _SPACES = re.compile(r"\s+")
+_NUMBERS = re.compile(r"\d+|\b[ivxlcdm]+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,19 @@ class Mention:
 
 @lru_cache(maxsize=65536)
 def norm(surface: str) -> str:
-    """The form under which a surface is looked up: case, accents, articles and possessives folded away."""
-    folded = unicodedata.normalize("NFKD", surface).casefold()
-    folded = "".join(c for c in folded if not (unicodedata.combining(c) and c < INDIC)).replace("’", "'")
+    """The form of a name by which objects are told apart: without case, article and possessive. Accents are kept, but
+    for the marks that the writers of a script leave out at will."""
+    folded = drop_marks(unicodedata.normalize("NFKC", surface)).casefold().replace("’", "'")
     folded = unicodedata.normalize("NFC", folded)
     folded = _SPACES.sub(" ", folded.replace("_", " ")).strip(" .,;:!?\"'-–—()[]")
     if folded.endswith("'s"):
         folded = folded[:-2]
     return folded.removeprefix("the ")
+
+
+def same_numbers(name: str, other: str) -> bool:
+    """Whether two norms hold the same numbers in the same order: bus 14 is not bus 41, nor James II James III."""
+    return _NUMBERS.findall(name) == _NUMBERS.findall(other)
 
 
 def is_date(name: str) -> bool:

@@ -51,6 +51,7 @@ _SEMITIC = "\u0590-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3"
 _GREEK = "\u0370-\u03ff\u1f00-\u1fff"
 _OTHER = re.compile(rf"[{_GREEK}{_SEMITIC}{''.join(_PIECED)}\u1100-\u11ff\u0401\u0451\uff01-\uffdc]")
 _MARKED = re.compile(rf"[{_GREEK}{_SEMITIC}\u0401\u0451\u0300-\u036f]+")
+_LOOSE = re.compile(rf"[{_GREEK}{_SEMITIC}\u0401\u0451]+")
 _SEMITIC_LETTERS = str.maketrans("أإآٱىةםןץףך", "اااايهמנצפכ", "ـ")
 _ARTICLE = re.compile(r"\b(?:[وف]?[بك]?ال|[وف]?لل)(?=[\u0620-\u064a]{3})")
 # Article and prepositions, and with them any letters like them, so that a word is the same with and without.
@@ -140,6 +141,11 @@ def _plain(text: str) -> str:
     return _HEBREW.sub("", _ARTICLE.sub("", _MARKED.sub(_unmarked, unicodedata.normalize("NFKC", text))))
 
 
+def drop_marks(text: str) -> str:
+    """`text` without the marks that writers leave out at will: of Greek, Semitic letters and ё."""
+    return text if text.isascii() else _LOOSE.sub(lambda run: _without_marks(run[0]), text)
+
+
 def _size(run: str) -> int:
     return SOUND_NGRAM_CHARS if run[0] < "\u2000" else SYLLABLE_NGRAM_CHARS
 
@@ -154,8 +160,11 @@ def _pieces(run: str, rest: bool = False) -> Iterator[str]:
 
 
 def _unmarked(match: re.Match[str]) -> str:
-    bare = "".join(c for c in unicodedata.normalize("NFD", match[0]) if not unicodedata.combining(c))
-    return bare.translate(_SEMITIC_LETTERS)
+    return _without_marks(match[0]).translate(_SEMITIC_LETTERS)
+
+
+def _without_marks(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
 def count_words(text: str) -> int:

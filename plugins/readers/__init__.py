@@ -160,6 +160,7 @@ class _Finish:
             sha256=document.sha256 or self._digest(),
             size=self._stat.st_size,
             mtime_ns=self._stat.st_mtime_ns,
+            location=path.name,
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from memory.nouns import Document, Fact
 from memory.store import episodes, facts, graph, sources, text, vectors
 from memory.store.connect import Connection
+from memory.store.rows import insert_row
 from memory.time.timestamps import to_ms
 
 DIMENSION = 8
@@ -55,10 +56,17 @@ def nearest(conn: Connection, embedder_id: int, query: np.ndarray, k: int) -> tu
 
 
 def remember_in_older(conn: Connection, uri: str, *texts: str) -> None:
-    """`remember` in a file of the first steps: the column that is written today is there meanwhile."""
-    conn.execute("ALTER TABLE episode ADD COLUMN turns TEXT")
-    remember(conn, uri, *texts)
-    conn.execute("ALTER TABLE episode DROP COLUMN turns")
+    """Writes a source with one episode for each text into a file of the first steps, as that version did."""
+    source = insert_row(conn, "source", uri=uri, kind="note", title="A title", reader="text", t_ingested=1000)
+    for seq, one in enumerate(texts):
+        id = graph.allocate(conn, "node", 1)
+        insert_row(conn, "node", id=id, kind="E", label="A title", t_created=1000)
+        insert_row(conn, "episode", node_id=id, source_id=source, seq=seq, text=one, sha256=sha(one), words=9)
+        sentences = [
+            graph.ThesisRow(graph.allocate(conn, "node", 1), id, *s.span()) for s in re.finditer(r"[^.]+\.?", one)
+        ]
+        graph.insert_theses(conn, sentences, 1000)
+        conn.execute("INSERT INTO episode_text(rowid, title, body) SELECT * FROM episode_reading WHERE id = ?", (id,))
 
 
 def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: str = "A title", tags=()) -> list[int]:

@@ -1,0 +1,64 @@
+"""Who wrote a line and when: questions for what somebody wrote or said, and for what happened on some days."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from memory.answering.candidates import AnswerCandidate
+from memory.answering.features import AnswerState
+from memory.retrieval.state import QuestionState
+from memory.text.mentions import is_date, mentions, norm
+from memory.text.words import strip_accents
+from memory.time.expressions import TimeExpression
+
+
+def is_all_asked(question: QuestionState, line: AnswerCandidate) -> bool:
+    """Whether a question asks for whatever its writer wrote, with no other topic, and they wrote the line."""
+    named = set(_fold(question.writer).split())
+    topic = {part for term in question.topic for part in _fold(term).split()}
+    return bool(named) and topic <= named <= _writer_of(line)
+
+
+def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The candidates that the writer of the question wrote and those of the time that is asked of, if there are any.
+
+    A line from another time stays if it names a day of that time, or if no line of that time holds as much of what is
+    asked."""
+    kept = list(candidates)
+    if writer := set(_fold(state.question.writer).split()):
+        own = [one for one in kept if one.place.kind in ("text", "row") and writer <= _writer_of(one)]
+        kept = own or kept
+    when = state.question.when
+    if when is None or when.kind != "range" or when.since is None or when.until is None:
+        return kept
+    inside = [one for one in kept if _is_inside(one, when) is not False]
+    most = max((one.held for one in kept), default=0.0)
+    return inside if any(one.held >= most for one in inside) else kept
+
+
+def _fold(name: str) -> str:
+    return strip_accents(norm(name))
+
+
+def _writer_of(candidate: AnswerCandidate) -> set[str]:
+    turn = candidate.episode.turn_at(candidate.start)
+    name = (turn.speaker if turn else "") or candidate.place.speaker or candidate.episode.speaker or ""
+    return set(_fold(name).split())
+
+
+def _is_inside(candidate: AnswerCandidate, when: TimeExpression) -> bool | None:
+    """Whether a line is of a time, by when it was written or the days that it names; None if neither is known."""
+    episode, turn = candidate.episode, candidate.episode.turn_at(candidate.start)
+    written = (turn.at if turn else None) or (None if episode.is_stamped else episode.at)
+    days = [one.norm for one in mentions(candidate.quote) if is_date(one.norm) and one.norm.count("-") == 2]
+    if any(_covers(when, date.fromisoformat(day)) for day in days if day[0] != "-"):
+        return True
+    return None if written is None else _covers(when, written)
+
+
+def _covers(when: TimeExpression, moment: date) -> bool:
+    assert when.since is not None and when.until is not None
+    if isinstance(moment, datetime):
+        return when.since <= moment < when.until
+    return when.since.date() <= moment < when.until.date()
