@@ -9,7 +9,7 @@ from datetime import datetime
 from daemon import wire
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Document
+from memory.nouns import TOLD, Document
 
 BY_HAND = "note:me/"  # how the uris of what was said by hand begin
 TITLE = "About me"
@@ -23,7 +23,8 @@ def set_value(memory: Memory, key: str, value: str) -> wire.ProfileReply:
     if not 0 < len(value) <= MOST_VALUE:
         raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
     uri, now = BY_HAND + key, datetime.now().astimezone()
-    memory.remember_many([Document(uri, f"{key}: {value}", title=TITLE, at=now, properties={key: value})])
+    note = Document(uri, f"{key}: {value}", title=TITLE, reader=TOLD, at=now, properties={key: value})
+    memory.remember_many([note])
     made = [one for one in memory.revisions("all", NEWEST) if one.new.uri == uri and one.state == "open"]
     held = [one for one in made if one.new.objects[-1:] == (value,)]  # a sentence of the note has none
     return wire.ProfileReply(memory.knowledge.profile(), tuple(held))

@@ -77,7 +77,9 @@ def select_best(
         group = [one for one in selected if one is first or one.newer == first.thesis_id or _restates(one, first)]
         selected = [one for one in selected if one not in group]
         group.sort(key=lambda one: (one.newer is not None, one.by_agent, -one.newness, -one.score, one.thesis_id))
-        ordered += [group[0], *(_behind(one, group[0]) for one in group[1:])]
+        ordered.append(group[0])
+        for line in group[1:]:  # nobody knows whether what has no date was written earlier
+            ordered.append(replace(line, earlier=line.newness > 0 and line.by_agent <= group[0].by_agent))
     return ordered
 
 
@@ -85,13 +87,6 @@ def _restates(one: AnswerCandidate, first: AnswerCandidate) -> bool:
     """Whether it gives another value of the same, and its passage and place hold all that is asked that the first
     one's do."""
     return first.covered <= one.covered and same_statement(one, first)
-
-
-def _behind(line: AnswerCandidate, newest: AnswerCandidate) -> AnswerCandidate:
-    """The line as it stands behind a newer one: an earlier value, if a fact says so or both are of one document."""
-    is_past = line.newer is not None or line.episode.source.uri == newest.episode.source.uri
-    is_dated = line.newness > 0  # nobody knows whether what has no date was written earlier
-    return replace(line, earlier=is_past and is_dated and line.by_agent <= newest.by_agent)
 
 
 def _adds_nothing(line: AnswerCandidate, better: AnswerCandidate) -> bool:

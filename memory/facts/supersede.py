@@ -15,6 +15,7 @@ from memory.nouns import Decision, Modality, RevisionState
 from memory.store import edge_memory, fact_vectors, facts, graph, relations, revisions, sources
 from memory.store.connect import Connection
 from memory.store.relations import Relation
+from memory.text.mentions import norm
 from memory.text.predicates import refines, same_value
 from memory.text.versions import Version, document_of
 
@@ -64,6 +65,7 @@ class Superseder:
             ]
             if claim.by_place:
                 self._order_versions([*others, new])
+                self._propose_notes(new)
             else:  # only the owner's own words have one value without a place
                 self._order_by_time(new, others)
 
@@ -97,6 +99,23 @@ class Superseder:
                     self.undo(row, None)
                 number = ".".join(map(str, newer))
                 self.supersede(old, new, f"Version {number} of the document says so.", "rule")
+
+    def _propose_notes(self, new: Relation) -> None:
+        """Where another note of the same title in the same folder has another value, a person may say which is right:
+        nothing is replaced."""
+        titles = sources.titles_of(self._conn, new.sources)
+        subject = norm(graph.object_labels(self._conn, [new.subject])[new.subject])
+        if not titles or any(norm(title) != subject for _, title in titles.values()):
+            return  # a heading or a row
+        for node in graph.all_by_norm(self._conn, subject):
+            for other in relations.of_slot(self._conn, node, new.canon, new.object, new.last_asserted):
+                others = sources.titles_of(self._conn, other.sources)
+                names = graph.object_labels(self._conn, [new.object, other.object])
+                is_near = {folder for folder, _ in titles.values()} == {folder for folder, _ in others.values()}
+                is_titled = all(norm(title) == subject for _, title in others.values())
+                if is_near and is_titled and not new.sources & other.sources and self._may_exclude(other, new, names):
+                    older, newer = sorted((other, new), key=_key)
+                    self._revision("contradicts", older, newer, "Two notes of one title say otherwise.", "rule", 1.0)
 
     def _order_by_time(self, new: Relation, others: Sequence[Relation]) -> None:
         """Each of a row of values ends where the next begins; one that arrives late is put between."""

@@ -28,6 +28,7 @@ from memory.text.words import replace_surrogates, to_nfc
 LEFT_OUT = "too long: "  # how a reason begins why something of a document is not kept
 IN_PART = "in part: "  # and why something of a document was not read
 BROKEN_OFF = "read only in part: "  # and where the rest of the file could not be
+NO_FACTS = ("bibtex", "ris", "bookmarks", "subtitles")  # readers of what others wrote or published, not of a life
 MAX_EPISODES = 10_000  # of a document: 2.4 million words; prose of 10 MiB has less
 MAX_LINES = 200_000  # of a document: a book that is wrapped at 80 columns has 130,000 in 10 MiB
 
@@ -77,7 +78,7 @@ class Drafting:
             raise InvalidInputError("A document needs a uri: it is the source's identity.")
         self._document = _clean(document)
         self._settings = settings
-        self._rules = rules
+        self._rules = rules and document.reader not in NO_FACTS
         self._most = most
         self._hashes: list[str] = []
         self._left_out = ""

@@ -397,6 +397,13 @@ def uris_of(conn: Connection, ids: Collection[int]) -> dict[int, str]:
     return dict(conn.execute(f"SELECT id, uri FROM source WHERE id IN {LISTED}", (id_list(sorted(ids)),)).fetchall())
 
 
+def titles_of(conn: Connection, ids: Collection[int]) -> dict[int, tuple[str, str]]:
+    """id -> (folder, title), of these sources that are files."""
+    query = f"SELECT id, uri, title FROM source WHERE kind = 'file' AND id IN {LISTED}"
+    rows = conn.execute(query, (id_list(sorted(ids)),))
+    return {id: (uri.partition("#")[0].rpartition("/")[0], title) for id, uri, title in rows}
+
+
 def list_versions(conn: Connection, source: int) -> list[int]:
     """The ids of the sources that are versions of one document, by their names: "Rates.md", "Rates v2.md"."""
     (uri,) = conn.execute("SELECT uri FROM source WHERE id = ?", (source,)).fetchone()

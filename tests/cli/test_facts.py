@@ -87,7 +87,7 @@ def test_history(marta: Shell) -> None:
         "Marta, rent\n   since 2026-03-11  640 euros\n      2026-03-11.md:1, fact N\n"
         "   since 2026-03-11  650 euros\n      2026-03-11b.md:1, fact N\n"
         "Marta lives in\n   2024-05-01 to 2026-03-09  Lisbon\n      2024-05-01.md:1, fact N\n"
-        "      replaced by a rule: There is one such fact at a time, and this one began later. (revision 1)\n"
+        "      replaced by a rule: You said so later. (revision 1)\n"
         "   since 2026-03-09  Porto\n      2026-03-09.md:1, fact N\n"
         "   since 2026-03-10  Faro (planned)\n      2026-03-10.md:1, fact N\n"
     )
@@ -115,7 +115,7 @@ def test_review_lists_what_waits(marta: Shell) -> None:
         "   other  Marta, rent: 650 euros",
         "          since 2026-03-11  2026-03-11b.md:1",
         '          "Marta\'s rent is 650 euros."',
-        "   why    Both are told of the same time. (a rule)",
+        "   why    Both were said at the same time. (a rule)",
         "Revision 1: replaced",
         "   was    Marta lives in Lisbon",
         "          2024-05-01 to 2026-03-09  2024-05-01.md:1",
@@ -123,7 +123,7 @@ def test_review_lists_what_waits(marta: Shell) -> None:
         "   now    Marta lives in Porto",
         "          since 2026-03-09  2026-03-09.md:1",
         '          "Marta lives in Porto now."',
-        "   why    There is one such fact at a time, and this one began later. (a rule)",
+        "   why    You said so later. (a rule)",
     ]
     assert said.err.startswith(HOW)
     assert "Review      2 changed facts to look at: pal review\n" in marta.pal("status").out

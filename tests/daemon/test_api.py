@@ -300,8 +300,8 @@ def test_the_log_holds_no_words_of_anybody(running: RunningDaemon, told: Client)
 
 def test_a_replaced_fact_is_news_and_can_be_taken_back(client: Client) -> None:
     with listening(client) as listener:
-        client.remember("Lives in: Graz", title="Benedikt", source="b1", at=datetime(2024, 5, 1, tzinfo=UTC))
-        client.remember("Lives in: Linz", title="Benedikt", source="b2", at=datetime(2025, 5, 1, tzinfo=UTC))
+        client.remember("City: Graz", title="Benedikt", source="b1", at=datetime(2024, 5, 1, tzinfo=UTC))
+        client.remember("City: Linz", title="Benedikt", source="b1", at=datetime(2025, 5, 1, tzinfo=UTC))
         event = listener.until(lambda event: isinstance(event, wire.FactChanged))
         assert isinstance(event, wire.FactChanged)
         revision = event.revision
@@ -310,7 +310,7 @@ def test_a_replaced_fact_is_news_and_can_be_taken_back(client: Client) -> None:
         assert client.revision(revision.id) == revision == client.revisions(about="Benedikt").revisions[0]
         [strand] = client.history("Benedikt").strands
         assert [value.fact.objects[-1] for value in strand.values] == ["Graz", "Linz"]
-        assert [fact.text for fact in client.facts("Benedikt").facts] == ["Benedikt lives in Linz"]
+        assert [fact.text for fact in client.facts("Benedikt").facts] == ["Benedikt, city: Linz"]
         undone = client.settle(revision.id, "undo")
         assert undone.state == "undone" and listener.until(lambda event: event == wire.FactChanged(undone))
     assert len(client.facts("Benedikt").facts) == 2

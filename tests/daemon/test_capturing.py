@@ -62,11 +62,10 @@ def test_only_the_last_turns_take_nothing_away(memory: Memory) -> None:
     assert {one.uri for one in memory.sources.list_under("note:session/")} == {"note:session/aider/s1", tail.source}
 
 
-def test_what_the_person_said_is_theirs_and_what_the_agent_said_is_no_fact(memory: Memory) -> None:
-    memory.remember("Ana moved from Kyiv to Bonn.", source="/n/ana.md", at=datetime(2026, 3, 1, tzinfo=UTC))
-    keep_session(memory, "aider", "s1", [*FIRST, Turn("user", "I moved from Ghent to Utrecht.")])
-    assert [fact.objects[1] for fact in memory.facts("Ana") if fact.predicate == "lives in"] == ["Bonn"]
-    assert "Utrecht" in [fact.objects[1] for fact in memory.facts("me") if fact.kind == "relation"]
+def test_what_is_said_in_a_session_is_no_fact(memory: Memory) -> None:
+    memory.remember("City: Bonn", title="Ana", source="/n/ana.md", at=datetime(2026, 3, 1, tzinfo=UTC))
+    keep_session(memory, "aider", "s1", [*FIRST, Turn("user", "Ana, city: Utrecht"), Turn("assistant", "City: Oslo")])
+    assert [fact.objects[1] for fact in memory.facts("Ana") if fact.predicate == "city"] == ["Bonn"]
 
 
 @pytest.mark.parametrize(("name", "turns"), [("../x", FIRST), ("", FIRST), ("s", []), ("s", [Turn("user", " … ")])])

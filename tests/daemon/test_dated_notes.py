@@ -22,9 +22,9 @@ def test_the_newest_day_in_the_text_answers(client: Client, tmp_path: Path) -> N
     note.write_text(NOTE, "utf-8")
     assert added(client, note)[0].episodes == 3
     told = answer(client, "what is the deadline of the kitchen project?")
-    assert told.text.startswith("- Kitchen project, deadline: 1 June (as of 2026-04-10)")
+    assert "1 June" in told.lines[0].text
     assert told.citations[0].line == 7
     note.write_text(NOTE + "## 2026-05-02\nDeadline: 9 June\n", "utf-8")
     assert added(client, note)[0].episodes == 1
     told = answer(client, "what is the deadline of the kitchen project?")
-    assert told.text.startswith("- Kitchen project, deadline: 9 June (as of 2026-05-02)")
+    assert "9 June" in told.lines[0].text

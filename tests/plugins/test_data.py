@@ -82,7 +82,6 @@ def test_a_list_of_like_records_is_a_table_dated_by_its_newest_row(read: Read) -
     assert rides.text.split("\n")[0] == "month: 2026-01; km: 120; note: fog"
     assert rides.at is not None and rides.at.date().isoformat() == "2026-03-01"
     assert find_place(found, "2026-02") == "rides.json:3"
-    assert ("rides", "km", "95") in find_facts([rides])
 
 
 def test_records_that_say_much_are_sections(read: Read) -> None:
@@ -105,7 +104,7 @@ def test_yaml_has_paths_comments_and_what_an_alias_stands_for_once(read: Read) -
     assert find_place(found, "(pinned, 2.0 broke the upload)") == "compose.yaml:8"
     assert find_place(found, "Nobody else") == "compose.yaml:12"
     assert find_place(found, "| bo |") == "compose.yaml:17"
-    assert {("homelab", "services.photos.image", "immich:1.99"), ("ana", "role", "admin")} <= find_facts([lab])
+    assert ("ana", "role", "admin") in find_facts([lab])
 
 
 def test_several_documents_in_a_file_of_yaml(read: Read) -> None:

@@ -86,7 +86,7 @@ def memory() -> Iterator[Memory]:
         )
         later = AT.replace(month=5)
         memory.remember_many(
-            [Document("/n/new.md", "# Ana Ruiz", title="Ana Ruiz", at=later, properties={"phone": "0161 950"})]
+            [Document("/n/ana v2.md", "# Ana Ruiz", title="Ana Ruiz", at=later, properties={"phone": "0161 950"})]
         )
         yield memory
 
@@ -128,7 +128,7 @@ def test_tables_hold_what_there_is(memory: Memory) -> None:
     assert len(table(memory, "objects.csv")) == stats.objects
     facts = table(memory, "facts.csv")
     old, new = (next(row for row in facts if row["object"] == value) for value in ("0161 900", "0161 950"))
-    assert (new["subject"], new["predicate"], new["source"], new["line"]) == ("Ana Ruiz", "phone", "/n/new.md", "1")
+    assert (new["subject"], new["predicate"], new["source"], new["line"]) == ("Ana Ruiz", "phone", "/n/ana v2.md", "1")
     assert (old["until"], old["replaced_by"]) == ("2026-05-09", new["id"])
     passages = {row["text"] for row in table(memory, "episodes.csv")}
     assert any("\n" in text for text in passages)
@@ -259,7 +259,7 @@ def pages(memory: Memory) -> dict[str, str]:
 
 def test_pages_tell_what_is_known_how_it_changed_and_where(memory: Memory) -> None:
     ana = pages(memory)["Ana Ruiz.md"]
-    assert "## Now\n\n- **phone**: 0161 950, since 2026-05-09 ([Ana Ruiz](<file:///n/new.md>), line 1)\n" in ana
+    assert "## Now\n\n- **phone**: 0161 950, since 2026-05-09 ([Ana Ruiz](<file:///n/ana%20v2.md>), line 1)\n" in ana
     assert "\n- 2026-03-09 to 2026-05-09: **phone**: 0161 900 ([Ana Ruiz](<file:///n/ana.md>), line 1; There is" in ana
     assert "> \\[\\[Ana Ruiz\\]\\] came." in ana and "— [flat](<file:///n/flat.md>), line 1" in ana
     ozzie = pages(memory)["Ozzie Penhale.md"]

@@ -238,7 +238,7 @@ async def test_an_undo_that_fails_can_be_tried_again() -> None:
 async def test_names_are_written_with_a_comma() -> None:
     async with chatting(world.client()) as chat:
         await give(chat, "/apart Ana", "Write both names, with a comma between them: /apart Ana, Ana Lima")
-        await give(chat, "/apart Ana Lima, Ana Reis", "Separated Ana Lima and Ana Reis.")
+        await give(chat, "/apart Ana Lima, Ana Reis", "Separated Ana Lima and Ana Reis; 1 replacement undone.")
 
 
 async def test_the_memory_is_looked_after() -> None:

@@ -45,11 +45,12 @@ def extract_by_rules(
     places = Places(cut, "" if speaker and is_about_owner(title) else title, things, of_owner)
     is_talk = chat or is_chat(text)
     relations = [*fields.property_facts(places.note, properties)] if first and not is_talk else []
-    if told:
-        relations += [_with_mood(text, fact, at) for fact in told_facts(cut)]
     if not is_talk and "columns" not in properties:
         relations += fields.line_facts(cut, places, at)
         relations += fields.table_facts(cut, places)
+    if told:  # the owner's own word, wherever it was said
+        relations = [replace(fact, by_place=False) for fact in relations]
+        relations += [_with_mood(text, fact, at) for fact in told_facts(cut)]
     relations += tasks.task_facts(cut)
     relations += tasks.inline_facts(cut, places.note)
     if first:

@@ -23,6 +23,7 @@ from memory.text.words import EVENT_RECURS, EVENT_TIME
 
 _KEY_WORDS = 5
 _VALUE_WORDS = 12
+LEAST_KEYS = 0.75  # share of the lines of a record that have other keys
 
 _FIELD = re.compile(
     r"(?P<mark>\*\*|__|\*|_)?(?P<key>(?:\[\[)?[^\W\d_][^:：|`\n]{0,60}?)"
@@ -65,26 +66,29 @@ def _plain(value: object) -> str:
 
 
 class Field(NamedTuple):
-    """A `key` and its value, at [start, end), of a line."""
+    """A `key` and its value, at [start, end), of a line. `is_marked`: with "::", which nothing else is written with."""
 
     key: str
     start: int
     end: int
     line: Line
+    is_marked: bool
 
 
 def line_facts(passage: Passage, places: Places, written: datetime | None) -> Iterator[ExtractedRelation]:
     """The facts of the fields of a passage: those of a record, half of whose values at least are values by their form,
-    and single ones with such a value. Where a key comes twice the lines are items of a list."""
+    and single ones with such a value. Where many keys come again the lines are items of a list, or a conversation."""
     text = passage.text
     for run in _runs(passage):
-        if len({field.key.lower() for field in run}) < len(run):
+        counts = Counter(field.key.lower() for field in run)
+        if len(run) > 1 and len(counts) <= LEAST_KEYS * len(run):
             continue
         read = [(field, read_values(text, field.start, field.end, written)) for field in run]
         values = sum(_is_value(text, field_values[0]) for _, field_values in read)
         for field, field_values in read:
             place = places.find(field.line)
-            if place is None or not (2 * values >= len(run) > 1 or _is_value(text, field_values[0])):
+            is_field = field.is_marked or 2 * values >= len(run) > 1 or _is_value(text, field_values[0])
+            if place is None or not is_field:
                 continue
             for valid in field_values:
                 value = clean(text[valid.start : valid.end])
@@ -97,7 +101,7 @@ def line_facts(passage: Passage, places: Places, written: datetime | None) -> It
                     valid_from=valid.valid_from,
                     valid_to=valid.valid_to,
                     by_place=True,
-                    single=len(field_values) == 1,
+                    single=len(field_values) == 1 and counts[field.key.lower()] == 1,
                 )
 
 
@@ -136,7 +140,7 @@ def read_field(text: str, line: Line) -> Field | None:
     whole = match["value"]
     if not 0 < len(value.split()) <= _VALUE_WORDS or _NO_VALUE.match(whole) or len(sentences(whole)) > 1:
         return None
-    return Field(key, start, end, line)
+    return Field(key, start, end, line, "::" in text[match.end("key") : match.start("value")])
 
 
 def find_things(text: str) -> frozenset[str]:

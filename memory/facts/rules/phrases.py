@@ -71,8 +71,10 @@ def names_log_entry(heading: str) -> bool:
     rest = heading
     for date in reversed([*find_dates(heading, short_years=True, compact=True)]):
         rest = f"{rest[: date.start]} {rest[date.end :]}"
-    rest = _version_anywhere().sub(" ", _weekday().sub(" ", rest))
-    return rest != heading and not any(letter.isalpha() for letter in rest)
+    rest = _version_anywhere().sub(" ", rest)
+    if rest == heading:  # without them only a weekday in full: "Me" is no Mercredi
+        return heading.strip(" .").lower() in time_numbers("weekdays")
+    return not any(letter.isalpha() for letter in _weekday().sub(" ", rest))
 
 
 def _is_date(value: str) -> bool:

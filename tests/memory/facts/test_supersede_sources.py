@@ -158,3 +158,31 @@ def test_what_is_to_come_ends_nothing_before(reading: Memory) -> None:
     )
     for at, places in (("2021-01-01", []), ("2090-01-01", ["lives in Bonn"]), ("2092-01-01", ["lives in Oslo"])):
         assert held(reading, "me", as_of=day(at)) == places
+
+
+def note(memory: Memory, path: str, at: str, text: str) -> None:
+    """A note of a title that its file need not have."""
+    memory.remember_many([Document(path, text, title="Mill", kind="file", at=day(at))])
+
+
+def test_notes_of_one_title_replace_nothing_and_wait_for_the_person(reading: Memory) -> None:
+    note(reading, "/n/a.md", "2026-01-05", "Warden: Ann Sedge")
+    note(reading, "/n/b.md", "2026-06-05", "Warden: Tom Skua")
+    note(reading, "/other/c.md", "2026-07-05", "Warden: Ida Holm")
+    assert held(reading, "Mill") == ["warden Ann Sedge", "warden Ida Holm", "warden Tom Skua"]
+    (pair,) = reading.revisions()
+    assert (pair.relation, pair.old.objects[1], pair.new.objects[1]) == ("contradicts", "Ann Sedge", "Tom Skua")
+    reading.settle(pair.id, "old")
+    assert held(reading, "Mill") == ["warden Ann Sedge", "warden Ida Holm"]
+
+
+def test_a_newer_version_of_a_document_replaces_the_values_of_the_older_ones(reading: Memory) -> None:
+    for path, at, rate in (
+        ("/n/r v3.md", "2026-03-01", 3),
+        ("/n/r.md", "2026-01-01", 1),
+        ("/n/r v2.md", "2026-02-01", 2),
+    ):
+        reading.remember_many([Document(path, f"Rate: {rate}", title="Rates", kind="file", at=day(at))])
+    assert held(reading, "Rates") == ["rate 3"]
+    assert [fact.objects[1] for fact in past(reading, "Rates")] == ["1", "2", "3"]
+    assert {row.relation for row in reading.revisions()} == {"supersedes"}
