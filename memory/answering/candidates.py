@@ -374,7 +374,7 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     """
     if a.newness == b.newness:
         return False
-    if _split_field(a.sentence)[0] and _split_field(b.sentence)[0]:
+    if _split_field(a)[0] and _split_field(b)[0]:
         return _same_field(a, b)
     if not same_kind(a.values - b.values, b.values - a.values):
         return False
@@ -388,7 +388,7 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
 
 def _same_field(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     """Whether both are the same field of one subject, with values of one kind that are not the same."""
-    (key, value), (other_key, other_value) = (_split_field(line.sentence) for line in (a, b))
+    (key, value), (other_key, other_value) = _split_field(a), _split_field(b)
     if not key or key != other_key or same_value(value, other_value) or not _same_subject(a.episode, b.episode):
         return False
     if value_kind(value) != value_kind(other_value):
@@ -396,10 +396,12 @@ def _same_field(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     return value_kind(value) != "word" or (is_name(value) and is_name(other_value))
 
 
-def _split_field(sentence: str) -> tuple[str, str]:
-    """The key, in lower case, and the value of a field; "" for a sentence that is none."""
-    before, _, value = sentence.rpartition(": ")
-    return clean(_BEFORE_KEY.split(before)[-1]).casefold(), clean(value)
+def _split_field(line: AnswerCandidate) -> tuple[str, str]:
+    """The key, in lower case, and the value of a field; "" for a sentence that is none, as for what somebody said."""
+    before, _, value = line.sentence.rpartition(": ")
+    key = clean(_BEFORE_KEY.split(before)[-1]).casefold()
+    speakers = (line.place.speaker.casefold(), (line.episode.speaker or "").casefold())
+    return ("" if key in speakers else key), clean(value)
 
 
 def _same_subject(one: Episode, other: Episode) -> bool:
