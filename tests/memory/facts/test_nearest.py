@@ -28,7 +28,9 @@ def test_a_fact_is_compared_with_the_nearest_whatever_its_subject_is_called(fres
     told(fresh, "2024-01-01", "We pay 690 for the flat.", "the flat", "costs", "690 euros a month")
     told(fresh, "2024-01-02", "Bo plays the cello.", "Bo", "plays", "cello")
     (flat,) = [one.id for one in fresh.facts("the flat")]
-    pairs = told(fresh, "2025-01-01", "The landlord wants 735 now for the flat.", "Ana", "pays rent", "735 euros a month")
+    pairs = told(
+        fresh, "2025-01-01", "The landlord wants 735 now for the flat.", "Ana", "pays rent", "735 euros a month"
+    )
     (pair,) = [pair for pair in pairs if pair[0] == flat]
     fresh.knowledge.apply_decisions([Decision(*pair, "supersedes", 0.9, "wants 735 now")], "m")
     assert held(fresh, "the flat") == []
