@@ -400,8 +400,7 @@ def _split_field(line: AnswerCandidate) -> tuple[str, str]:
     """The key, in lower case, and the value of a field; "" for a sentence that is none, as for what somebody said."""
     before, _, value = line.sentence.rpartition(": ")
     key = clean(_BEFORE_KEY.split(before)[-1]).casefold()
-    speakers = (line.place.speaker.casefold(), (line.episode.speaker or "").casefold())
-    return ("" if key in speakers else key), clean(value)
+    return ("" if key == (line.episode.speaker or "").casefold() else key), clean(value)
 
 
 def _same_subject(one: Episode, other: Episode) -> bool:
