@@ -13,8 +13,8 @@ from itertools import islice
 
 from memory.errors import InvalidInputError
 from memory.facts.extraction import NOTHING_EXTRACTED
-from memory.facts.rules.extract import extract_by_rules
-from memory.facts.rules.fields import find_things
+from memory.facts.rules.extract import NO_HEADINGS, extract_by_rules
+from memory.facts.rules.fields import find_headings
 from memory.ingest.chunk import Draft, chunk_document, title_of
 from memory.ingest.masking import Masker
 from memory.nouns import TOLD, Document
@@ -91,7 +91,7 @@ class Drafting:
     def episodes(self) -> Iterator[Draft]:
         """In order; to be taken once."""
         document = self._document
-        things = find_things(document.text) if self._rules else frozenset[str]()
+        headings = find_headings(document.text, title_of(document)) if self._rules else NO_HEADINGS
         line_maps = _LineMaps(document)
         cut = chunk_document(document, self._settings)
         if self._most is not None and len(cut) > self._most:
@@ -107,13 +107,13 @@ class Drafting:
             if self._rules:
                 found = extract_by_rules(
                     draft.text, draft.title, draft.at, draft.speaker or document.speaker, document.properties,
-                    not self._hashes, chat=bool(document.turns), spans=spans, things=things,
+                    not self._hashes, chat=bool(document.turns), spans=spans, headings=headings,
                     told=document.reader == TOLD,
                 )  # fmt: skip
             words = [draft.title, draft.text, draft.speaker or ""]
             if document.parts:  # the same words of another time are another episode
                 words.append(draft.at.isoformat() if draft.at else "")
-            if things:  # what stands under each is told of it
+            if headings.records:  # what stands under each is told of it
                 words.append("things")
             digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
             self._hashes.append(digest)

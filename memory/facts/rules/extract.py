@@ -14,11 +14,13 @@ from memory.facts.attributes import FAMILY, attribute_of, is_about_owner, person
 from memory.facts.extraction import NOTHING_EXTRACTED, OWNER, ExtractedObject, ExtractedRelation, Extraction
 from memory.facts.rules import fields, people, tasks
 from memory.facts.rules.passages import Span, is_chat, passage
-from memory.facts.rules.places import Places
+from memory.facts.rules.places import Headings, Places
 from memory.facts.rules.telling import told_facts
 from memory.facts.rules.validity import read_begin
 from memory.nouns import SOURCE_CODE, Modality
 from memory.text.languages import alternatives
+
+NO_HEADINGS = Headings()
 
 
 def extract_by_rules(
@@ -31,18 +33,18 @@ def extract_by_rules(
     *,
     chat: bool = False,
     spans: Sequence[Span] | None = None,
-    things: frozenset[str] = frozenset(),
+    headings: Headings = NO_HEADINGS,
     told: bool = False,
 ) -> Extraction:
     """The facts of one episode. `title` is its note's title and headings, `at` when it was written, `speaker` who wrote
     it if it was not the owner; `properties` of the source are asserted by its `first` episode only. `spans` are its
-    sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `things`: the headings of the
-    note that are each a record. `told`: the owner said it to this program."""
+    sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `headings`: what those of
+    the note are. `told`: the owner said it to this program."""
     if SOURCE_CODE in properties:  # its words are about what it does
         return NOTHING_EXTRACTED
     of_owner = is_about_owner(title) and not speaker
     cut = passage(text, speaker, properties, first, chat, spans)
-    places = Places(cut, "" if speaker and is_about_owner(title) else title, things, of_owner)
+    places = Places(cut, "" if speaker and is_about_owner(title) else title, headings, of_owner)
     is_talk = chat or is_chat(text)
     relations = [*fields.property_facts(places.note, properties)] if first and not is_talk else []
     if not is_talk and "columns" not in properties:

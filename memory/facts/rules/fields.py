@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.passages import Line, Passage, read_lines
 from memory.facts.rules.phrases import Span, clean, is_name, trim, value_kind
-from memory.facts.rules.places import Places
+from memory.facts.rules.places import Headings, Places
 from memory.facts.rules.tasks import HEADLINE, PLANNED
 from memory.facts.rules.validity import ValidValue, read_values
 from memory.text.languages import word_set
@@ -143,23 +143,32 @@ def read_field(text: str, line: Line) -> Field | None:
     return Field(key, start, end, line, "::" in text[match.end("key") : match.start("value")])
 
 
-def find_things(text: str) -> frozenset[str]:
-    """The headings of a note that are each a record: those of the first level, where there are several that are no
-    tasks; else those with the same keys, as in an address book: two keys at least come below several of them, no field
-    is outside, and all are of one level."""
+def find_headings(text: str, title: str) -> Headings:
+    """What the headings of a note are. Those of the first level are records, as in an address book, where the note is
+    called as one of several or a key comes below more than one; those of another level where they have two keys or more
+    in common, and no field is outside."""
     if text.count("\n#") + text.startswith("#") < 2:
-        return frozenset()
+        return Headings()
     keys: dict[str, set[str]] = defaultdict(set)
     headings: dict[int, set[str]] = defaultdict(set)
+    chapter_keys: dict[str, set[str]] = defaultdict(set)
     for line in read_lines(text):
         if line.heading and not HEADLINE.match(text, line.start, line.end):
             headings[line.heading].add(line.section or line.chapter)
         elif field := read_field(text, line):
             keys[line.section].add(field.key.lower())
-    if len(chapters := headings.pop(1, set())) > 1:
-        return frozenset(chapters)
-    shared = [key for key, number in Counter(key for of in keys.values() for key in of).items() if number > 1]
-    return frozenset(keys) if len(shared) > 1 and len(headings) == 1 and "" not in keys else frozenset()
+            chapter_keys[line.chapter].add(field.key.lower())
+    if len(chapters := frozenset(headings.pop(1, set()))) > 1:
+        is_called_so = clean(title).casefold() in {clean(chapter).casefold() for chapter in chapters}
+        return Headings(records=chapters) if is_called_so or _shared(chapter_keys) else Headings(sections=chapters)
+    is_record = len(headings) == 1 and "" not in keys and len(_shared(keys)) > 1
+    return Headings(records=frozenset(keys)) if is_record else Headings()
+
+
+def _shared(keys: Mapping[str, set[str]]) -> list[str]:
+    """The keys that come below several headings."""
+    counts = Counter(key for below in keys.values() for key in below)
+    return [key for key, number in counts.items() if number > 1]
 
 
 # Tables ---------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ or an event. Below another heading the heading is part of the key: "vet phone". 
 a version is an entry of a log, and is the subject of nothing.
 """
 
-from functools import lru_cache
 from typing import NamedTuple
 
 from memory.facts.extraction import OWNER
@@ -25,15 +24,22 @@ class FactPlace(NamedTuple):
         return f"{self.section} {key}" if self.section else key
 
 
-class Places:
-    """The places of a passage. `title` is its note's title and headings, `things` the headings of the note that are
-    each a record (`fields.find_things`)."""
+class Headings(NamedTuple):
+    """What the headings of a note are: `records`, each of which is a subject, and `sections` of the first level, which
+    qualify the keys below them."""
 
-    def __init__(self, passage: Passage, title: str, things: frozenset[str], is_about_owner: bool) -> None:
+    records: frozenset[str] = frozenset()
+    sections: frozenset[str] = frozenset()
+
+
+class Places:
+    """The places of a passage. `title` is its note's title and headings, `headings` what those of the whole note are
+    (`fields.find_headings`)."""
+
+    def __init__(self, passage: Passage, title: str, headings: Headings, is_about_owner: bool) -> None:
         name, _ = split_version(title.split(" › ")[0])
         self._note = OWNER if is_about_owner else "" if names_log_entry(name) else clean(name)
-        self._things = things
-        self._has_chapters = clean(name).casefold() in _fold(things)
+        self._headings = headings
         self._events = {
             line.section for line in passage.lines if EVENT_TIME.match(passage.text, line.start, line.end)
         } - {""}
@@ -46,17 +52,11 @@ class Places:
     def find(self, line: Line) -> FactPlace | None:
         """The place of a line; None in an entry of a log."""
         section, chapter = clean(line.section), clean(line.chapter)
-        if line.section in self._events or line.section in self._things:
+        if line.section in self._events or line.section in self._headings.records:
             return FactPlace(section, "")
         if names_log_entry(section) or names_log_entry(chapter):
             return None
-        subject = self._note
-        if line.chapter in self._things:
-            subject, section = (chapter, section) if self._has_chapters else (subject, section or chapter)
+        subject = chapter if line.chapter in self._headings.records else self._note
+        if line.chapter in self._headings.sections:
+            section = section or chapter
         return FactPlace(subject, "" if section.casefold() == subject.casefold() else section) if subject else None
-
-
-@lru_cache(maxsize=1)
-def _fold(things: frozenset[str]) -> frozenset[str]:
-    """The names of the things of a note: once for all its episodes, since a note may have as many headings as words."""
-    return frozenset(clean(thing).casefold() for thing in things)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from memory.facts.extraction import OWNER, ExtractedRelation
 from memory.facts.rules.extract import extract_by_rules
-from memory.facts.rules.fields import find_things
+from memory.facts.rules.fields import find_headings
 from memory.facts.rules.phrases import names_log_entry, value_kind
+from memory.facts.rules.places import Headings
 from memory.text.sentences import sentences
 
 WRITTEN = datetime(2024, 3, 6, 9, tzinfo=UTC)  # a Wednesday
@@ -141,7 +142,7 @@ def test_versions_of_a_document_are_one_subject() -> None:
 
 
 def told_of(text: str, title: str) -> set[tuple[str, str, str]]:
-    extraction = extract_by_rules(text, title, WRITTEN, None, {}, True, things=find_things(text))
+    extraction = extract_by_rules(text, title, WRITTEN, None, {}, True, headings=find_headings(text, title))
     return {(fact.subject, fact.predicate, fact.object) for fact in extraction.relations}
 
 
@@ -151,6 +152,12 @@ def test_a_note_of_several_chapters_has_a_subject_for_each() -> None:
         ("Oma Helga", "Telefon", "0341 5566"), ("Onkel Dieter", "Arbeit Telefon", "0345 99881"),
     }  # fmt: skip
     assert told_of("# Paul Berger\nPhone: 0341 111\n", "Paul") == {("Paul", "Phone", "0341 111")}
+    assert told_of("# Vet\nPhone: 0341 111\n\n# Kennel\nPhone: 0341 222\n", "Bosun") == {
+        ("Vet", "Phone", "0341 111"), ("Kennel", "Phone", "0341 222"),
+    }  # fmt: skip
+    assert told_of("# Vet\nPhone: 0341 111\n\n# Feed\nBrand: Orion\n", "Bosun") == {
+        ("Bosun", "Vet Phone", "0341 111"), ("Bosun", "Feed Brand", "Orion"),
+    }  # fmt: skip
     code = "# Boiler\n\n```\n# pressure\n```\nPressure: 1.5 bar\n"
     assert told_of(code, "Boiler") == {("Boiler", "Pressure", "1.5 bar")}
 
@@ -173,10 +180,10 @@ def test_the_headings_of_the_whole_note_are_worked_out_once_for_all_its_passages
     calls = []
     for count in (10, 1000):
         text = "".join(f"# Part {count}-{number}\nColour: red {number}\n" for number in range(count))
-        things, passage = find_things(text), text[:100]
+        headings, passage = find_headings(text, "Parts"), text[:100]
 
-        def read(passage: str = passage, things: frozenset[str] = things) -> None:
-            extract_by_rules(passage, "Parts", WRITTEN, None, {}, False, things=things)
+        def read(passage: str = passage, headings: Headings = headings) -> None:
+            extract_by_rules(passage, "Parts", WRITTEN, None, {}, False, headings=headings)
 
         read()
         calls.append(count_calls(read))
