@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -59,10 +60,12 @@ def read(path: Path, data: bytes) -> list[Document]:
             text.note(f"only the first {MAX_PAGES:,} of {len(file):,} pages were read")
         stated = file.get_metadata_dict()
     properties = {key.lower(): stated.get(key, "") for key in ("Author", "Subject", "Keywords")}
-    document = text.close(stated.get("Title") or None, parse_pdf_date(stated.get("CreationDate", "")), properties)
+    document = text.close(None, parse_pdf_date(stated.get("CreationDate", "")), properties)
     if not document.text:
         raise Unreadable(NO_TEXT)
-    return [document]
+    title = " ".join(stated.get("Title", "").split())
+    is_in_text = title and title.casefold() in " ".join(document.text.split()).casefold()
+    return [replace(document, title=title) if is_in_text else document]  # else the program wrote it that made the file
 
 
 def _text_of(file: Any, index: int) -> str:

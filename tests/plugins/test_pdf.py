@@ -27,7 +27,7 @@ REPORT = make_pdf(
 def test_a_report_has_pages_headings_title_and_date(read: Read) -> None:
     found = read("report.pdf", REPORT)
     (report,) = found
-    assert report.title == "Harbour 2026" and report.properties == {"author": "Ada"}
+    assert report.title == "Harbour report" and report.properties == {"author": "Ada"}
     assert report.at is not None and report.at.isoformat() == "2026-03-02T10:15:00+01:00"
     assert "# Harbour report\n\nThe harbour is dredged every second\nspring by the owners of the boats." in report.text
     assert "# What is left\n\nThe crane" in report.text  # a heading that the page itself does not show
