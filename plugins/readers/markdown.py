@@ -1,7 +1,7 @@
 """Markdown notes with frontmatter, of Obsidian and Logseq too. Tags and wikilinks in the text stay where they are."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from plugins.readers import Reader, frontmatter, logseq, obsidian
 from plugins.readers.chat_lines import turns_of
 from plugins.readers.decode import text_of
 
-DATE_KEYS = ("date", "created", "day", "when", "published", "updated", "modified")  # the first that is a date wins
+WRITTEN_KEYS = ("date", "published", "updated", "modified", "last-modified", "lastmod")  # the first date wins
+BEGUN_KEYS = ("created", "date-created", "created-at")
 
 _BODY = re.compile(r" {0,3}(?:```|~~~)|(?!\s*(?:[#<!\[]|[*_-]+\s*$)).*\w")  # no tag, picture, link or rule
 _HEADING = re.compile(r" {0,3}#[ \t]+(\S.*)")
@@ -61,9 +62,18 @@ def first_heading(text: str) -> str | None:
 
 
 def date_of(properties: Mapping[str, Any]) -> datetime | None:
-    """The event date in the properties of a note."""
-    by_key = {key.lower(): value for key, value in properties.items()}
-    values = (by_key.get(key) for key in DATE_KEYS)
+    """When the properties of a note say that it was written."""
+    return _first_date(properties, WRITTEN_KEYS)
+
+
+def begun_date(properties: Mapping[str, Any]) -> datetime | None:
+    """When the properties of a note say that it was begun."""
+    return _first_date(properties, BEGUN_KEYS)
+
+
+def _first_date(properties: Mapping[str, Any], keys: Sequence[str]) -> datetime | None:
+    by_key = {key.lower().replace("_", "-").replace(" ", "-"): value for key, value in properties.items()}
+    values = (by_key.get(key) for key in keys)
     return next((at for value in values if isinstance(value, str) and (at := parse_date(value))), None)
 
 
