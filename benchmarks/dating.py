@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     plugins = manager.load()
-    results, all_rows = [], {"manifest": [], "lost": []}
+    results: list[dict[str, Any]] = []
+    all_rows: dict[str, list[dict[str, Any]]] = {"manifest": [], "lost": []}
     for persona in lifelog.find_personas(options.data):
         result: dict[str, Any] = {"set": persona.name}
         for times, rows in all_rows.items():

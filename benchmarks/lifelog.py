@@ -93,7 +93,7 @@ def load(persona: Path, times: str = "manifest") -> tuple[list[File], list[dict[
         if not path.is_file():
             raise command.DataError(f"{persona / MANIFEST} names {path}, which is not there.")
         is_copied = times == "lost" or day is None
-        files.append(File(path, time.time_ns() if is_copied else _noon_ns(day), is_copied))
+        files.append(File(path, time.time_ns() if times == "lost" or day is None else _noon_ns(day), is_copied))
     questions = list(data.read_rows(persona / QUESTIONS, QUESTION))
     for question in questions:
         _day(question.get("as_of"), persona / QUESTIONS)

@@ -23,8 +23,8 @@ class ReaderDiedError(Exception):
 @dataclass(frozen=True, slots=True)
 class OpenFile:
     """A file that is open at `descriptor`, with the name, `size` in bytes and reader it has; `tags` are those that its
-    documents get besides their own. `known`: the hashes of documents in it, by uri; these need not be read again. The time
-    of one that `is_copied` does not tell when it was written."""
+    documents get besides their own. `known`: the hashes of documents in it, by uri; these need not be read again. The
+    time of one that `is_copied` does not tell when it was written."""
 
     descriptor: int
     path: Path

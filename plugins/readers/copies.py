@@ -1,7 +1,7 @@
 """Whether the time of a file tells when it was written, or only when the file was copied.
 
-A clone, an unpacked archive or a restored folder gives all its files times of one short burst, or one and the same time.
-Who writes notes writes them minutes or days apart.
+A clone, an unpacked archive or a restored folder gives all its files times of one short burst, or one and the same
+time. Who writes notes writes them minutes or days apart.
 """
 
 from __future__ import annotations

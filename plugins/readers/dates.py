@@ -24,10 +24,8 @@ _LABEL = re.compile(rf"^\W*(?:{alternatives('file_dates', 'label')})\b\W*", _I)
 _FIELD = re.compile(r"[^\W\d_][\w -]{0,30}:(?!/)")
 _WEEKDAY = rf"(?:{alternatives('file_dates', 'weekday')})\w{{0,6}}\.?,?\s+(?:the\s+|den\s+|le\s+)?"
 _WRAPPED = 60  # a line at least this long goes on in the next one
-_BEGIN = re.compile(
-    rf"[*_\[(<]*(?:(?:{alternatives('file_dates', 'added')})\b(?:\s+(?:from|of|on|vom))?[\s:(\[]*)?(?:{_WEEKDAY})?[*_]*",
-    _I,
-)
+_ADDED = rf"(?:{alternatives('file_dates', 'added')})\b(?:\s+(?:from|of|on|vom))?[\s:(\[]*"
+_BEGIN = re.compile(rf"[*_\[(<]*(?:{_ADDED})?(?:{_WEEKDAY})?[*_]*", _I)
 _ENDS_WITH_WEEKDAY = re.compile(rf"(?:^|[^\w])({_WEEKDAY})[*_]*$", _I)
 _PLACE = re.compile(
     rf"[*_]*[^\W\d_a-z][\w.()'/-]*(?: [^\W\d_a-z(][\w.()'/-]*| \([^\W\d_a-z][\w.]*\)){{0,2}},\s+"
@@ -150,7 +148,7 @@ def _date_between_marks(line: str) -> Iterator[datetime]:
 
 
 def _split_at_date(line: str) -> tuple[datetime | None, str, str]:
-    """The only date of a line, and what stands before and behind it and its weekday; None if it has none, or several."""
+    """The only date of a line, and what stands before and behind it and its weekday; None if it has not just one."""
     dates = [*full_dates(line)]
     if len(dates) != 1:
         return None, "", ""

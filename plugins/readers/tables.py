@@ -36,7 +36,8 @@ def convert_table(found: Iterable[Row], columns: Sequence[str] = (), note: str =
 
 
 class _Table:
-    """The rows that are not blank, each with its number: the first MAX_ROWS. `count` is how many there are; of a wide one (`is_wide`), a cell more than is shown. The `header` is no row."""
+    """The rows that are not blank, each with its number: the first MAX_ROWS. `count` is how many there are; of a wide
+    one (`is_wide`), a cell more than is shown. The `header` is no row."""
 
     def __init__(self, found: Iterable[Row], columns: Sequence[str] = ()) -> None:
         self.header = [*columns]
