@@ -62,7 +62,7 @@ from memory.store import relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
 from memory.text.predicates import contains_value
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
@@ -246,7 +246,7 @@ def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate |
     """What the note of a line said in its place until it was edited, the latest; None if it always said the same."""
     replaced = relations.replaced_by(state.conn, [line.thesis_id, *(fact.relation.id for fact in line.facts)])
     for old, words in state.find_former(replaced, {line.episode.source.id}):
-        if old.valid_to is None or to_ms(old.valid_to) <= state.found.time_ms:
+        if old.valid_to is None or to_wall(old.valid_to) <= state.found.time_ms:
             until = f" (until {old.until or old.valid_to.date()})" if old.valid_to is not None else ""
             return replace(words, shown=f"{words.shown}{until}")
     return None

@@ -130,12 +130,13 @@ def _date_of_title(line: str) -> Iterator[datetime]:
         return
     is_last = holds_no_word(after) and not after.strip("*_)]> ")
     if holds_no_word(before):
-        fits = is_heading or _APART.match(after)
+        fits = is_heading or _APART.match(after) is not None
     elif is_last:
-        fits = _SET_OFF.search(before) or (is_heading and before.endswith(" ") and ")" not in after)
+        is_set_off = _SET_OFF.search(before) is not None
+        fits = is_set_off or (is_heading and before.endswith(" ") and ")" not in after)
         fits = fits and len(before.split()) <= _TITLE_WORDS
     else:
-        fits = _SET_OFF_INSIDE.search(before) and _APART.match(after)
+        fits = _SET_OFF_INSIDE.search(before) is not None and _APART.match(after) is not None
     if fits:
         yield at
 
