@@ -302,6 +302,11 @@ def titling_objects(found: RetrievalResult, episode: int) -> list[int]:
     return titling
 
 
+def begins_after(fact: Relation, at: int) -> bool:
+    """Whether a fact is not valid yet at a time (wall ms)."""
+    return fact.valid_from is not None and fact.valid_from > at
+
+
 def holds_at(fact: Relation, at: int) -> bool:
     """Whether a fact's valid time holds a time (ms UTC)."""
     start = NO_TIME if fact.valid_from is None else fact.valid_from
@@ -349,8 +354,10 @@ def describe_time(fact: Relation, episode: Episode, start: int, quote: str, writ
     With `written`, what only stands in a note of some day is known to have held then."""
     parts = ["planned"] if fact.modality == "plan" else []
     if fact.valid_from is not None:
-        is_note = written and fact.valid_from == to_wall(episode.at)
-        parts.append(f"{'as of' if is_note else 'since'} {show_day(fact.valid_from, episode, start, quote)}")
+        told = to_wall(episode.at)
+        is_later = told is not None and fact.valid_from > told
+        word = "as of" if written and fact.valid_from == told else "from" if is_later else "since"
+        parts.append(f"{word} {show_day(fact.valid_from, episode, start, quote)}")
     if fact.valid_to is not None:
         parts.append(f"until {show_day(fact.valid_to, episode, start, quote)}")
     return parts
