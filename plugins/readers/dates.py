@@ -6,14 +6,26 @@ else. A time without a zone is the machine's local time, a day is its midnight.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from memory.text.languages import alternatives
-from memory.time.dates import STAMP, date_at, full_dates, local_day, moment_of, parse_stamp, parse_week_or_month
+from memory.time.dates import (
+    STAMP,
+    date_at,
+    full_dates,
+    local_day,
+    moment_of,
+    parse_date,
+    parse_stamp,
+    parse_week_or_month,
+)
 
+WRITTEN_KEYS = ("date", "published", "updated", "modified", "last-modified", "lastmod")  # the first date wins
+BEGUN_KEYS = ("created", "date-created", "created-at")
 OPENING_LINES = 3  # lines with text that may carry the date of the whole
 _HEAD_LINES = 12  # of a head of fields, "From: ..."
 _LINE_CHARS = 300  # of each of them
@@ -55,6 +67,22 @@ def find_written_date(path: Path, title: str, text: str, file_time: datetime | N
         ((at, now) for at in _in_folders(path)),
     )
     return next((at for at, end in found if at <= end + timedelta(days=1) and at <= now), None)
+
+
+def date_of(properties: Mapping[str, Any]) -> datetime | None:
+    """When the properties of a note say that it was written."""
+    return _first_date(properties, WRITTEN_KEYS)
+
+
+def begun_date(properties: Mapping[str, Any]) -> datetime | None:
+    """When the properties of a note say that it was begun."""
+    return _first_date(properties, BEGUN_KEYS)
+
+
+def _first_date(properties: Mapping[str, Any], keys: Sequence[str]) -> datetime | None:
+    by_key = {key.lower().replace("_", "-").replace(" ", "-"): value for key, value in properties.items()}
+    values = (by_key.get(key) for key in keys)
+    return next((at for value in values if isinstance(value, str) and (at := parse_date(value))), None)
 
 
 def find_month(path: Path) -> datetime | None:

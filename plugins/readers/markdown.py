@@ -1,20 +1,15 @@
 """Markdown notes with frontmatter, of Obsidian and Logseq too. Tags and wikilinks in the text stay where they are."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from memory.nouns import Document
-from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, frontmatter, logseq, obsidian
 from plugins.readers.chat_lines import turns_of
+from plugins.readers.dates import date_of
 from plugins.readers.decode import text_of
-
-WRITTEN_KEYS = ("date", "published", "updated", "modified", "last-modified", "lastmod")  # the first date wins
-BEGUN_KEYS = ("created", "date-created", "created-at")
 
 _BODY = re.compile(r" {0,3}(?:```|~~~)|(?!\s*(?:[#<!\[]|[*_-]+\s*$)).*\w")  # no tag, picture, link or rule
 _HEADING = re.compile(r" {0,3}#[ \t]+(\S.*)")
@@ -59,22 +54,6 @@ def first_heading(text: str) -> str | None:
         if _BODY.match(line):
             return line.strip() if _UNDERLINE.match(next(lines, "")) else None
     return None
-
-
-def date_of(properties: Mapping[str, Any]) -> datetime | None:
-    """When the properties of a note say that it was written."""
-    return _first_date(properties, WRITTEN_KEYS)
-
-
-def begun_date(properties: Mapping[str, Any]) -> datetime | None:
-    """When the properties of a note say that it was begun."""
-    return _first_date(properties, BEGUN_KEYS)
-
-
-def _first_date(properties: Mapping[str, Any], keys: Sequence[str]) -> datetime | None:
-    by_key = {key.lower().replace("_", "-").replace(" ", "-"): value for key, value in properties.items()}
-    values = (by_key.get(key) for key in keys)
-    return next((at for value in values if isinstance(value, str) and (at := parse_date(value))), None)
 
 
 @hookimpl

@@ -21,6 +21,7 @@ from memory.nouns import Document
 from memory.time.dates import with_local_zone
 from plugins.readers import frontmatter
 from plugins.readers.dates import (
+    begun_date,
     find_month,
     find_written_date,
     holds_no_word,
@@ -28,7 +29,6 @@ from plugins.readers.dates import (
     leading_date,
     trailing_date,
 )
-from plugins.readers.markdown import begun_date
 
 Parts = tuple[tuple[int, datetime | None], ...]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
@@ -12,6 +13,7 @@ import pytest
 from memory import Memory
 from memory.nouns import Answer, Document
 from memory.protocols import Embedder
+from memory.store.schema import WALL_TIMES, keep_wall_times
 from memory.time.timestamps import from_wall, to_ms, to_wall, wall_of
 
 Move = Callable[[str], None]
@@ -54,6 +56,21 @@ def test_an_instant_is_shown_in_the_zone_in_which_it_is_read(move: Move) -> None
     assert wall_of(to_ms(instant)) == to_wall(instant)
     other = instant.astimezone(timezone(timedelta(hours=13)))
     assert from_wall(to_wall(other)).isoformat()[:13] == "2026-03-20T17"  # as in the head of a mail from there
+
+
+def test_a_memory_from_before_gets_the_times_that_the_clock_showed(move: Move) -> None:
+    move("Pacific/Auckland")
+    midnight = datetime(2026, 3, 20).astimezone()
+    conn = sqlite3.connect(":memory:")
+    for table, columns in WALL_TIMES.items():
+        conn.execute(f"CREATE TABLE {table}({', '.join(columns)})")
+        conn.execute(f"INSERT INTO {table}({columns[0]}) VALUES (?)", (to_ms(midnight),))
+    conn.execute("CREATE TABLE journal(field TEXT, old TEXT, new TEXT)")
+    conn.execute("INSERT INTO journal VALUES ('valid_to', '', ?), ('t_expired', NULL, '5')", (str(to_ms(midnight)),))
+    keep_wall_times(conn)
+    for table, columns in WALL_TIMES.items():
+        assert conn.execute(f"SELECT {columns[0]} FROM {table}").fetchall() == [(to_wall(midnight),)]
+    assert conn.execute("SELECT old, new FROM journal").fetchall() == [("", str(to_wall(midnight))), (None, "5")]
 
 
 def test_a_day_is_found_and_shown_wherever_the_memory_is_opened(move: Move, tmp_path: Path, static: Embedder) -> None:
