@@ -41,10 +41,12 @@ QUESTION: dict[str, type] = {"id": str, "question": str, "type": str, "accept": 
 
 
 class File(NamedTuple):
-    """A file of a persona, and when it was last written (ns): on its day in the manifest, or today if that is lost."""
+    """A file of a persona, and when it was last written (ns): on its day in the manifest, or today if that is lost, as
+    of a file that `is_copied`."""
 
     path: Path
     mtime_ns: int
+    is_copied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ def load(persona: Path, times: str = "manifest") -> tuple[list[File], list[dict[
         path, day = persona / row["path"], _day(row["date"], persona / MANIFEST)
         if not path.is_file():
             raise command.DataError(f"{persona / MANIFEST} names {path}, which is not there.")
-        files.append(File(path, time.time_ns() if times == "lost" or day is None else _noon_ns(day)))
+        is_copied = times == "lost" or day is None
+        files.append(File(path, time.time_ns() if times == "lost" or day is None else _noon_ns(day), is_copied))
     questions = list(data.read_rows(persona / QUESTIONS, QUESTION))
     for question in questions:
         _day(question.get("as_of"), persona / QUESTIONS)
@@ -147,7 +150,7 @@ def read(plugins: Plugins, file: File) -> list[Document]:
     written = os.stat_result((*there[:8], file.mtime_ns // 10**9, there[9]), {"st_mtime_ns": file.mtime_ns})
     try:
         reader = plugins.reader_for(file.path, there.st_size)
-        found = documents(reader, file.path, file.path.read_bytes(), written)
+        found = documents(reader, file.path, file.path.read_bytes(), written, file.is_copied)
         location = file.path.as_posix().rpartition("/files/")[2]
         return [replace(document, location=location) for document in found]
     except Unreadable as error:

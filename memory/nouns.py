@@ -113,6 +113,8 @@ class Document:
 
 
 STAMP_SECONDS = 1  # between a file's date and its time stamp, if the one was made of the other
+_ZONE_SECONDS = 15 * 60  # of which the clocks of two time zones differ by a multiple
+_DAY_SECONDS = 26 * 3600  # by which they differ at most
 
 # What is kept ---------------------------------------------------------------------------------
 
@@ -162,9 +164,11 @@ class Episode:
     def is_stamped(self) -> bool:
         """Whether the only time known of it is the time stamp of its file, which a copy may have made anew."""
         stamp_ns = self.source.mtime_ns
-        return (
-            self.at is not None and stamp_ns is not None and abs(self.at.timestamp() - stamp_ns / 1e9) < STAMP_SECONDS
-        )
+        if self.at is None or stamp_ns is None:
+            return False
+        apart = self.at.timestamp() - stamp_ns / 1e9
+        off = abs(apart - _ZONE_SECONDS * round(apart / _ZONE_SECONDS))
+        return abs(apart) <= _DAY_SECONDS and off < STAMP_SECONDS
 
     @property
     def content(self) -> tuple[str, str, str | None, datetime | None]:

@@ -129,7 +129,8 @@ def describe_time(fact: wire.Fact) -> str:
         return f"{fact.since} to {fact.until}"
     if fact.until:
         return f"until {fact.until}"
-    return f"since {fact.since}" if fact.since else f"read {day(fact.recorded)}"
+    word = "from" if fact.valid_from and fact.valid_from > fact.recorded else "since"
+    return f"{word} {fact.since}" if fact.since else f"read {day(fact.recorded)}"
 
 
 def _bare(text: str) -> str:

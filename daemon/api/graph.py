@@ -11,7 +11,7 @@ from daemon.api.routing import Api
 from daemon.api.services import Services
 from memory import Memory
 from memory.errors import InvalidInputError
-from memory.time.timestamps import from_ms
+from memory.time.timestamps import from_wall
 
 MOST_VERTICES = 5000
 MOST_STEPS, MOST_NEAR = 6, 500  # of a neighbourhood
@@ -67,11 +67,11 @@ def read_graph(memory: Memory, about: str, limit: int) -> wire.GraphReply:
     return wire.GraphReply(
         found.center,
         tuple(
-            wire.GraphNode(one.id, one.label, name_kind(one.type), one.uri, from_ms(one.at), one.degree)
+            wire.GraphNode(one.id, one.label, name_kind(one.type), one.uri, from_wall(one.at), one.degree)
             for one in found.vertices
         ),
         tuple(
-            wire.GraphEdge(one.id, one.src, one.dst, one.predicate, from_ms(one.valid_from), from_ms(one.valid_to))
+            wire.GraphEdge(one.id, one.src, one.dst, one.predicate, from_wall(one.valid_from), from_wall(one.valid_to))
             for one in found.edges
         ),
     )

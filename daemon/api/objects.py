@@ -14,7 +14,7 @@ from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Document, Fact
 from memory.text.predicates import statement
-from memory.time.timestamps import from_ms
+from memory.time.timestamps import from_ms, from_wall
 
 MOST_ROWS = 500
 MOST_PASSAGES = 200  # of a note
@@ -91,7 +91,7 @@ def read_object(memory: Memory, name: str) -> wire.ObjectReply:
         episode = episodes[note.episode]
         start = _first_place(episode.text, called)
         line, quote = episode.line_at(start), _line_around(episode.text, start)
-        mentioned.append(wire.MentionedIn(note.uri, note.title, line, quote, note.passages, from_ms(note.at)))
+        mentioned.append(wire.MentionedIn(note.uri, note.title, line, quote, note.passages, from_wall(note.at)))
     return wire.ObjectReply(
         shown,
         found.names,

@@ -124,4 +124,5 @@ def span(fact: wire.Fact, never: str = "") -> str:
     since, until = fact.since, fact.until
     if since and until:
         return f"{since} to {until}  "
-    return f"since {since}  " if since else f"until {until}  " if until else never
+    since = f"{'from' if fact.valid_from and fact.valid_from > fact.recorded else 'since'} {since}" if since else ""
+    return f"{since}  " if since else f"until {until}  " if until else never

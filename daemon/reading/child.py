@@ -168,7 +168,7 @@ def stream_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> 
     """The frames of what is in the file, some documents at a time. Raises Unreadable if it has given nothing."""
     with open(file, "rb", closefd=False) as stream:
         stream.seek(0)
-        parts = stream_parts(reader, path, stream, os.fstat(file))
+        parts = stream_parts(reader, path, stream, os.fstat(file), request.is_copied)
         if request.count:
             yield [pack(_count((part for part in parts if isinstance(part, Document)), request))]
             return
@@ -257,7 +257,9 @@ def _documents(request: ReadRequest, reader: Reader, path: Path, file: int) -> l
         data = stream.read(request.size + 1)
     if len(data) != request.size:
         raise Unreadable("it was written to while it was read")
-    return [_plain(document, request.tags) for document in documents(reader, path, data, os.fstat(file))]
+    return [
+        _plain(document, request.tags) for document in documents(reader, path, data, os.fstat(file), request.is_copied)
+    ]
 
 
 def _plain(document: Document, tags: tuple[str, ...]) -> Document:

@@ -23,7 +23,8 @@ class ReaderDiedError(Exception):
 @dataclass(frozen=True, slots=True)
 class OpenFile:
     """A file that is open at `descriptor`, with the name, `size` in bytes and reader it has; `tags` are those that its
-    documents get besides their own. `known`: the hashes of documents in it, by uri; these need not be read again."""
+    documents get besides their own. `known`: the hashes of documents in it, by uri; these need not be read again. The
+    time of one that `is_copied` does not tell when it was written."""
 
     descriptor: int
     path: Path
@@ -31,6 +32,7 @@ class OpenFile:
     reader: Reader
     tags: tuple[str, ...] = ()
     known: Mapping[str, str] = field(default_factory=dict)
+    is_copied: bool = False
 
 
 class FileDrafts:

@@ -25,7 +25,8 @@ class ReadRequest(msgspec.Struct, frozen=True):
     """A file to read, whose descriptor comes with it. `path` lends its name (as the system writes it), `size` is what
     it had when it was opened. `seconds` of the processor and `memory` (bytes) are what it may take. With `count` it is
     asked only how much there is in it. Its documents get the `tags`, too; with a `masker` their secrets are masked.
-    `known`: the hashes of documents in it, by uri; one that has the same is not sent again."""
+    `known`: the hashes of documents in it, by uri; one that has the same is not sent again. The time of a
+    file that `is_copied` does not tell when it was written."""
 
     path: bytes
     reader: str
@@ -38,6 +39,7 @@ class ReadRequest(msgspec.Struct, frozen=True):
     tags: tuple[str, ...] = ()
     masker: Masker | None = None
     known: dict[str, str] = {}
+    is_copied: bool = False
 
 
 class Refusal(msgspec.Struct, frozen=True, tag=True):

@@ -221,7 +221,7 @@ class _ReadingProcess:
         request = pack(
             ReadRequest(
                 os.fsencode(file.path), reader.name, file.size, reader.max_seconds, reader.max_memory, self._settings,
-                self._rules, count, file.tags, self._masker, dict(file.known),
+                self._rules, count, file.tags, self._masker, dict(file.known), file.is_copied,
             )
         )  # fmt: skip
         if not self.unanswered:

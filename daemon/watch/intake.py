@@ -27,6 +27,7 @@ from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, DocumentDraft
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
+from plugins.readers.copies import CopiedFolders
 
 AHEAD_FILES = 16  # that are open and handed over before what is in the first of them is taken
 AHEAD_BYTES = 1 << 20  # of a file that may be among them; a larger one is read alone
@@ -85,6 +86,7 @@ class Intake:
         self._skipped = skipped
         self._task = task
         self._begun: set[str] = set()
+        self._folders = CopiedFolders()
         self._ahead = tools.readers.read_ahead()
         self._opened: deque[_Opened] = deque()
         same = disk.same.total()
@@ -183,14 +185,16 @@ class Intake:
             raise Unreadable(refusal)
         reader = self._tools.plugins.reader_for(path, found.size)
         with ExitStack() as closing:
-            file, status = closing.enter_context(files.open_whole(path, reader.max_bytes, disk.looks[uri].ignore.root))
+            root = disk.looks[uri].ignore.root
+            file, status = closing.enter_context(files.open_whole(path, reader.max_bytes, root))
             digest = files.hash_content(file)
             if there and not parts and all(source.sha256 == digest for source in there):
                 opened.status = status.st_size, status.st_mtime_ns
                 return
             opened.again = self._find_forgotten(digest, there)
             known = {source.uri: source.sha256 for source in there if source.sha256} if reader.stream else {}
-            opened.file = OpenFile(file, path, status.st_size, reader, disk.looks[uri].tags, known)
+            is_copied = self._folders.holds_copy(path, status.st_mtime_ns, root)
+            opened.file = OpenFile(file, path, status.st_size, reader, disk.looks[uri].tags, known, is_copied)
             self._begin(uri)
             self._ahead.hand(opened.file)
             opened.closing = closing.pop_all()

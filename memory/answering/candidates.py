@@ -25,7 +25,7 @@ from memory.text.predicates import same_value, statement
 from memory.text.words import EVENT_RECURS, lines_around, show_links, words
 from memory.time.expressions import told_day
 from memory.time.recurrence import list_event_days, show_next
-from memory.time.timestamps import from_ms, to_ms
+from memory.time.timestamps import from_wall, to_wall
 
 _BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
 SAME_STATEMENT_OVERLAP = 0.5  # share of words, values apart, from which two sentences say the same
@@ -112,7 +112,7 @@ class AnswerCandidate:
             start,
             quote,
             show_unit(quote, place, again),
-            newness=to_ms(episode.at) if episode.at else 0,
+            newness=to_wall(episode.at) if episode.at else 0,
             before=before,
             facts=tuple(facts),
             sentence=thesis.text,
@@ -162,7 +162,7 @@ def retell(found: RetrievalResult, of: Mapping[int, Episode], theses: Iterable[T
             start=one.span_from,
             quote=of[one.episode_id].text[one.span_from : one.span_to],
             shown=" ".join(one.text.split()),
-            newness=to_ms(of[one.episode_id].at) or 0,
+            newness=to_wall(of[one.episode_id].at) or 0,
             sentence=of[one.episode_id].text[one.span_from : one.span_to],
             sentence_start=one.span_from,
             is_statement=True,
@@ -302,6 +302,11 @@ def titling_objects(found: RetrievalResult, episode: int) -> list[int]:
     return titling
 
 
+def begins_after(fact: Relation, at: int) -> bool:
+    """Whether a fact is not valid yet at a time (wall ms)."""
+    return fact.valid_from is not None and fact.valid_from > at
+
+
 def holds_at(fact: Relation, at: int) -> bool:
     """Whether a fact's valid time holds a time (ms UTC)."""
     start = NO_TIME if fact.valid_from is None else fact.valid_from
@@ -349,8 +354,10 @@ def describe_time(fact: Relation, episode: Episode, start: int, quote: str, writ
     With `written`, what only stands in a note of some day is known to have held then."""
     parts = ["planned"] if fact.modality == "plan" else []
     if fact.valid_from is not None:
-        is_note = written and fact.valid_from == to_ms(episode.at)
-        parts.append(f"{'as of' if is_note else 'since'} {show_day(fact.valid_from, episode, start, quote)}")
+        told = to_wall(episode.at)
+        is_later = told is not None and fact.valid_from > told
+        word = "as of" if written and fact.valid_from == told else "from" if is_later else "since"
+        parts.append(f"{word} {show_day(fact.valid_from, episode, start, quote)}")
     if fact.valid_to is not None:
         parts.append(f"until {show_day(fact.valid_to, episode, start, quote)}")
     return parts
@@ -360,9 +367,9 @@ def show_day(ms: int, episode: Episode, start: int = 0, quote: str = "") -> str:
     """The day of a time (ms UTC), as 2024-05-31, or the month or year as which the line of a `quote` of an episode
     names it; of the time of the episode also as which its title or its file's name does."""
     said = lines_around(episode.text, start, start + len(quote)) if quote else ""
-    if ms == to_ms(episode.at):
+    if ms == to_wall(episode.at):
         said = f"{said}\n{episode.title}\n{PurePosixPath(episode.source.uri).stem}"
-    return told_day(from_ms(ms), said, episode.at)
+    return told_day(from_wall(ms), said, episode.at)
 
 
 def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:

@@ -15,7 +15,7 @@ from memory.store import relations, revisions
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.predicates import statement
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 
 MAX_CHANGES = 12  # lines
 MAX_REVISIONS = 200  # looked at, the newest, where no object is named
@@ -64,7 +64,7 @@ def _is_asked_of(state: AnswerState, ms: int) -> bool:
     when = state.question.when
     if when is None or when.kind != "range":
         return True
-    since, until = to_ms(when.since), to_ms(when.until)
+    since, until = to_wall(when.since), to_wall(when.until)
     return (since is None or since <= ms) and (until is None or ms < until)
 
 

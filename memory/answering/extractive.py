@@ -62,7 +62,7 @@ from memory.store import relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
 from memory.text.predicates import contains_value
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
@@ -243,12 +243,13 @@ def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[An
 
 
 def _before_edit(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate | None:
-    """What the note of a line said in its place until it was edited, the latest; None if it always said the same."""
+    """What the note of a line said in its place until it was edited, the latest; None if it always said the same. It is
+    no earlier value yet where the line names a later day from which it is replaced."""
     replaced = relations.replaced_by(state.conn, [line.thesis_id, *(fact.relation.id for fact in line.facts)])
     for old, words in state.find_former(replaced, {line.episode.source.id}):
-        if old.valid_to is None or to_ms(old.valid_to) <= state.found.time_ms:
-            until = f" (until {old.until or old.valid_to.date()})" if old.valid_to is not None else ""
-            return replace(words, shown=f"{words.shown}{until}")
+        until = f" (until {old.until or old.valid_to.date()})" if old.valid_to is not None else ""
+        is_over = old.valid_to is None or to_wall(old.valid_to) <= state.found.time_ms
+        return replace(words, shown=f"{words.shown}{until}", earlier=is_over)
     return None
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from memory.answering.candidates import (
     AnswerCandidate,
     SentenceFact,
+    begins_after,
     begins_ms,
     holds_at,
     read_names,
@@ -298,7 +299,8 @@ def _since(relation: Relation, line: AnswerCandidate, days: Mapping[int, str] = 
     planned = "planned, " if relation.modality == "plan" else ""
     if start and end:
         return f" ({planned}{start} to {end})"
-    since = "as of" if relation.valid_from == line.newness else "since"
+    is_later = line.newness and begins_after(relation, line.newness)
+    since = "as of" if relation.valid_from == line.newness else "from" if is_later else "since"
     return f" ({planned}{since} {start})" if start else f" (until {end})" if end else ""
 
 
@@ -332,6 +334,8 @@ def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list
         if one.thesis_id not in followed:
             continue
         relation, successor = followed[one.thesis_id], successors[one.thesis_id]
+        if successor is None and begins_after(relation, state.found.time_ms):
+            continue  # it is not so yet, which its words or its time say
         if successor is None:
             best[one.thesis_id] = replace(best[one.thesis_id], score=one.score + ENDED_PENALTY, earlier=True)
             continue

@@ -26,7 +26,7 @@ from memory.text.task_marks import drop_marks, drop_other_days, read_marks
 from memory.text.words import Term, show_links
 from memory.time.expressions import tense
 from memory.time.recurrence import MAX_AHEAD_DAYS, Recurrence, list_event_days, read_recurrence
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 from memory.time.timex import fold
 
 TASKS: tuple[Kind, ...] = ("task",)
@@ -395,7 +395,7 @@ def keep_newest(entries: Iterable[Found]) -> list[Found]:
     for one in entries:
         key = key_of(one)
         other = newest.get(key)
-        if other is None or (to_ms(one.episode.at) or 0) > (to_ms(other.episode.at) or 0):
+        if other is None or (to_wall(one.episode.at) or 0) > (to_wall(other.episode.at) or 0):
             newest[key] = one
     return list(newest.values())
 

@@ -32,7 +32,7 @@ from memory.store import graph as stored
 from memory.text.languages import alternatives, stem
 from memory.text.mentions import is_date, mentions
 from memory.time.expressions import resolve_time
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 
 MAX_LISTED = 12  # lines of a list at most
 LEAST_LIST_ITEMS, MAX_LIST_ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
@@ -147,7 +147,7 @@ def add_date(line: AnswerCandidate) -> AnswerCandidate:
         return line
     if any(day.count("-") == 2 and day[0].isdigit() for day in _days(said)):
         return line  # it says itself when
-    written = f"written {show_day(to_ms(at), line.episode)}"
+    written = f"written {show_day(to_wall(at), line.episode)}"
     relative = _RELATIVE.search(said)
     when = resolve_time(relative[0], at) if relative else None
     if relative and when and when.since and when.until and when.until - when.since == timedelta(days=1):

@@ -22,7 +22,7 @@ from memory.text.predicates import NAMELESS
 from memory.text.quotes import Quotable, one_line, strip_unseen
 from memory.text.sentences import sentences
 from memory.text.words import words
-from memory.time.timestamps import from_ms
+from memory.time.timestamps import from_wall
 
 MAX_TITLE_CHARS, MAX_LABEL_NAME_CHARS, MAX_SENTENCE_CHARS = 48, 36, 72  # that are shown of each
 MAX_CHARS_SEARCHED = 20_000  # characters of a passage in which its best sentence is looked for
@@ -101,7 +101,7 @@ class OptionLabels:
             return None
         if self._only_open and not fact.sources <= {one.source.id for one in shown}:
             return None
-        since = from_ms(fact.valid_from) if fact.valid_from is not None and not self._only_open else None
+        since = from_wall(fact.valid_from) if fact.valid_from is not None and not self._only_open else None
         day = f" (since {since.astimezone().date().isoformat()})" if since else ""
         way = f"{subject} -[{one_line(fact.predicate, MAX_LABEL_NAME_CHARS)}]-> {object}{day}"
         text = episode.text.casefold()
@@ -174,7 +174,7 @@ def name_relations(conn: Connection, walk: Walkable, node: int, only_open: bool)
         if only_open and not one.sources <= may_leave:
             continue
         words = one_line(one.predicate)[:MAX_PREDICATE_CHARS]
-        since, until = (from_ms(ms) for ms in (one.valid_from, one.valid_to)) if not only_open else (None, None)
+        since, until = (from_wall(ms) for ms in (one.valid_from, one.valid_to)) if not only_open else (None, None)
         parts: list[str] = [one.modality] if one.modality != "asserted" else []
         parts += [f"since {since.date().isoformat()}"] if since else []
         parts += [f"until {until.date().isoformat()}"] if until else []

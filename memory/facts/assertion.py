@@ -16,7 +16,7 @@ from memory.store import episodes, fact_vectors, graph, past, predicates, relati
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.predicates import canonical_predicate, same_value
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall, wall_of
 
 RULE, USER = "rule", "user"  # extractors beside models
 ALL_RELATIONS = 1 << 30
@@ -162,11 +162,11 @@ class FactAsserter:
         if object in (old.object, old.subject):
             raise InvalidInputError("It says so already.")
         predicate, canon = predicates.ensure(self.conn, old.predicate, canonical_predicate(old.predicate, value))
-        slot = relations.of_slot(self.conn, old.subject, canon, object, self._now)
+        slot = relations.of_slot(self.conn, old.subject, canon, object, wall_of(self._now))
         new = next((one.id for one in slot if one.object == object and one.superseded_by is None), None)
         if new is None:  # rules did not read it out of the passage
             new = relations.insert(
-                self.conn, old.subject, predicate, object, "asserted", 1.0, self._now, None, self._now
+                self.conn, old.subject, predicate, object, "asserted", 1.0, wall_of(self._now), None, self._now
             )
             self._new.append(new)
         relations.add_evidence(self.conn, new, episode, 0, length, USER)
@@ -368,7 +368,7 @@ class FactAsserter:
         first = graph.allocate(self.conn, "node", len(new))
         rows, edges = [], []
         for node, one in enumerate(new, first):
-            start, end = to_ms(one.valid_from), to_ms(one.valid_to)
+            start, end = to_wall(one.valid_from), to_wall(one.valid_to)
             if one.modality == "past":
                 end = row.event_from if end is None else end
             elif start is None:

@@ -26,7 +26,7 @@ from memory.text.content import (
 from memory.text.languages import alternatives, languages, tables, word_numbers, word_set
 from memory.text.mentions import is_date, mentions
 from memory.text.sentences import sentences
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 
 _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line in lines for word in line.split()[1:])
 _DAY = re.compile(r"-\d\d-\d\d$")
@@ -69,7 +69,7 @@ class ExtractedRelation:
 
     def valid_time(self, said: int | None) -> tuple[int | None, int | None]:
         """Its begin and end, ms UTC: as it says, else from when it was `said` on, or until then."""
-        start, end = to_ms(self.valid_from), to_ms(self.valid_to)
+        start, end = to_wall(self.valid_from), to_wall(self.valid_to)
         holds = self.modality in ("asserted", "negated", "plan")
         if start is None and holds and (end is None or said is None or said < end):
             start = said

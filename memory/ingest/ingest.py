@@ -31,7 +31,7 @@ from memory.store.store import Store
 from memory.text import mentions as mention_rules
 from memory.text.mentions import Mention
 from memory.text.placeholders import drop_letters
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 
 
 class VersionDiff(NamedTuple):
@@ -105,7 +105,7 @@ def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[V
             until = next((place for place, placed in enumerate(stored) if placed.id in later), 0)
             gone &= {placed.id for placed in stored[:until]}
         removed = tuple(placed for placed in stored if placed.id in gone)
-        stated = {to_ms(at) for _, at in draft.document.parts}
+        stated = {to_wall(at) for _, at in draft.document.parts}
         times = episodes.times_of(conn, [placed.id for placed in removed]) if stated else ()
         redated = tuple(row.id for row in times if row.event_from not in stated)
         before, behind = kept[draft.first - 1] if draft.first else None, None if draft.is_last else kept[draft.end]
@@ -248,7 +248,7 @@ class Ingestion:
                 former[number][place] = one
             episodes.end_many(self._conn, removed, since)
             rewritten = {row.event_from for row in episodes.times_of(self._conn, removed)}
-            stated = {at for at in stated if to_ms(at) not in rewritten}  # what is added to a log is from its day
+            stated = {at for at in stated if to_wall(at) not in rewritten}  # what is added to a log is from its day
         ids: list[int] = []
         moved: list[episodes.EpisodeRow] = []
         for number, (episode, placed) in enumerate(zip(draft.episodes, diff.kept, strict=True)):
@@ -284,7 +284,7 @@ class Ingestion:
         refs = episode.refs or ((document.ref,) if document.ref else ())
         return episodes.EpisodeRow(
             id, source_id, seq, episode.title, episode.text, episode.sha256, len(episode.text.split()),
-            episode.speaker or document.speaker, to_ms(episode.at), to_ms(episode.until or episode.at),
+            episode.speaker or document.speaker, to_wall(episode.at), to_wall(episode.until or episode.at),
             episode.line, episode.end_line, refs, episode.line_map, episode.turns,
         )  # fmt: skip
 

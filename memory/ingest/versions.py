@@ -7,7 +7,7 @@ from memory.ingest.chunk import Draft
 from memory.nouns import Document
 from memory.store import episodes, past
 from memory.store.connect import Connection
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_ms, to_wall, wall_of
 
 FormerSentence = tuple[past.StoredSentence, bool]  # what a sentence was, and whether it says something else now
 
@@ -48,7 +48,7 @@ def _anchor(kept: episodes.Placed) -> str:
 
 
 def find_version_begin(document: Document, before: tuple[int, int | None, int | None] | None, now: int) -> int | None:
-    """When a source came to say what it says now (ms UTC): its new date, where it moved on, else when its file was
+    """When a source came to say what it says now (wall time): its new date, where it moved on, else when its file was
     written, or is read. None for a first version (also of one that had gone), for the same file read again, and for a
     chat, whose turns have their own times. `before`: what `sources.last_read` tells of it."""
     if before is None or document.kind == "chat":
@@ -57,11 +57,11 @@ def find_version_begin(document: Document, before: tuple[int, int | None, int | 
     if mtime_ns is None and document.mtime_ns is not None:  # the first version, of which a part was written before
         return None
     written = None if document.mtime_ns is None else document.mtime_ns // 1_000_000
-    stated = to_ms(document.at)
+    stated, stated_wall = to_ms(document.at), to_wall(document.at)
     if stated is not None and written is not None and 0 <= written - stated < 1000:
         stated = None  # that is the file's time, to the second
-    if stated is not None and dated_ms is not None and stated > dated_ms:
-        return stated
+    if stated is not None and stated_wall is not None and dated_ms is not None and stated_wall > dated_ms:
+        return stated_wall
     if written is not None and document.mtime_ns == mtime_ns:
         return None
-    return written if written is not None and read_ms < written <= now else now
+    return wall_of(written if written is not None and read_ms < written <= now else now)

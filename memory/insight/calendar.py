@@ -17,7 +17,7 @@ from memory.store.connect import Connection
 from memory.store.predicates import list_labels
 from memory.time.dates import CalendarDate, find_dates
 from memory.time.recurrence import read_event_time
-from memory.time.timestamps import from_ms, now_ms, to_ms
+from memory.time.timestamps import from_ms, now_ms, to_wall, wall_of
 
 AT_ONCE = 500  # passages
 LEAP_YEAR = 1972  # of a birthday of which nobody says the year: it has all days
@@ -62,7 +62,7 @@ def list_dated(conn: Connection) -> Iterator[DatedEntry]:
     while piece := list(islice(ids, AT_ONCE)):
         read = episodes.read_at(conn, piece)
         for episode in episodes.by_ids(conn, piece):
-            at = to_ms(episode.at) or 0
+            at = to_wall(episode.at) or 0
             for entry in read_entries(episode.text):
                 found = Found(episode, entry, NOTHING, NOTHING, versions.elsewhere.get(episode.id, NO_DAYS))
                 key = key_of(found)
@@ -121,7 +121,7 @@ def _numbered(entries: list[DatedEntry]) -> Iterator[DatedEntry]:
 def _birthdays(conn: Connection) -> Iterator[DatedEntry]:
     """What is told to be somebody's birthday, today: each person once."""
     labels = [label for label in list_labels(conn) if attribute_of(label) == "birthday"]
-    now = now_ms()
+    now = wall_of(now_ms())
     ids = relations.list_labelled(conn, sorted(labels))
     seen: set[str] = set()
     for start in range(0, len(ids), AT_ONCE):
@@ -133,7 +133,7 @@ def _birthdays(conn: Connection) -> Iterator[DatedEntry]:
 
 
 def _birthday(fact: Fact, now: int) -> DatedEntry | None:
-    ended = fact.valid_to is not None and (to_ms(fact.valid_to) or 0) <= now
+    ended = fact.valid_to is not None and (to_wall(fact.valid_to) or 0) <= now
     if fact.superseded_by is not None or fact.retired is not None or ended or fact.modality != "asserted":
         return None
     found = next(find_dates(fact.objects[-1]), None)

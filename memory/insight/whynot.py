@@ -21,7 +21,7 @@ from memory.store.episodes import Thesis
 from memory.text.languages import content_words, guess_language
 from memory.text.quotes import one_line
 from memory.text.words import words as words_of
-from memory.time.timestamps import from_ms, to_ms
+from memory.time.timestamps import from_ms, from_wall, to_ms, to_wall
 from memory.trace import Cut, Lost, Traced, WhyNot
 
 MAX_WORDS = 32  # that are looked for
@@ -55,7 +55,7 @@ def _gone(episode: Episode, at: int, missing: Sequence[str]) -> Lost:
     lines = episode.text.splitlines() or [""]
     place = next((n for n, line in enumerate(lines) if any(word in line.lower() for word in missing)), 0)
     start = sum(len(line) + 1 for line in lines[:place])
-    reason = f"Its source no longer says this since {from_ms(at).date().isoformat()}, so no answer uses it."
+    reason = f"Its source no longer says this since {from_wall(at).date().isoformat()}, so no answer uses it."
     return Lost(episode, lines[place].strip(), episode.line_at(start), "gone", reason)
 
 
@@ -131,7 +131,7 @@ class _Autopsy:
         asked, plan, found = self._traced.asked, self._traced.plan, self._found
         row = found.graph.row_of[episode.id]
         if not found.allowed[row]:
-            if plan.as_of is not None and found.graph.event_from[row] > to_ms(plan.as_of):
+            if plan.as_of is not None and found.graph.event_from[row] > to_wall(plan.as_of):
                 day = plan.as_of.date().isoformat()
                 return "scope", f"It was written after {day}, and the question asks how it stood on that day."
             return "scope", "It lies outside the part of the memory that was asked."
@@ -185,7 +185,7 @@ class _Autopsy:
         told = facts_of_sentences(self._conn, [thesis]).get(thesis.id, ()) if thesis else ()
         for relation in (one.relation for one in told if one.relation.superseded_by is not None):
             for fact in facts.by_id(self._conn, [relation.superseded_by or 0]):
-                since = fact.valid_from or from_ms(relation.valid_to)
+                since = fact.valid_from or from_wall(relation.valid_to)
                 named = fact.since or (since.date().isoformat() if since else "")
                 day = f" on {named}" if named else ""
                 return {"reason": f"A newer fact took its place{day}: {fact.text}.", "by": fact, "since": since}

@@ -24,7 +24,7 @@ from memory.retrieval.traversers import EdgeScorer, Guidance, Lookup, Propagated
 from memory.settings import RecallSettings
 from memory.stages import GraphNote, Note, ReplayNote, RerankNote, step
 from memory.store.connect import Connection
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 
 NOTHING_QUOTED: Mapping[int, Sequence[int]] = MappingProxyType({})
 
@@ -44,7 +44,7 @@ def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
         starts,
         seen,
         retrieval.valid_time,
-        to_ms(question.as_of),
+        to_wall(question.as_of),
         timeless=retrieval.when is None and question.when is None and question.anchor is None,
     )
     return retrieval.replay.note()
@@ -60,7 +60,7 @@ def guide_walk(retrieval: Retrieval) -> None:
         when=retrieval.valid_time,
         lookup=lookup if scores.best_cosine else None,
         scorer=retrieval.scorer,
-        at_ms=to_ms(question.as_of or question.asked_on),
+        at_ms=to_wall(question.as_of or question.asked_on),
         outline=retrieval.outline,
     )
     retrieval.seeds = Seeds(scores.fused, retrieval.objects, guidance)

@@ -27,7 +27,7 @@ from memory.text.languages import ENGLISH, content_words, tables
 from memory.text.words import words as words_of
 from memory.time.expressions import TimeExpression, apply_signal, resolve_time
 from memory.time.spans import Span, day_span
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 
 DAY_MS = 86_400_000
 SOON_MS = 7 * DAY_MS  # what happened is told within a week, or within as long again as the time asked of
@@ -73,11 +73,11 @@ def fact_time(question: QuestionState, when: TimeExpression | None) -> Moment:
     """The time at which facts must hold: the one that is asked of, or by default when it is asked. What is yet to begin
     is told of already."""
     if question.as_of is not None:
-        then = to_ms(question.as_of)
+        then = to_wall(question.as_of)
     elif when is not None and when.kind == "as_of" and when.until is not None:
-        then = to_ms(when.until) - 1
+        then = to_wall(when.until) - 1
     else:
-        return Moment(NO_END, to_ms(question.asked_on))
+        return Moment(NO_END, to_wall(question.asked_on))
     return Moment(then, then)
 
 
@@ -85,17 +85,17 @@ def asked_time_ms(question: QuestionState, when: TimeExpression | None) -> int:
     """The time whose facts a question is about: the one that it names, the middle of a span."""
     since, until = (when.since, when.until) if when is not None else (None, None)
     if since is not None and until is not None:
-        return (to_ms(since) + to_ms(until)) // 2
+        return (to_wall(since) + to_wall(until)) // 2
     if when is not None and when.kind == "as_of" and until is not None:
-        return to_ms(until) - 1
-    return to_ms(question.as_of or question.asked_on)
+        return to_wall(until) - 1
+    return to_wall(question.as_of or question.asked_on)
 
 
 def visible_episodes(conn: Connection, graph: Graph, as_of: datetime | None, within: Scope | None) -> Bools:
     """(n,) alive, written by `as_of`, and within the scope. An episode without a time is always in time."""
     mask = graph.alive.copy()
     if as_of is not None:
-        mask &= graph.event_from <= to_ms(as_of)
+        mask &= graph.event_from <= to_wall(as_of)
     if within is not None and within != Scope():
         mask &= np.isin(graph.episode_ids, episodes.find_in_scope(conn, within))
     return mask
@@ -115,8 +115,8 @@ def limit_to_time(
     if when is None or when.kind == "now":
         return allowed, None
     told = graph.event_from
-    since = NO_TIME + 1 if when.since is None else to_ms(when.since)  # what has no time is in no range
-    until = _LATEST_MS if when.until is None else to_ms(when.until)
+    since = NO_TIME + 1 if when.since is None else to_wall(when.since)  # what has no time is in no range
+    until = _LATEST_MS if when.until is None else to_wall(when.until)
     inside = allowed & (told < until)
     aside = np.zeros_like(allowed)
     if when.kind == "range":

@@ -19,7 +19,7 @@ from memory.store.neighbourhood import Joined
 from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.words import strip_accents
-from memory.time.timestamps import now_ms, to_ms
+from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
 
 MAX_FACTS = 500  # of an object or a note, that are looked at
 MAX_REVISIONS = 500
@@ -119,7 +119,7 @@ class Browsing:
         with self._store.reading() as conn:
             objects = self._knowledge.objects_named(conn, name)
             now = now_ms()
-            told = facts.list_about(conn, objects, now, now, history=True, relations=True)[:MAX_FACTS]
+            told = facts.list_about(conn, objects, now, wall_of(now), history=True, relations=True)[:MAX_FACTS]
             notes, total = browse.list_mentioning(conn, objects, MAX_NOTES)
             return ObjectView(
                 tuple(browse.names_of(conn, objects)),
@@ -158,7 +158,9 @@ class Browsing:
         with self._state.past.state_at(as_of).store.reading() as conn:
             center = self._knowledge.objects_named(conn, about)
             now = now_ms()
-            found = neighbourhood.explore(conn, center, now, now if as_of is None else to_ms(as_of), depth, limit)
+            found = neighbourhood.explore(
+                conn, center, now, wall_of(now) if as_of is None else to_wall(as_of), depth, limit
+            )
             return Neighbourhood(
                 browse.names_of(conn, center),
                 {one.id: one for one in browse_graph.read_vertices(conn, list(found.steps), [])},

@@ -28,7 +28,7 @@ from memory.store.connect import Connection
 from memory.store.store import read_by
 from memory.text.mentions import norm
 from memory.text.sentences import sentences
-from memory.time.timestamps import from_ms, now_ms, to_ms
+from memory.time.timestamps import from_ms, now_ms, to_ms, to_wall, wall_of
 
 MAX_NEAR, MAX_SENTENCES = 60, 16  # facts near to texts; their sentences by which they are found, the longest
 MAX_NAMES = 3  # that are offered for one that nothing has
@@ -127,7 +127,7 @@ class Knowledge:
         now = now_ms()  # after a copy was taken back, which changes facts
         known = now if known_on is None else to_ms(known_on)
         with store.reading() as conn:
-            at = now if as_of is None else to_ms(as_of)
+            at = wall_of(now) if as_of is None else to_wall(as_of)
             return _list_statements(conn, facts.list_about(conn, self.objects_named(conn, about), known, at, history))
 
     def revisions(self, state: str, limit: int, about: str | None) -> list[Revision]:

@@ -27,7 +27,7 @@ from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
 from memory.store import conversations, facts, queries, relations, traces
 from memory.store.store import read_by
 from memory.text.words import replace_surrogates
-from memory.time.timestamps import now_ms, to_ms
+from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
 from memory.trace import OPINIONS, Hop, Plan, Used, Why, WhyNot
 
 FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # what may be said of an answer
@@ -215,7 +215,7 @@ class Questions:
         if not found.of_owner:
             return found
         with self._state.store.reading() as conn:
-            named = name_family(conn, found.text, to_ms(as_of) or now_ms())
+            named = name_family(conn, found.text, to_wall(as_of) or wall_of(now_ms()))
         if named == found.text:
             return found
         return replace(analyse(named, names, now, as_of=as_of, within=within), original=found.original)

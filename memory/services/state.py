@@ -36,7 +36,7 @@ from memory.store.past import Versions
 from memory.store.store import P, R, Store
 from memory.text.languages import word_set
 from memory.text.mentions import norm
-from memory.time.timestamps import now_ms, to_ms
+from memory.time.timestamps import now_ms, to_wall
 
 if TYPE_CHECKING:
     from memory.facts.assertion import FactAsserter
@@ -276,7 +276,7 @@ class Past:
         if as_of is None:
             return self._state
         with self._state.store.reading() as conn:
-            versions = past.versions_at(conn, to_ms(as_of))
+            versions = past.versions_at(conn, to_wall(as_of))
         if versions is not None and told_later:
             versions = versions._replace(later=()) if versions.then else None
         if versions is None:

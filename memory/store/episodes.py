@@ -21,7 +21,7 @@ from memory.store.rows import (
     source_from_row,
     to_json,
 )
-from memory.time.timestamps import from_ms, to_ms
+from memory.time.timestamps import from_wall, to_wall, wall_of
 
 RECENT_TRACES = 400  # whose episodes are read first
 
@@ -148,7 +148,7 @@ def restate_many(conn: Connection, rows: Sequence[EpisodeRow]) -> None:
 
 def _lists(row: EpisodeRow) -> tuple[str | None, str | None, str | None]:
     """The columns line_map, refs and turns."""
-    turns = tuple((turn.start, turn.number, to_ms(turn.at), len(turn.speaker)) for turn in row.turns)
+    turns = tuple((turn.start, turn.number, to_wall(turn.at), len(turn.speaker)) for turn in row.turns)
     return _list(row.line_map), _list(row.refs), _list(turns)
 
 
@@ -171,10 +171,10 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
     }
     found = {
         id: Episode(
-            id, known[source], seq, label or "", body, from_ms(event_from), from_ms(event_to), speaker, line_from,
+            id, known[source], seq, label or "", body, from_wall(event_from), from_wall(event_to), speaker, line_from,
             line_to, tuple(json.loads(refs or "[]")), tuple(json.loads(line_map or "[]")),
             tuple(
-                TurnStart(start, number, body[start : start + length], from_ms(at))
+                TurnStart(start, number, body[start : start + length], from_wall(at))
                 for start, number, at, length in json.loads(turns or "[]")
             ),
         )
@@ -273,10 +273,10 @@ def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
         values.append(id_list(sources.chat_sources(conn, scope.conversation)))
     if scope.since is not None:
         conditions.append("coalesce(e.event_to, e.event_from, s.at) >= ?")
-        values.append(to_ms(scope.since))
+        values.append(to_wall(scope.since))
     if scope.until is not None:
         conditions.append("coalesce(e.event_from, s.at) < ?")
-        values.append(to_ms(scope.until))
+        values.append(to_wall(scope.until))
     query = "SELECT e.node_id FROM source s JOIN episode e ON e.source_id = s.id JOIN node n ON n.id = e.node_id"
     return select_ids(conn, f"{query} WHERE {' AND '.join(conditions)} ORDER BY e.node_id", *values)
 
@@ -311,7 +311,7 @@ def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]
     """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten; ids as above. Its
     secrets do not stay."""
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
-    end_many(conn, [row.id for row in of_source(conn, source_id)], now)
+    end_many(conn, [row.id for row in of_source(conn, source_id)], wall_of(now))
     live = [row.id for row in of_source(conn, source_id, former=True)]
     secrets.keep(conn, source_id, ())
     return retire_many(conn, live, now, "source_deleted")

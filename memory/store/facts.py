@@ -14,7 +14,7 @@ from memory.text.predicates import statement
 from memory.text.properties import find_property
 from memory.text.words import lines_around, show_links
 from memory.time.expressions import told_day
-from memory.time.timestamps import from_ms
+from memory.time.timestamps import from_ms, from_wall
 
 
 def list_about(
@@ -152,9 +152,9 @@ def _fact(
         start, quote = place[0], body[slice(*place)]
     line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
     said = f"{said}\n{title}\n{PurePosixPath(uri).stem}" if valid_from == told else said
-    since, until = (told_day(at, said, from_ms(told)) if at else "" for at in map(from_ms, (valid_from, valid_to)))
+    since, until = (told_day(at, said, from_wall(told)) if at else "" for at in map(from_wall, (valid_from, valid_to)))
     return Fact(
-        id, kind, show_links(text), tuple(objects), from_ms(valid_from), from_ms(valid_to), from_ms(created),
+        id, kind, show_links(text), tuple(objects), from_wall(valid_from), from_wall(valid_to), from_ms(created),
         from_ms(expired), superseded_by, episode, uri, line, modality, origin, predicate, quote, title,
         since, until,
     )  # fmt: skip

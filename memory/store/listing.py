@@ -12,7 +12,7 @@ from memory.store import facts
 from memory.store.browse import HIDDEN
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select_ids
-from memory.time.timestamps import from_ms
+from memory.time.timestamps import from_ms, from_wall
 
 AT_ONCE = 500
 MIN_NOTES = 2  # that mention a thing of which no fact is told, for it to have a page
@@ -147,7 +147,17 @@ def _read_notes(conn: Connection, ids: list[int]) -> list[ListedNote]:
     )
     return [
         ListedNote(
-            id, uri, title, kind, reader, policy, from_ms(at), from_ms(read), passages, tuple(tags.get(id, ())), chat
+            id,
+            uri,
+            title,
+            kind,
+            reader,
+            policy,
+            from_wall(at),
+            from_ms(read),
+            passages,
+            tuple(tags.get(id, ())),
+            chat,
         )
         for id, uri, title, kind, reader, policy, at, read, passages, chat in rows
     ]
@@ -166,7 +176,7 @@ def _read_passages(conn: Connection, ids: list[int]) -> list[ListedPassage]:
         (id_list(ids),),
     )
     return [
-        ListedPassage(id, note, uri, seq, title, body, from_ms(at), from_ms(until), speaker, line, end)
+        ListedPassage(id, note, uri, seq, title, body, from_wall(at), from_wall(until), speaker, line, end)
         for id, note, uri, seq, title, body, at, until, speaker, line, end in rows
     ]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memory.nouns import Citation, Source
 from memory.store.connect import Connection
-from memory.time.timestamps import from_ms, to_ms
+from memory.time.timestamps import from_wall, to_wall
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -80,11 +80,11 @@ def to_json(value: Any) -> str:
 
 def citations_to_json(citations: Sequence[Citation]) -> str:
     names = [field.name for field in fields(Citation)]
-    return to_json([{name: getattr(one, name) for name in names} | {"at": to_ms(one.at)} for one in citations])
+    return to_json([{name: getattr(one, name) for name in names} | {"at": to_wall(one.at)} for one in citations])
 
 
 def citations_from_json(stored: str | None) -> tuple[Citation, ...]:
-    return tuple(Citation(**(one | {"at": from_ms(one["at"])})) for one in json.loads(stored or "[]"))
+    return tuple(Citation(**(one | {"at": from_wall(one["at"])})) for one in json.loads(stored or "[]"))
 
 
 SOURCE_COLUMNS = "id, uri, kind, title, reader, conversation, policy, at, sha256, size, mtime_ns, location"
@@ -93,7 +93,7 @@ SOURCE_COLUMNS = "id, uri, kind, title, reader, conversation, policy, at, sha256
 def source_from_row(row: Sequence[Any]) -> Source:
     """A Source from the values of SOURCE_COLUMNS."""
     id, uri, kind, title, reader, conversation, policy, at, *rest = row
-    return Source(id, uri, kind, title, reader, conversation, policy, from_ms(at), *rest)
+    return Source(id, uri, kind, title, reader, conversation, policy, from_wall(at), *rest)
 
 
 def read_numbers(

@@ -1,6 +1,7 @@
 """The schema (`schema.sql`), as steps, and how a file comes to have it.
 
-Times are milliseconds UTC; spans count characters, the end excluded; JSON is text.
+Times are milliseconds: UTC, or as the clock showed them (WALL_TIMES); spans count characters, the end excluded; JSON
+is text.
 Where it departs from what one might expect, for a measured reason:
 * `vec` has a rowid. Without one, a 256-dimensional row does not fit an index page and takes a page of its own:
   4,682 instead of 1,391 bytes a vector at 4 kB pages (1,195 at the 8 kB pages used here). Its `item_kind` is always
@@ -40,6 +41,13 @@ if TYPE_CHECKING:
 
 TABLES = Path(__file__).with_name("schema.sql")
 MIGRATIONS = "palimpsest"  # the name of our steps in the book
+
+WALL_TIMES = {  # the columns whose times are no instants: written, valid and event times (docs/times.md)
+    "source": ("at",),
+    "episode": ("event_from", "event_to", "since", "until"),
+    "thesis": ("valid_from", "valid_to"),
+    "edge": ("valid_from", "valid_to"),
+}
 
 Step = Callable[[Connection], None]
 
@@ -128,6 +136,19 @@ def keep_accents_of_names(conn: Connection) -> None:
     graph.fold_aliases(conn)
 
 
+def keep_wall_times(conn: Connection) -> None:
+    """The times of texts, statements and events become what the clock here showed (`memory.time.timestamps`)."""
+    moved = "CAST(strftime('%s', {0} / 1000, 'unixepoch', 'localtime') AS INTEGER) * 1000 + {0} % 1000"
+    for table, columns in WALL_TIMES.items():
+        for column in columns:
+            conn.execute(f"UPDATE OR IGNORE {table} SET {column} = {moved.format(column)} WHERE {column} IS NOT NULL")
+    for column in ("old", "new"):
+        value = moved.format(f"CAST({column} AS INTEGER)")
+        conn.execute(
+            f"UPDATE journal SET {column} = {value} WHERE {column} > '' AND field IN ('valid_from', 'valid_to')"
+        )
+
+
 STEPS: tuple[Step, ...] = (
     create_memory,
     drop_episode_indexes,
@@ -137,6 +158,7 @@ STEPS: tuple[Step, ...] = (
     note_turns,
     search_locations,
     keep_accents_of_names,
+    keep_wall_times,
 )
 
 

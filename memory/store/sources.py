@@ -12,7 +12,7 @@ from memory.store.connect import Connection
 from memory.store.rows import LISTED, SOURCE_COLUMNS, id_list, insert_row, is_live, select_ids, source_from_row, to_json
 from memory.text.versions import document_of
 from memory.text.words import to_nfc
-from memory.time.timestamps import to_ms
+from memory.time.timestamps import to_wall
 
 MAIL_READER = "eml"
 MAX_MAILS = 1_000  # mails that are looked at
@@ -142,7 +142,7 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
     `t_ingested` becomes `now`."""
     values = {
         "kind": document.kind, "title": title, "reader": document.reader, "conversation": document.conversation,
-        "policy": document.policy, "at": to_ms(document.at), "sha256": document.sha256, "size": document.size,
+        "policy": document.policy, "at": to_wall(document.at), "sha256": document.sha256, "size": document.size,
         "mtime_ns": document.mtime_ns, "properties": to_json(dict(document.properties)), "ref": document.ref,
         "t_ingested": now, "t_deleted": None,
     }  # fmt: skip

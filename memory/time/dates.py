@@ -91,7 +91,7 @@ def _in_digits(text: str, run: re.Match[str], short_years: bool, compact: bool) 
         if match is None:
             continue
         part = match.groupdict()
-        month, day = int(part.get("m") or 0), int(part.get("d") or 0)
+        month, day = int(part.get("m") or _ROMAN.get(part.get("r", ""), 0)), int(part.get("d") or 0)
         if kind == "slashed" and month <= 12 and day <= 12 and month != day:
             return CalendarDate(*match.span(), None)
         month, day = (day, month) if kind == "slashed" and month > 12 else (month, day)
@@ -127,6 +127,7 @@ def _dated(span: tuple[int, int], year: str | None, month: int, day: int, name: 
 
 
 _DIGITS = re.compile(r"\d+")
+_ROMAN = {name: month for month, name in enumerate("i ii iii iv v vi vii viii ix x xi xii".split(), 1)}
 _Y = r"(?P<y>(?:1\d|20)\d\d)"
 _SOME_Y = r"(?P<y>(?:1\d|20)\d\d(?!\d|[.,]\d)|['’]\d\d(?!\d))"
 _NAME = rf"(?P<name>{LETTER}{{3,14}})(?!{LETTER})"
@@ -134,6 +135,7 @@ _IN_DIGITS = {  # by how many digits a date begins with; with another number of 
     length: tuple((kind, re.compile(pattern)) for kind, pattern in patterns)
     for lengths, patterns in (
         ((1, 2), (
+            ("roman", r"(?<![\d.])(?P<d>\d{1,2})\.(?P<r>[ivx]{1,4})\.(?P<y>(?:1\d|20)?\d\d)(?![\w.])"),
             ("dotted", rf"(?<!\d\.)(?P<d>\d{{1,2}})\.\s?(?P<m>\d{{1,2}})\.\s?{_Y}(?!\.?\d)"),
             ("short", r"(?<!\d\.)(?P<d>\d\d)\.(?P<m>\d\d)\.(?P<y>\d\d)(?![\d.])"),
             ("slashed", rf"(?<!\d[/-])(?P<d>\d{{1,2}})(?P<mark>[/-])(?P<m>\d{{1,2}})(?P=mark){_Y}(?![\d/])"),

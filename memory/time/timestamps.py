@@ -1,7 +1,11 @@
-"""Time as the store keeps it: whole milliseconds since 1970 in UTC. Outside the store it is an aware datetime, in the
-time zone of this machine: its days are those that people write."""
+"""Time as the store keeps it: whole milliseconds since 1970 (docs/times.md). Outside the store it is an aware datetime.
+
+When the memory came to know something is an instant, in UTC. When a text was written, a statement is valid or an event
+takes place is what clock and calendar showed there, its "wall time": 20 November stays that day wherever it is read.
+"""
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import overload
 
@@ -39,6 +43,42 @@ def from_ms(ms: int | None) -> datetime | None:
         return moment.astimezone()
     except (ValueError, OverflowError, OSError):  # at the ends of time
         return moment
+
+
+@overload
+def to_wall(when: datetime) -> int: ...
+@overload
+def to_wall(when: None) -> None: ...
+def to_wall(when: datetime | None) -> int | None:
+    """The wall time in the zone of `when`, as if it were UTC. What is given in UTC is meant in this machine's zone.
+    Without a time zone it raises InvalidInputError."""
+    if when is None:
+        return None
+    to_ms(when)
+    if when.tzinfo is UTC:
+        with suppress(ValueError, OverflowError, OSError):  # at the ends of time
+            when = when.astimezone()
+    return to_ms(when.replace(tzinfo=UTC))
+
+
+@overload
+def from_wall(ms: int) -> datetime: ...
+@overload
+def from_wall(ms: None) -> None: ...
+def from_wall(ms: int | None) -> datetime | None:
+    """The datetime that shows this wall time in this machine's zone; None stays None."""
+    if ms is None:
+        return None
+    wall = EPOCH + timedelta(milliseconds=ms)
+    try:
+        return wall.replace(tzinfo=wall.replace(tzinfo=None).astimezone().tzinfo)
+    except (ValueError, OverflowError, OSError):  # at the ends of time
+        return wall
+
+
+def wall_of(ms: int) -> int:
+    """The wall time here of an instant."""
+    return to_wall(from_ms(ms))
 
 
 def now_ms() -> int:

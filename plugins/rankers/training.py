@@ -33,7 +33,7 @@ from memory.store.connect import Connection
 from memory.store.edge_memory import Signal, Slots
 from memory.store.store import Store
 from memory.store.training import Label, Lesson, Model
-from memory.time.timestamps import now_ms, to_ms
+from memory.time.timestamps import now_ms, to_wall
 from plugins.rankers.features import Surroundings, features
 from plugins.rankers.labels import label_by_model, label_from_trace
 from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
@@ -205,7 +205,7 @@ class Training:
         )
         found = retrieve(conn, self.serving.snapshot, self.embedder, self.recall, question, K)
         lookup = Lookup(conn, self.serving.snapshot, self.embedder, found.question.text)
-        at = to_ms(plan.as_of or plan.now or asked_at) or 0
+        at = to_wall(plan.as_of or plan.now or asked_at) or 0
         guidance = replace(found.seeds.guidance, activation=activation, at_ms=at)
         seeds = replace(found.seeds, guidance=guidance)
         return found, Surroundings.gather(lookup, found.graph, seeds, found.allowed)

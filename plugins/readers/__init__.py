@@ -5,6 +5,7 @@ What knows dates in many forms is imported with the first file: a daemon must st
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from memory.text.words import replace_surrogates
 
 MIB = 1024 * 1024
 _TITLE_CHARS = 300
+_CLOCK_SECONDS = 3600  # by which the clocks of two machines may differ
 _TEXT_FIELDS = ("uri", "text", "title", "speaker", "conversation", "properties", "tags", "aliases")
 
 
@@ -73,12 +75,13 @@ class Reader:
     programs: tuple[str, ...] = ()  # that it may start, by the names under which they are on the PATH
 
 
-def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result) -> list[Document]:
+def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_copied: bool = False) -> list[Document]:
     """The documents in a file: at least one, each with uri, title, date, hash and size. Raises Unreadable only. A file
     that is one document has the uri of its absolute path with forward slashes; of several, each has "#" and its own id
-    or number behind it. `data` is what was read from `path`, `stat` what was true then."""
+    or number behind it. `data` is what was read from `path`, `stat` what was true then. The time of a file that
+    `is_copied` does not tell when it was written (`plugins.readers.copies`)."""
     if reader.stream is not None:
-        streamed = stream_parts(reader, path, BytesIO(data), stat)
+        streamed = stream_parts(reader, path, BytesIO(data), stat, is_copied)
         found = [part for part in streamed if isinstance(part, Document)]
         if not found:
             raise Unreadable("no text in it")
@@ -91,16 +94,18 @@ def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result) -> 
     if not read:
         raise Unreadable("no text in it")
     uris = _uris(path.absolute().as_posix(), [document.uri for document in read])
-    finish = _Finish(reader, path, lambda: hashlib.sha256(data).hexdigest(), stat)
+    finish = _Finish(reader, path, lambda: hashlib.sha256(data).hexdigest(), stat, is_copied)
     return [finish(document, uri) for uri, document in zip(uris, read, strict=True)]
 
 
-def stream_parts(reader: Reader, path: Path, file: BinaryIO, stat: os.stat_result) -> Iterator[Part]:
+def stream_parts(
+    reader: Reader, path: Path, file: BinaryIO, stat: os.stat_result, is_copied: bool = False
+) -> Iterator[Part]:
     """What `documents` gives, one after the other, for a reader that streams; and what cannot be read in the file, by
     its uri. Raises Unreadable, perhaps after some of it."""
     assert reader.stream is not None
     _check_name(path)
-    finish = _Finish(reader, path, partial(_hash_file, file), stat)
+    finish = _Finish(reader, path, partial(_hash_file, file), stat, is_copied)
     whole = path.absolute().as_posix()
     given: set[str] = set()
     with _Failures(reader):
@@ -136,19 +141,23 @@ class _Failures:
 class _Finish:
     """Fills in what a reader left unset of the documents of a file; `find_hash` gives that of its content."""
 
-    def __init__(self, reader: Reader, path: Path, find_hash: Callable[[], str], stat: os.stat_result) -> None:
+    def __init__(
+        self, reader: Reader, path: Path, find_hash: Callable[[], str], stat: os.stat_result, is_copied: bool
+    ) -> None:
         self._reader = reader
         self._path = path
         self._digest = cache(find_hash)
         self._stat = stat
-        self._written = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC).astimezone()
+        seconds = stat.st_mtime_ns // 1_000_000_000
+        is_told = not is_copied and seconds <= time.time() + _CLOCK_SECONDS
+        self._file_time = datetime.fromtimestamp(seconds, UTC).astimezone() if is_told else None
 
     def __call__(self, document: Document, uri: str) -> Document:
         from plugins.readers.origin import find_writer
         from plugins.readers.parts import date_document
 
         path = self._path
-        document = date_document(document, path, self._written, self._reader.dates_parts)
+        document = date_document(document, path, self._file_time, self._reader.dates_parts)
         return replace(
             document,
             uri=uri,

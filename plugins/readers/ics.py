@@ -45,12 +45,10 @@ def convert(text: str) -> Document:
         parts.append((len(lines) + 1, _told_on(entry)))
         lines += [_heading(entry), *_in_order([*_section(entry, recurring[entry.line], is_cancelled)])]
         lines.append(("", lines[-1][1]))
-    starts = [moment for entry in entries if (moment := _start(entry)) is not None]
     return Document(
         uri="",
         text="\n".join(text for text, _ in lines[:-1]),
         title=calendar.get("X-WR-CALNAME") or calendar.get("NAME"),
-        at=min(starts, default=None),
         lines=tuple(number for _, number in lines[:-1]),
         parts=tuple(parts),
         properties={ENTRY_VERSIONS: versions} if (versions := [*_versions(entries)]) else {},

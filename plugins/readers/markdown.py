@@ -1,19 +1,15 @@
 """Markdown notes with frontmatter, of Obsidian and Logseq too. Tags and wikilinks in the text stay where they are."""
 
 import re
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from memory.nouns import Document
-from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, frontmatter, logseq, obsidian
 from plugins.readers.chat_lines import turns_of
+from plugins.readers.dates import date_of
 from plugins.readers.decode import text_of
-
-DATE_KEYS = ("date", "created", "day", "when", "published", "updated", "modified")  # the first that is a date wins
 
 _BODY = re.compile(r" {0,3}(?:```|~~~)|(?!\s*(?:[#<!\[]|[*_-]+\s*$)).*\w")  # no tag, picture, link or rule
 _HEADING = re.compile(r" {0,3}#[ \t]+(\S.*)")
@@ -58,13 +54,6 @@ def first_heading(text: str) -> str | None:
         if _BODY.match(line):
             return line.strip() if _UNDERLINE.match(next(lines, "")) else None
     return None
-
-
-def date_of(properties: Mapping[str, Any]) -> datetime | None:
-    """The event date in the properties of a note."""
-    by_key = {key.lower(): value for key, value in properties.items()}
-    values = (by_key.get(key) for key in DATE_KEYS)
-    return next((at for value in values if isinstance(value, str) and (at := parse_date(value))), None)
 
 
 @hookimpl

@@ -39,7 +39,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     title, at = stated.get("title") or None, _parse_time(stated.get("date") or stated.get("creation-date") or "")
     if name_of(body) == "spreadsheet":
         return [
-            replace(table, uri=name, title=f"{title or path.stem}, {name}", at=table.at or at)
+            replace(table, uri=name, title=f"{title or path.stem}, {name}", at=at)
             for name, table in (
                 (attribute_of(one, "name") or "1", convert_table(_rows(one))) for one in _all(body, "table")
             )

@@ -8,8 +8,8 @@ from memory.nouns import Document
 from memory.text.words import TASK_STATES
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, frontmatter
+from plugins.readers.dates import date_of
 from plugins.readers.decode import text_of
-from plugins.readers.markdown import date_of
 
 _KEYWORD = re.compile(r"\s*#\+(\w+):\s*(.*)")
 _BLOCK = re.compile(r"\s*#\+(begin|end)_(\w+)\s*(\S*).*$", re.IGNORECASE)

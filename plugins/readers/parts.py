@@ -20,7 +20,15 @@ from pathlib import Path
 from memory.nouns import Document
 from memory.time.dates import with_local_zone
 from plugins.readers import frontmatter
-from plugins.readers.dates import event_date, holds_no_word, labelled_date, leading_date, trailing_date
+from plugins.readers.dates import (
+    begun_date,
+    find_month,
+    find_written_date,
+    holds_no_word,
+    labelled_date,
+    leading_date,
+    trailing_date,
+)
 
 Parts = tuple[tuple[int, datetime | None], ...]
 
@@ -34,22 +42,37 @@ _DIGITS = re.compile(r"\d\d")  # every date has some
 _ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
 
 
-def date_document(document: Document, path: Path, written: datetime, has_parts: bool) -> Document:
-    """The document with its date: its header's, or one in the text or the name, or else the day the file was `written`.
-    With `has_parts` it gets what it says of its parts as well, if its reader did not tell them; then the first of their
-    dates is not its own, and no title. Of that, what lies ahead was known when the file was written."""
+def date_document(
+    document: Document, path: Path, file_time: datetime | None, has_parts: bool, now: datetime | None = None
+) -> Document:
+    """The document with the time at which it was written (docs/times.md): the one that its reader found, or that its
+    head, title or name says, else the time of its file, where that tells (`file_time`), else the month in its name or
+    the day on which it was begun; None if nothing tells. Nothing was written after `now`.
+
+    With `has_parts` it gets the times of its parts as well, if its reader did not give them; then the first of their
+    dates is not that of the whole, and no title. Of the dates in it, those after the time of its file are plans."""
+    now = now or datetime.now().astimezone()
+    latest = file_time or now
     lines = document.text.split("\n")
-    _, before = frontmatter.split(document.text)  # a day there that is not the note's own is somebody's birthday
-    parts = dated_parts(lines, before, written) if has_parts and not document.turns else ()
+    _, before = frontmatter.split(document.text)  # its dates are properties
+    parts = dated_parts(lines, before, latest) if has_parts and not document.turns else ()
     title, end = document.title, len(lines)
     if parts:
         title = None if begins_with_date(title or "") else title
         end = next(line for line, at in parts if at is not None) - 1
-    own = document.at or event_date(path, title or "", "\n".join(lines[before:end]))
+    own = document.at if document.at is not None and document.at <= now else None
+    prose = [] if "columns" in document.properties else lines[before:end]  # the days in a table are those of its rows
+    own = own or find_written_date(path, title or "", "\n".join(prose), file_time, now)
+    begun = _not_after(now, begun_date(document.properties))
+    at = own or (max(file_time, begun or file_time) if file_time else _not_after(now, find_month(path)) or begun)
     undated = undated_time(own, parts)
-    told = ((line, min(at or written, written)) for line, at in document.parts)
-    parts = tuple(told) or tuple((line, at or undated) for line, at in parts)
-    return replace(document, title=title, at=with_local_zone(own or written), parts=parts)
+    given = tuple((line, _not_after(latest, part) or at) for line, part in document.parts)
+    parts = given or tuple((line, part or undated) for line, part in parts)
+    return replace(document, title=title, at=at and with_local_zone(at), parts=parts)
+
+
+def _not_after(latest: datetime, at: datetime | None) -> datetime | None:
+    return at if at is not None and at <= latest else None
 
 
 def dated_parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memory.nouns import Document
 from plugins.readers import frontmatter
-from plugins.readers.markdown import date_of
+from plugins.readers.dates import date_of
 
 
 class RewrittenPage:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any
 
 from memory.nouns import Document
@@ -12,9 +10,6 @@ from memory.time.dates import parse_date
 
 MAX_COLUMNS = 512
 MAX_ROWS = 100_000
-_DATED_SHARE = 0.8  # of a column's values that must be dates if it is to date the table
-_DATED_COLUMNS = 32  # columns looked at for dates
-_DATED_ROWS = 1000  # rows at either end looked at for dates
 
 Row = tuple[int, list[str]]
 
@@ -37,29 +32,24 @@ def convert_table(found: Iterable[Row], columns: Sequence[str] = (), note: str =
         properties["note"] = "; ".join(notes)
         lines.append(f"({properties['note']})")
         numbers.append(numbers[-1])
-    ends = [*rows[:_DATED_ROWS], *table.last] if count > 2 * _DATED_ROWS else rows
-    at = _newest([cells for _, cells in ends])
-    return Document(uri="", text="\n".join(lines), at=at, properties=properties, lines=tuple(numbers))
+    return Document(uri="", text="\n".join(lines), properties=properties, lines=tuple(numbers))
 
 
 class _Table:
-    """The rows that are not blank, each with its number: the first MAX_ROWS, and the `last` ones. `count` is
-    how many there are; of a wide one (`is_wide`), a cell more than is shown. The `header` is no row."""
+    """The rows that are not blank, each with its number: the first MAX_ROWS. `count` is how many there are; of a wide
+    one (`is_wide`), a cell more than is shown. The `header` is no row."""
 
     def __init__(self, found: Iterable[Row], columns: Sequence[str] = ()) -> None:
         self.header = [*columns]
         self.rows: list[Row] = []
-        self.last: deque[Row] = deque(maxlen=_DATED_ROWS)
         self.count = 0
         self.is_wide = False
         for row in found:
             if self.count == 1 and not self.header and _is_header(self.rows[0][1]):
                 self.header = self.rows.pop()[1]  # the first of several
-                self.last.clear()
                 self.count = 0
             self.count += 1
             self.is_wide = self.is_wide or len(row[1]) > MAX_COLUMNS
-            self.last.append(row)
             if len(self.rows) < MAX_ROWS:
                 self.rows.append(row)
 
@@ -77,13 +67,3 @@ def _line(header: list[str], cells: list[str]) -> str:
         if cell
     )
     return "; ".join(named)
-
-
-def _newest(rows: list[list[str]]) -> datetime | None:
-    """A table is as new as its newest row, by the first column that holds dates."""
-    for column in range(min(_DATED_COLUMNS, max(map(len, rows), default=0))):
-        values = [row[column] for row in rows if column < len(row) and row[column]]
-        dates = [at for value in values if (at := parse_date(value)) is not None]
-        if dates and len(dates) >= _DATED_SHARE * len(values):
-            return max(dates)
-    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from datetime import date, datetime
+from datetime import date
 from io import BytesIO
 
 import openpyxl
@@ -34,7 +34,7 @@ def costs() -> bytes:
 
 def test_each_sheet_is_a_table_with_its_rows(read: Read, costs: bytes) -> None:
     rent, power = found = read("costs.xlsx", costs)
-    assert rent.title == "Costs of the flat, Rent" and rent.at == datetime(2026, 4, 1).astimezone()
+    assert rent.title == "Costs of the flat, Rent"
     assert rent.text.split("\n")[1] == "month: 2026-04-01; what: rent; euros: 712.5"
     assert power.text == "meter: 48211; read by: Bram" and power.lines == (5,)
     assert find_place(found, "712.5") == "costs.xlsx, sheet Rent, row 3"

@@ -1,0 +1,70 @@
+"""Whether the time of a file tells when it was written, or only when the file was copied.
+
+A clone, an unpacked archive or a restored folder gives all its files times of one short burst, or one and the same
+time. Who writes notes writes them minutes or days apart.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+BURST_NS = 10 * 10**9  # between two files that one program writes one after the other
+MOST_FILES = 2000  # that are looked at
+MANY = 20  # files of one burst, which no person saves
+
+
+class CopiedFolders:
+    """Looks at the times of the files near a file, once for each folder."""
+
+    def __init__(self) -> None:
+        self._times: dict[Path, list[int]] = {}
+
+    def holds_copy(self, path: Path, mtime_ns: int, root: Path) -> bool:
+        """Whether a file that was last written at `mtime_ns` was copied, together with most of its folder. A file that
+        is alone in its folder is compared with those of the folders around it, up to `root`."""
+        folder = path.parent
+        times = self._find_times(folder)
+        while len(times) < 2 and folder != root and folder.is_relative_to(root):
+            folder = folder.parent
+            times = self._find_times(folder)
+        burst = count_burst(times, mtime_ns)
+        return burst > 1 and (2 * burst >= len(times) or burst >= MANY)
+
+    def _find_times(self, folder: Path) -> list[int]:
+        if folder not in self._times:
+            self._times[folder] = sorted(islice(_walk(folder), MOST_FILES))
+        return self._times[folder]
+
+
+def count_burst(times: Sequence[int], mtime_ns: int) -> int:
+    """How many of `times` (sorted) belong to the burst around one of them."""
+    place = min(bisect_left(times, mtime_ns), len(times) - 1)
+    if place < 0:
+        return 0
+    first = last = place
+    while first > 0 and times[first] - times[first - 1] <= BURST_NS:
+        first -= 1
+    while last + 1 < len(times) and times[last + 1] - times[last] <= BURST_NS:
+        last += 1
+    return last - first + 1
+
+
+def _walk(folder: Path) -> Iterator[int]:
+    """The times of the files in a folder, then of those below it, without hidden ones."""
+    try:
+        with os.scandir(folder) as found:
+            entries = [entry for entry in found if not entry.name.startswith(".")]
+        folders = []
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            elif entry.is_file(follow_symlinks=False):
+                yield entry.stat().st_mtime_ns
+    except OSError:
+        return
+    for below in folders:
+        yield from _walk(Path(below))
