@@ -16,7 +16,6 @@ from textual.app import App, SystemCommand
 from textual.color import Color
 from textual.css.query import NoMatches
 from textual.filter import LineFilter
-from textual.message_pump import MessagePump
 from textual.notifications import SeverityLevel
 from textual.reactive import Reactive
 from textual.screen import ModalScreen, Screen
@@ -33,11 +32,10 @@ from daemon.starting import connect
 from daemon.terminal import display_safe, is_file_link
 from tui import garbage
 from tui.actions import ACTIONS, Action, bindings_of
-from tui.inquiry import Inquiry
 from tui.keymap import FILE, Keymap, load_keymap
 from tui.keys import take_any_bytes, teach_alt_enter
 from tui.link import EFFORTS, Connect, Link
-from tui.messages import Activity, Disconnected, Replayed, SessionStarted, StatusChanged, StreamEvent
+from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.palette import ActionsProvider, Palette
 from tui.preferences import Preferences
 from tui.replaced import REPLACED, is_replaced
@@ -54,7 +52,6 @@ QUIET_SECONDS = 3.0  # without a key, before what takes a moment is done
 PROBLEM_SECONDS = 15.0  # that what is wrong with one's keys is shown
 MAX_PROBLEMS = 5  # that are shown; the others come when these are mended
 PREFERENCES = "chat.json"  # in the memory's folder
-MakeLink = Callable[[Connect, MessagePump], Link]
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 
 STYLES: list[str | PurePath] = sorted(Path(__file__).parent.rglob("*.tcss"))
@@ -86,36 +83,21 @@ SCREENS: dict[str, Callable[[Shared], Page]] = {  # by the names of the tabs
 }
 
 
-def run(paths: Paths, record: Path | None = None, replay: Path | None = None) -> int:
-    """Opens the chat on the terminal and returns when the person leaves it. -> exit code. Raises RecordingError if
-    there is nothing to `replay`, or no file to `record` to."""
+def run(paths: Paths) -> int:
+    """Opens the chat on the terminal and returns when the person leaves it. -> exit code."""
 
     def connect_daemon(start: bool) -> Client:
         return connect(paths, start=start)
 
     teach_alt_enter()
     take_any_bytes()
-    make_link: MakeLink = Link
-    if record or replay:
-        make_link = _choose_link(record, replay)
     app = PalimpsestApp(
         connect_daemon,
         preferences=Preferences.load(paths.data / PREFERENCES),
         keymap=load_keymap(paths.config.with_name(FILE)),
-        make_link=make_link,
     )
     app.run()
     return app.return_code or 0
-
-
-def _choose_link(record: Path | None, replay: Path | None) -> MakeLink:
-    from tui.recording import RecordingLink, ReplayLink, read_recording
-
-    if replay is not None:
-        recording = read_recording(replay)
-        return lambda connect, target: ReplayLink(target, recording)
-    assert record is not None
-    return partial(RecordingLink, path=record)
 
 
 class PalimpsestApp(App[None]):
@@ -137,11 +119,10 @@ class PalimpsestApp(App[None]):
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
         preferences: Preferences | None = None,
         keymap: Keymap | None = None,
-        make_link: MakeLink = Link,
     ) -> None:
         super().__init__()
         self.shared = Shared(
-            make_link(connect, self),
+            Link(connect, self),
             now,
             Signal(self, "status"),
             Signal(self, "disconnected"),
@@ -265,10 +246,6 @@ class PalimpsestApp(App[None]):
                 self.call_attention("Palimpsest has answered.")
             case StreamEvent(event=wire.Added(sources=sources)):
                 self.call_attention(f"Palimpsest has read {count(sources, 'file')}.")
-
-    @on(Replayed)
-    async def _ask_replayed(self, message: Replayed) -> None:
-        await self.chat.ask(Inquiry(message.question))
 
     @on(Activity)
     def _daemon_acted(self, message: Activity) -> None:

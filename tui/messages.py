@@ -45,11 +45,3 @@ class StreamEvent(Message, bubble=False):
 
     ticket: int
     event: wire.Event
-
-
-@dataclass
-class Replayed(Message, bubble=False):
-    """A question of a recording is asked again, as `ticket`."""
-
-    ticket: int
-    question: str

@@ -22,14 +22,11 @@ from daemon.terminal import count, display_safe, file_link, modality, size
 if TYPE_CHECKING:
     from daemon.drawing.layout import Graph
     from daemon.drawing.page import Saying
-    from plugins.exporters.contract import Line
 
 FAINT = 0.4  # the weight of what is only mentioned beside something
 WIDEST = 160  # cells
 STYLES = {"root": {"bold": True}, "label": {}, "faint": {"dim": True}, "relation": {"dim": True}, "line": {"dim": True}}
-
 STDOUT = "-"
-file_type = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 @click.command()
@@ -39,9 +36,12 @@ file_type = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 @click.option(
     "-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="At most so many objects."
 )
-@click.option("--svg", metavar="FILE", type=file_type, help="Write the drawing to FILE, as a picture; - prints it.")
-@click.option("--html", metavar="FILE", type=file_type, help="Write it to FILE, as a page to look around in.")
-@click.option("--graphml", metavar="FILE", type=file_type, help="Write it to FILE, for Gephi, yEd or networkx.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="Write it to FILE, as a page to look around in; - prints it.",
+)
 @click.option("--force", is_flag=True, help="Write over FILE if it exists.")
 @json_option
 @pass_session
@@ -51,9 +51,7 @@ def graph(
     depth: int,
     as_of: datetime | None,
     limit: int,
-    svg: Path | None,
     html: Path | None,
-    graphml: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -62,45 +60,40 @@ def graph(
     What facts join it to, with what they say, and, faint, what is mentioned beside it. Facts are those that hold, or
     held on the day of --as-of.
     """
-    from daemon.exporting.files import NewFile
-
-    wanted = {kind: path for kind, path in (("svg", svg), ("html", html), ("graphml", graphml)) if path is not None}
-    printed = [kind for kind, path in wanted.items() if str(path) == STDOUT]
-    if len(printed) + as_json > 1:
+    printed = str(html) == STDOUT
+    if printed and as_json:
         raise click.UsageError("Only one thing can go to standard output.")
-    files = {kind: path for kind, path in wanted.items() if kind not in printed}
-    places = {kind: _check(session, path, f"--{kind}", force) for kind, path in files.items()}
+    place = None if html is None or printed else _check(session, html, force)
     found = session.client.neighbourhood(name, depth, limit, as_of)
-    for kind, place in places.items():
-        with NewFile(place) as file:
-            for part in _render(kind, found, depth):
-                file.write(part)
-    for kind in printed:
-        for part in _render(kind, found, depth):
-            click.echo(part, nl=False)
+    if place is not None:
+        _write(place, _draw_page(found, depth))
     if as_json:
         output.print_json(found)
-    elif wanted:
-        for place in places.values():
-            written = f"Written: {place}, {size(place.stat().st_size)}. It holds words of your notes."
-            if printed:
-                output.say(written)
-            else:
-                output.print_text(written)
+    elif printed:
+        click.echo(_draw_page(found, depth), nl=False)
+    elif place is not None:
+        output.print_text(f"Written: {place}, {size(place.stat().st_size)}. It holds words of your notes.")
     else:
         _draw(found)
     if found.left_out and not as_json:
         output.say(f"and about {count(found.left_out, 'other')}; -n draws more.")
 
 
-def _check(session: Session, path: Path, hint: str, force: bool) -> Path:
+def _check(session: Session, path: Path, force: bool) -> Path:
     place = path.expanduser().absolute()
     if not place.parent.is_dir():
-        raise click.BadParameter(f"There is no folder {str(place.parent)!r}.", param_hint=hint)
+        raise click.BadParameter(f"There is no folder {str(place.parent)!r}.", param_hint="--html")
     if place.exists() and not force:
-        raise click.BadParameter("It exists already. Choose another name, or add --force.", param_hint=hint)
+        raise click.BadParameter("It exists already. Choose another name, or add --force.", param_hint="--html")
     refuse_watched(session, place)
     return place
+
+
+def _write(place: Path, page: bytes) -> None:
+    from daemon.exporting.files import NewFile
+
+    with NewFile(place) as file:
+        file.write(page)
 
 
 def _draw(found: wire.Neighbourhood) -> None:
@@ -135,21 +128,11 @@ def _flat(text: str) -> str:
     return " ".join(display_safe(text, line=True).split())
 
 
-def _render(kind: str, found: wire.Neighbourhood, depth: int) -> Iterator[bytes]:
-    """A drawing as parts of its file."""
-    if kind == "svg":
-        from daemon.drawing.svg import draw_svg
+def _draw_page(found: wire.Neighbourhood, depth: int) -> bytes:
+    from daemon.drawing.page import draw_page
 
-        yield draw_svg(make_graph(found), found.name).encode("utf-8", "replace")
-    elif kind == "html":
-        from daemon.drawing.page import draw_page
-
-        page = draw_page(make_graph(found), found.name, _describe(found, depth), dict(_sayings(found)))
-        yield page.encode("utf-8", "replace")
-    else:
-        from plugins.exporters.graphml import write
-
-        yield from (part.data for part in write(_lines(found)))
+    page = draw_page(make_graph(found), found.name, _describe(found, depth), dict(_sayings(found)))
+    return page.encode("utf-8", "replace")
 
 
 def _describe(found: wire.Neighbourhood, depth: int) -> str:
@@ -177,27 +160,3 @@ def _sayings(found: wire.Neighbourhood) -> Iterator[tuple[str, list[Saying]]]:
                 said[here].append(Saying(f"in {count(edge.passages, 'passage')} with", "", "", "", "", str(there)))
     for id, rows in said.items():
         yield str(id), rows
-
-
-def _lines(found: wire.Neighbourhood) -> Iterator[Line]:
-    """A neighbourhood as an exporter reads it."""
-    import json
-
-    from plugins.exporters.contract import FIRST, LAST, Line
-
-    def line(type: str, **fields: object) -> Line:
-        return Line(json.dumps({"type": type, **fields}, separators=(",", ":")).encode())
-
-    yield line(FIRST, counts={})
-    facts = [edge for edge in found.edges if edge.fact is not None]
-    for node in found.nodes:
-        told = sum(node.id in (edge.source, edge.target) for edge in facts)
-        names = list(found.names) if node.steps == 0 else [node.name]
-        yield line("thing", id=node.id, name=node.name, kind=node.kind, names=names, facts=told, notes=None)
-    for edge in found.edges:
-        ends = [edge.source, edge.target]
-        if edge.fact is not None:
-            yield line("fact", **wire.encode(edge.fact), ends=ends)
-        else:
-            yield line("beside", id=f"{edge.source}-{edge.target}", ends=ends, passages=edge.passages)
-    yield line(LAST)

@@ -12,8 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from daemon.drawing.figure import draw_figure
 from daemon.drawing.layout import Graph
-from daemon.drawing.svg import draw_figure
 
 HERE = Path(__file__).parent
 KEYS = (

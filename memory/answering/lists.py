@@ -46,7 +46,6 @@ _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )
 _TASK_TAG = re.compile(r"\s*#task(?![\w/-])")
 _NO_DAY = re.compile(r"(?m:^Not on: .*)|^(?:x(?: \d{4}-\d\d-\d\d)?|\([A-Z]\)) \d{4}-\d\d-\d\d")
 _DETAIL = re.compile(r"(?:When|Due|Where|Who): (.+)")
-_TIME_DETAIL = re.compile(r"(?:When|Due): (.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,13 +411,12 @@ def strip_days(one: Found) -> str:
     return " ".join(_DAY.sub("", _drop_marks(one.entry.shown)).casefold().split())
 
 
-def show_entry(one: Found, day: date | None = None, time: str = "", only_time: bool = False) -> str:
-    """An entry as it is shown, under the `day` that was asked of and its time; with `only_time` without the place and
-    the people of an event."""
+def show_entry(one: Found, day: date | None = None, time: str = "") -> str:
+    """An entry as it is shown, under the `day` that was asked of and its time."""
     bare = _shown_row(one, day) if one.quote.lstrip().startswith("|") else one.entry.shown
     said = " ".join(_drop_marks(bare).split()) or bare
     said = re.sub(r"\*\*|__", "", show_links(said))
-    details = [] if one.entry.kind == "item" else (_TIME_DETAIL if only_time else _DETAIL).findall(one.quote)
+    details = [] if one.entry.kind == "item" else _DETAIL.findall(one.quote)
     if day is None:
         if one.entry.kind != "task":
             return said

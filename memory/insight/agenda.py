@@ -13,7 +13,7 @@ from memory.store.connect import Connection
 OVERDUE = timedelta(days=14)  # for so long an open task is still told of
 MAX_PASSAGES = 200  # that are read for it, the newest
 _CLOCK = re.compile(r", (\d\d:\d\d(?: to \d\d:\d\d)?)(?=,|$)")
-NOTHING: frozenset[str] = frozenset()
+_NOTHING: frozenset[str] = frozenset()
 
 
 def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]:
@@ -31,13 +31,12 @@ def _read(conn: Connection, passages: list[int], elsewhere: Mapping[int, frozens
     for episode in episodes.by_ids(conn, passages):
         for entry in read_entries(episode.text):
             if entry.state in ("", "open"):
-                yield Found(episode, entry, NOTHING, NOTHING, elsewhere.get(episode.id, NO_DAYS))
+                yield Found(episode, entry, _NOTHING, _NOTHING, elsewhere.get(episode.id, NO_DAYS))
 
 
-def split_clock(one: Found, day: date, at: str, only_time: bool = False) -> tuple[str, str]:
-    """The time of day of an entry on one of its days ("14:00 to 15:00" or ""), and what is said of it, as `show_entry`
-    does."""
-    head, _, said = show_entry(one, day, at, only_time).partition(": ")
+def _split_clock(one: Found, day: date, at: str) -> tuple[str, str]:
+    """The time of day of an entry on one of its days ("14:00 to 15:00" or ""), and its text as `show_entry` has it."""
+    head, _, said = show_entry(one, day, at).partition(": ")
     time = head.removeprefix(day.isoformat()).strip()
     if not time and (found := _CLOCK.search(said)):  # of an event that comes again it stands behind its name
         return found[1], said[: found.start()] + said[found.end() :]
@@ -47,7 +46,7 @@ def split_clock(one: Found, day: date, at: str, only_time: bool = False) -> tupl
 def _on_days(one: Found, today: date, behind: date) -> Iterator[PlannedEntry]:
     is_task = one.entry.kind == "task"
     for day, at in one.days_within(today - OVERDUE if is_task else today, behind).items():
-        time, said = split_clock(one, day, at)
+        time, said = _split_clock(one, day, at)
         line = one.episode.line_at(one.entry.start)
         source = one.episode.source
         yield PlannedEntry(day.isoformat(), time, said, is_task, source.uri, one.episode.title, line, one.episode.id)

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from memory.errors import InvalidInputError
-from memory.insight.calendar import list_dated
 from memory.services.state import State
 from memory.store import export, listing, secrets
 from memory.store.connect import Connection
@@ -49,15 +48,12 @@ class Exporting:
         return self._read(version, chosen, unmask)
 
     def views(self) -> dict[str, View]:
-        """Nouns by their kinds: thing, note, passage, fact, statement (`memory.store.listing`), day
-        (`memory.insight.calendar`)."""
+        """Nouns by their kinds: thing, note, passage, fact (`memory.store.listing`)."""
         readers: dict[str, Callable[[Connection], Iterable[Any]]] = {
             "thing": listing.list_things,
             "note": listing.list_notes,
             "passage": listing.list_passages,
             "fact": listing.list_facts,
-            "statement": listing.list_statements,
-            "day": list_dated,
         }
         return {name: View(partial(self._count, name), partial(self._list, read)) for name, read in readers.items()}
 

@@ -185,18 +185,15 @@ _TOLD = (
     f"SELECT r.id FROM edge r WHERE r.kind = 'rel' AND {is_live('r')} AND EXISTS (SELECT 1 FROM provenance v"
     f" JOIN node s ON s.id = v.episode_id AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = r.id)"
 )
-_THESES = f"SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')} WHERE t.origin"
+_THESES = (
+    f"SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id AND {is_live('n')} WHERE t.origin <> 'sentence'"
+)
 
 
 def list_facts(conn: Connection) -> Iterator[dict[str, Any]]:
     """Every fact that a passage tells, also such as were replaced or ended: relations, and theses in a model's words.
     Beside its fields the ids of its objects, `ends`."""
-    return _in_pieces(conn, f"{_THESES} <> 'sentence' UNION ALL {_TOLD} ORDER BY 1", _read_facts)
-
-
-def list_statements(conn: Connection) -> Iterator[dict[str, Any]]:
-    """Every sentence of a passage, as a fact is told."""
-    return _in_pieces(conn, f"{_THESES} = 'sentence' ORDER BY t.node_id", _read_facts)
+    return _in_pieces(conn, f"{_THESES} UNION ALL {_TOLD} ORDER BY 1", _read_facts)
 
 
 def _read_facts(conn: Connection, ids: list[int]) -> list[dict[str, Any]]:
@@ -216,13 +213,12 @@ _FACT_FIELDS = [field.name for field in fields(Fact)]
 
 
 def count(conn: Connection) -> dict[str, int]:
-    """How many there are of things, notes, passages, facts and statements."""
+    """How many things, notes, passages and facts there are."""
     queries = {
         "thing": f"SELECT count(*) FROM node WHERE kind = 'O' AND {LIVE}",
         "note": "SELECT count(*) FROM source WHERE t_deleted IS NULL",
         "passage": f"SELECT count(*) FROM node WHERE kind = 'E' AND {LIVE}",
-        "fact": f"SELECT count(*) FROM ({_THESES} <> 'sentence' UNION ALL {_TOLD})",
-        "statement": f"SELECT count(*) FROM ({_THESES} = 'sentence')",
+        "fact": f"SELECT count(*) FROM ({_THESES} UNION ALL {_TOLD})",
     }
     return {name: int(conn.execute(query).fetchone()[0]) for name, query in queries.items()}
 

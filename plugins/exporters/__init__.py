@@ -7,17 +7,12 @@ from plugins.hookspecs import hookimpl, import_late
 
 DESCRIPTIONS = {
     "csv": "Tables for a spreadsheet: facts, objects, sources, episodes.",
-    "graphml": "The graph: objects, facts and statements, for Gephi, yEd or networkx.",
-    "ics": "A calendar of what has a day: events, tasks, birthdays.",
     "vault": "Markdown that Obsidian opens: a page for each person, place and thing.",
 }
 KINDS = {
     "csv": ("fact", "thing", "note", "passage"),
-    "graphml": ("thing", "fact", "statement"),
-    "ics": ("day",),
     "vault": ("thing", "page"),
 }
-SUFFIXES = {"graphml": (".graphml",), "ics": (".ics",)}
 
 
 @hookimpl
@@ -26,7 +21,7 @@ def register_exporters(register: Callable[[Exporter], None]) -> None:
     register(Exporter("jsonl", everything, write_lines, suffixes=(".jsonl", ".ndjson")))
     for name, sentence in DESCRIPTIONS.items():
         write = import_late(f"plugins.exporters.{name}", "write")
-        register(Exporter(name, sentence, write, KINDS[name], SUFFIXES.get(name, ())))
+        register(Exporter(name, sentence, write, KINDS[name]))
 
 
 def write_lines(lines: Iterator[Line]) -> Iterator[Part]:

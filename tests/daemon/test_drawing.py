@@ -1,4 +1,4 @@
-"""Drawings of small graphs as text, picture and page."""
+"""Drawings of small graphs as text and page."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from daemon.drawing.figure import COLUMNS, draw_figure
 from daemon.drawing.layout import Edge, Graph, Node
 from daemon.drawing.page import Saying, draw_page
-from daemon.drawing.svg import COLUMNS, draw_svg
 from daemon.drawing.text import draw_lines
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -37,24 +37,21 @@ def test_a_drawing_is_lines_of_text() -> None:
     assert roles["● Harbour office"] == "root" and roles["○ tide table"] == "faint"
 
 
-def test_a_picture_is_svg_that_a_reader_can_follow() -> None:
-    root = ElementTree.fromstring(draw_svg(HARBOUR, "Harbour"))
+def test_the_figure_of_a_page_is_svg_that_a_reader_can_follow() -> None:
+    root = ElementTree.fromstring(draw_figure(HARBOUR, "Harbour"))
     assert root.tag == f"{SVG}svg" and root.get("role") == "img" and root.get("aria-label") == "Harbour"
     nodes = {one.get("data-id"): one for one in root.iter(f"{SVG}g")}
     assert {*nodes} == {"1", "2", "3", "4"}
     assert nodes["1"].get("class") == "root" and nodes["4"].get("class") == "node faint"
     assert [text.text for text in nodes["2"].iter(f"{SVG}text")] == ["lies in →", "Old Ice House"]
     assert {line.get("data-ends") for line in root.iter(f"{SVG}path")} == {"1 2", "3 1", "1 4"}
-    style = str(root.findtext(f"{SVG}style"))
-    assert "prefers-color-scheme: dark" in style
-    assert "var(" not in style, "what draws pictures outside browsers knows no variables, and makes all of it black"
 
 
 @given(st.lists(st.text(), min_size=1, max_size=8), st.text())
-def test_whatever_things_are_called_a_picture_is_svg(names: list[str], title: str) -> None:
+def test_whatever_things_are_called_a_figure_is_svg(names: list[str], title: str) -> None:
     nodes = tuple(Node(n, name) for n, name in enumerate(names))
     root = ElementTree.fromstring(
-        draw_svg(Graph(nodes, tuple(Edge(0, n, name) for n, name in enumerate(names) if n), (0,)), title)
+        draw_figure(Graph(nodes, tuple(Edge(0, n, name) for n, name in enumerate(names) if n), (0,)), title)
     )
     assert len([*root.iter(f"{SVG}g")]) == len(names)
     assert float(str(root.get("width"))) <= COLUMNS * 9 + 50

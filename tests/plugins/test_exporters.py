@@ -1,4 +1,4 @@
-"""What leaves a memory in other forms: tables, a graph, a calendar, a vault; and what a plugin writes."""
+"""What leaves a memory in other forms: tables, a vault; and what a plugin writes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from io import StringIO
-from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -21,10 +19,9 @@ from daemon.api.exporting import read_lines
 from memory import Memory
 from memory.nouns import Document
 from plugins import manager
-from plugins.exporters import ics, vault
+from plugins.exporters import vault
 from plugins.exporters.contract import Exporter, Line
 from plugins.readers import documents
-from plugins.readers import ics as calendars
 from tests.cli.vault import NOTES, ROOT
 from tests.examples import examples
 
@@ -33,32 +30,11 @@ HOSTILE = (
     '=HYPERLINK("http://evil.example") and [[Beatrice]] and <script>alert(1)</script> & ]]> \x00\x07 \u2028 '
     "#tag ![[secret]] `code` **bold** %%hidden%% $x$ | pipe \U0001f9c2 日本語"
 )
-CALENDAR = """BEGIN:VCALENDAR
-BEGIN:VEVENT
-UID:1
-SUMMARY:Choir; rehearsal, loud
-DTSTART:20260903T193000
-DTEND:20260903T210000
-RRULE:FREQ=WEEKLY;BYDAY=TH
-EXDATE:20260910T193000
-LOCATION:St Olave's hall\\, Upper Lane
-ATTENDEE;CN=Ida Holm:mailto:ida@choir.example
-END:VEVENT
-BEGIN:VEVENT
-UID:2
-SUMMARY:Fair
-DTSTART;VALUE=DATE:20260501
-DTEND;VALUE=DATE:20260504
-END:VEVENT
-END:VCALENDAR
-"""
-LINKS = "[[CON]], [[aux.md]], [[a/b:c?]], [[A/B:C?]]"
-TASKS = "- [ ] Ring the bell 📅 2026-11-27\n- [x] Choose tiles 📅 2026-11-24\n"
 
 
 @pytest.fixture(scope="module")
 def memory() -> Iterator[Memory]:
-    """The example notes, a calendar, tasks, and a note that means no good."""
+    """The example notes, and a note that means no good."""
     plugins = manager.load()
     with Memory.open(":memory:", embedder=plugins.embedder("static")) as memory:
         read: list[Document] = []
@@ -66,14 +42,9 @@ def memory() -> Iterator[Memory]:
             if path.is_file():
                 reader = plugins.reader_for(path, path.stat().st_size)
                 read += documents(reader, path, path.read_bytes(), path.stat())
-        reader = plugins.reader("ics")
-        assert reader is not None and reader.read is not None
-        calendar = reader.read(Path("choir.ics"), CALENDAR.encode())
         memory.remember_many(
             [
                 *read,
-                *(Document("/n/choir.ics", one.text, title="choir", at=AT) for one in calendar),
-                Document("/n/tasks.md", TASKS, title="tasks", at=AT),
                 Document("/n/evil.md", f"# Evil\n\nphone: {HOSTILE}\n\n- {HOSTILE}", title="=cmd|' /C calc'!A0", at=AT),
                 Document("/n/ana.md", "# Ana Ruiz", title="Ana Ruiz", at=AT, properties={"phone": "0161 900"}),
                 Document(
@@ -106,7 +77,7 @@ def put_together(exporter: Exporter, memory: Memory) -> dict[str, bytes]:
     return files
 
 
-@pytest.mark.parametrize("name", ["jsonl", "csv", "graphml", "ics", "vault"])
+@pytest.mark.parametrize("name", ["jsonl", "csv", "vault"])
 def test_the_same_memory_gives_the_same_bytes(memory: Memory, name: str) -> None:
     first = written(memory, name)
     assert first == written(memory, name)
@@ -146,108 +117,6 @@ def test_an_empty_memory_has_empty_tables() -> None:
     parts = list(manager.load().exporters["csv"].write(lines))
     assert [part.path for part in parts] == ["facts.csv", "objects.csv", "sources.csv", "episodes.csv"]
     assert all(part.data.count(b"\r\n") == 1 for part in parts)
-
-
-# The graph --------------------------------------------------------------------------------------------------------
-
-
-def test_the_graph_is_graphml(memory: Memory) -> None:
-    root = ElementTree.fromstring(written(memory, "graphml")[""])
-    space = "{http://graphml.graphdrawing.org/xmlns}"
-    assert root.tag == f"{space}graphml"
-    keys = {key.get("id"): (key.get("for"), key.get("attr.type")) for key in root.iter(f"{space}key")}
-    (graph,) = root.findall(f"{space}graph")
-    assert graph.get("edgedefault") == "directed"
-    nodes = {node.get("id"): node for node in graph.iter(f"{space}node")}
-    edges = list(graph.iter(f"{space}edge"))
-    assert len(nodes) == len(graph.findall(f"{space}node")) and len({edge.get("id") for edge in edges}) == len(edges)
-    assert all(edge.get("source") in nodes and edge.get("target") in nodes for edge in edges)
-    for kind, elements in (("node", nodes.values()), ("edge", edges)):
-        for element in elements:
-            for data in element:
-                of, type = keys[data.get("key")]
-                assert of == kind and data.text
-                assert type == "string" or int(data.text) >= 0
-
-    def told(element: ElementTree.Element) -> dict[str, Any]:
-        return {str(data.get("key")).partition("-")[2]: data.text for data in element}
-
-    relations = [edge for edge in edges if told(edge).get("label") == "phone"]
-    phones = [edge for edge in relations if told(nodes[edge.get("source")]).get("label") == "Ana Ruiz"]
-    ends = {told(nodes[edge.get("target")])["label"]: told(edge) for edge in phones}
-    assert {*ends} == {"0161 900", "0161 950"}
-    assert "valid_to" in ends["0161 900"] and "valid_to" not in ends["0161 950"]
-    statements = [told(node) for node in nodes.values() if told(node).get("kind") == "thesis"]
-    assert any("<script>alert(1)</script>" in str(one["label"]) for one in statements)
-
-
-# The calendar -----------------------------------------------------------------------------------------------------
-
-
-def unfolded(calendar: bytes) -> list[str]:
-    assert calendar.endswith(b"\r\n") and b"\n" not in calendar.replace(b"\r\n", b"")
-    assert all(len(line) <= 75 for line in calendar.split(b"\r\n"))
-    return calendar.replace(b"\r\n ", b"").decode().split("\r\n")[:-1]
-
-
-def entries(memory: Memory) -> dict[str, dict[str, str]]:
-    """The entries of the calendar by their summaries."""
-    found: dict[str, dict[str, str]] = {}
-    current: dict[str, str] = {}
-    for line in unfolded(written(memory, "ics")[""]):
-        name, _, value = line.partition(":")
-        if name == "BEGIN":
-            current = {"kind": value}
-        elif name == "END" and value != "VCALENDAR":
-            found[current["SUMMARY"]] = current
-        current[name] = value
-    return found
-
-
-def test_what_has_a_day_is_in_the_calendar(memory: Memory) -> None:
-    found = entries(memory)
-    choir = found["Choir\\; rehearsal\\, loud"]
-    assert choir["LOCATION"] == "St Olave's hall\\, Upper Lane" and "LOCATION" not in found["Fair"]
-    assert (choir["DTSTART"], choir["DTEND"]) == ("20260903T193000", "20260903T210000")
-    assert (choir["RRULE"], choir["EXDATE"]) == ("FREQ=WEEKLY;BYDAY=TH", "20260910T193000")
-    assert "RDATE" not in choir, "the rule says so"
-    assert (found["Fair"]["DTSTART;VALUE=DATE"], found["Fair"]["DTEND;VALUE=DATE"]) == ("20260501", "20260504")
-    task = found["Ring the bell"]
-    assert (task["kind"], task["DUE;VALUE=DATE"], task["STATUS"]) == ("VTODO", "20261127", "NEEDS-ACTION")
-    birthday = found["Ozzie Penhale: birthday"]
-    assert (birthday["DTSTART;VALUE=DATE"], birthday["RRULE"]) == ("19510602", "FREQ=YEARLY")
-    assert "Choose tiles" not in found, "it is done"
-
-
-def test_our_own_reader_reads_the_calendar(memory: Memory, tmp_path: Path) -> None:
-    read: list[calendars.Reader] = []
-    calendars.register_readers(read.append)
-    (file := tmp_path / "again.ics").write_bytes(written(memory, "ics")[""])
-    (one,) = documents(read[0], file, file.read_bytes(), file.stat())
-    assert "## Choir; rehearsal, loud\nWhen: 2026-09-03 19:30 to 21:00" in one.text
-    assert "\nWhere: St Olave's hall, Upper Lane\n" in one.text
-    assert "## Fair\nWhen: 2026-05-01 to 2026-05-03 (all day)" in one.text
-    assert "## Ring the bell\nDue: 2026-11-27" in one.text
-
-
-def test_an_entry_keeps_its_uid_when_it_is_moved() -> None:
-    plugins = manager.load()
-    with Memory.open(":memory:", embedder=plugins.embedder("static")) as memory:
-        uids = []
-        for text in (TASKS, TASKS.replace("11-27", "12-01"), TASKS.replace("bell", "gong")):
-            memory.remember_many([Document("/n/tasks.md", text, title="tasks", at=AT)])
-            (entry,) = entries(memory).values()
-            uids.append(entry["UID"])
-    assert uids[0] == uids[1] != uids[2]
-
-
-@given(st.text())
-def test_any_text_is_folded_and_escaped(text: str) -> None:
-    (line,) = unfolded(ics._fold(f"SUMMARY:{ics._escape(text)}"))
-    value = line.removeprefix("SUMMARY:")
-    plain = re.sub(r"\\(.)", lambda match: "\n" if match[1] == "n" else match[1], value)
-    kept = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text.replace("\r\n", "\n"))
-    assert plain == kept.encode("utf-8", "replace").decode()
 
 
 # The vault --------------------------------------------------------------------------------------------------------
@@ -322,9 +191,9 @@ def test_the_exporter_of_the_documentation_works(memory: Memory) -> None:
 
 def test_kinds_are_told_in_the_documentation(memory: Memory) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text("utf-8")
-    for kind in ("thing", "note", "passage", "fact", "statement", "day", "page"):
+    for kind in ("thing", "note", "passage", "fact", "page"):
         assert f"| `{kind}` |" in page
         header, *lines = [Line(line) for line in b"".join(read_lines(memory, kind)).splitlines()]
         assert header.kind == "palimpsest" and {line.kind for line in lines} == {kind, "end"}
         if kind != "page":
-            assert header.fields["counts"][kind] == len(lines) - 1 or kind == "day"
+            assert header.fields["counts"][kind] == len(lines) - 1

@@ -16,9 +16,8 @@ from textual.message import Message
 from textual.pilot import Pilot
 
 from tests.tui.scripted import NOW, ScriptedClient
-from tui.app import MakeLink, PalimpsestApp
+from tui.app import PalimpsestApp
 from tui.keymap import Keymap
-from tui.link import Link
 from tui.preferences import Preferences
 from tui.screens.chat import ChatScreen
 from tui.widgets.answer import Answer
@@ -128,11 +127,10 @@ async def chatting(
     size: tuple[int, int] = WIDE,
     preferences: Preferences | None = None,
     keymap: Keymap | None = None,
-    make_link: MakeLink = Link,
 ) -> AsyncIterator[Chat]:
     """A chat that has connected, or knows that it cannot."""
     messages: list[Message] = []
-    app = PalimpsestApp(client.connect, lambda: NOW, preferences, keymap, make_link)
+    app = PalimpsestApp(client.connect, lambda: NOW, preferences, keymap)
     app.animation_level = "none"
     async with app.run_test(size=size, message_hook=messages.append, notifications=True) as pilot:
         chat = Chat(pilot, client, messages)

@@ -1,12 +1,10 @@
-"""A drawing as SVG: the same places as in a terminal, so that no label lies on another one. Light or dark like the
-screen it is seen on."""
+"""The figure of a page, as SVG: the same places as in a terminal, so that no label lies on another one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from html import escape
-from pathlib import Path
 
 from rich.cells import cell_len
 
@@ -17,17 +15,10 @@ MARGIN = 24.0
 COLUMNS = 150  # cells: so wide a drawing may become
 DOT = 4.5  # radius of the mark of a node
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-STYLE = Path(__file__).with_name("graph.css")
 
 
-def draw_svg(graph: Graph, title: str) -> str:
-    """A whole file."""
-    style = STYLE.read_text("utf-8")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{draw_figure(graph, title, style)}\n'
-
-
-def draw_figure(graph: Graph, title: str, style: str = "") -> str:
-    """The element alone. Each node is a `g` with its id in `data-id`."""
+def draw_figure(graph: Graph, title: str) -> str:
+    """The element `svg`. Each node is a `g` with its id in `data-id`."""
     layout = lay_out(graph, COLUMNS, needed_rows(graph, COLUMNS, centred=True), centred=True)
     left = min((box.x for box in layout.boxes), default=0)
     right = max((box.x + box.width for box in layout.boxes), default=1)
@@ -38,13 +29,8 @@ def draw_figure(graph: Graph, title: str, style: str = "") -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{x:.1f} {-MARGIN:.1f} {width:.1f} {height:.1f}"'
         f' width="{width:.0f}" height="{height:.0f}" role="img" aria-label={_quoted(title)}>'
     )
-    parts = [head, f"<title>{_text(title)}</title>"]
-    if style:
-        background = f'<rect class="background" x="{x:.1f}" y="{-MARGIN:.1f}" width="100%" height="100%"/>'
-        parts += [f"<style>{style}</style>", background]
-    parts += _lines(layout)
-    parts += [_node(box, graph) for box in layout.boxes]
-    return "\n".join([*parts, "</svg>"])
+    nodes = (_node(box, graph) for box in layout.boxes)
+    return "\n".join([head, f"<title>{_text(title)}</title>", *_lines(layout), *nodes, "</svg>"])
 
 
 def _lines(layout: Layout) -> Iterator[str]:
