@@ -73,7 +73,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("doctor", "Tell what is wrong, and the command that mends it."),
     },
     "Set up": {
-        "init": ("folders", "Write config.toml and choose the folders to watch."),
+        "init": ("folders", "Write config.toml, say who you are and choose the folders to watch."),
         "config": ("config", "Show and change the settings."),
         "embedder": ("embedder", "Show or change what turns text into vectors."),
         "models": ("models", "Show the language models there are, and what each is used for."),

@@ -226,10 +226,15 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[Answer
     if first.own:
         return [first, *past, *(one for one in rest if one.own)]
     others = [one for one in rest if not one.earlier and not (first.value and first.value in one.shown)]
-    is_clear = all(first.score - one.score >= CLEAR_LEAD and one.newness <= first.newness for one in others)
+    is_clear = all(first.score - one.score >= CLEAR_LEAD and _is_no_news(one, first) for one in others)
     if state.question.type.kind in ("fact", "yes_no") and is_clear and len(rest) >= LEAST_FOLDED:
         rest = [_folded(one) for one in rest]
     return [first, *past, *rest]
+
+
+def _is_no_news(line: AnswerCandidate, first: AnswerCandidate) -> bool:
+    """Whether a line was not written after the first one; an event is dated by its day."""
+    return line.newness <= first.newness or line.place.kind == "event"
 
 
 def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

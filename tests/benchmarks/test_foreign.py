@@ -32,7 +32,7 @@ def test_the_facts_of_a_folder_are_counted_by_rule_and_sampled(
     assert (found["sources"], found["facts"], found["rules"]) == (1, 2, {"field": 2})
     assert (found["replacements"], found["per_1000"]) == (0, 0.0)
     said = sheet.read_text("utf-8")
-    assert said.count("[ ] fact") == 1 and "Kiln.md:" in said and "2024-05-06" in said
+    assert said.count("[ ] fact") == 1 and "Kiln.md:" in said
     assert foreign.main(["--data", str(notes / "none")]) == 2
 
 

@@ -26,7 +26,7 @@ def test_a_pipe_is_answered_line_by_line(vault: Shell) -> None:
         "Earlier: The harbour office is in the Customs House at 4 Quay Street. [2]\n"
         "Source 1: notes/daily/2026-03-09.md:5, 2026-03-09\n"
         "Source 2: notes/places/Harbour office.md:7, 2025-09-12, earlier\n"
-        "2 more lines: /more\n"
+        "3 more lines: /more\n"
     )
 
 

@@ -129,7 +129,7 @@ def pages(memory: Memory) -> dict[str, str]:
 def test_pages_tell_what_is_known_how_it_changed_and_where(memory: Memory) -> None:
     ana = pages(memory)["Ana Ruiz.md"]
     assert "## Now\n\n- **phone**: 0161 950, since 2026-05-09 ([Ana Ruiz](<file:///n/ana%20v2.md>), line 1)\n" in ana
-    assert "\n- 2026-03-09 to 2026-05-09: **phone**: 0161 900 ([Ana Ruiz](<file:///n/ana.md>), line 1; There is" in ana
+    assert "\n- 2026-03-09 to 2026-05-09: **phone**: 0161 900 ([Ana Ruiz](<file:///n/ana.md>), line 1; Version 2" in ana
     assert "> \\[\\[Ana Ruiz\\]\\] came." in ana and "— [flat](<file:///n/flat.md>), line 1" in ana
     ozzie = pages(memory)["Ozzie Penhale.md"]
     assert "[[Second Opinion]]" in ozzie and "**birthday**: 1951-06-02" in ozzie

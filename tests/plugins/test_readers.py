@@ -33,6 +33,7 @@ def test_a_document_knows_its_file(read: Read, tmp_path: Path) -> None:
         sha256=hashlib.sha256(content.encode()).hexdigest(),
         size=len(content),
         mtime_ns=int(MODIFIED.timestamp()) * 10**9,
+        location="rent.md",
     )
 
 
