@@ -85,6 +85,13 @@ class Found:
         ahead = date.fromordinal(min(today.toordinal() + MAX_AHEAD_DAYS, date.max.toordinal()))
         return min(self.days_within(today, date.max if self.again is None else ahead).items(), default=None)
 
+    @property
+    def due(self) -> tuple[date, str] | None:
+        """The day on which a task is due, by its marks, and no time of day."""
+        marks = dict(read_marks(self.quote)) if self.entry.kind == "task" else {}
+        stated = marks.get("due") or marks.get("deadline")
+        return (date.fromisoformat(stated), "") if stated else None
+
     def days(self) -> dict[date, str]:
         """The days that it names, but for those on which it was made or done or may be begun, each with its time of
         day or ""."""
@@ -331,8 +338,7 @@ def _dated(state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = 
     first, behind = since.date(), when.until.date()
     named = calendars.on_days(state.conn, first, behind)
     passages = episodes.by_ids(state.conn, [id for id in named if state.found.sees(id)])
-    due = "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
-    wanted = TASKS if re.search(due, state.question.text, re.IGNORECASE) else kinds
+    wanted = TASKS if _asks_due(state) else kinds
     found = [
         (day, at, one)
         for one in keep_newest(_read(state, passages, topic))
@@ -360,6 +366,7 @@ def _next(
     """The first entry from today on that holds so much of what is asked for."""
     if not topic:
         return []
+    asks_due = _asks_due(state)
     terms = [Term(part, (f"{part}*",)) for part in _compounds(state, topic).values()]
     ids, _ = text.search(state.conn, terms, MAX_COMPOUND_PASSAGES)
     beside = episodes.by_ids(state.conn, [id for id in ids.tolist() if state.found.sees(id)])
@@ -368,7 +375,7 @@ def _next(
         for one in _read(state, [*_hits(state), *beside], topic)
         if one.own and one.entry.kind in kinds and one.entry.state in ("", "open")
         if (share := round(_share(state, one.heads | one.own, topic), 2)) >= least
-        if (coming := one.next_day(state.question.today)) is not None
+        if (coming := (asks_due and one.due) or one.next_day(state.question.today)) is not None
     ]
     if not found:
         return []
@@ -376,6 +383,11 @@ def _next(
     often = one.again.describe() if one.again else ""
     shown = ", ".join(filter(None, (show_entry(one, day, at), often)))
     return [replace(line, value=day.isoformat()) for line in _lines(state, [(one, shown)])]
+
+
+def _asks_due(state: AnswerState) -> bool:
+    due = "|".join(word_set("lists", "due", language=state.question.language)) or "(?!)"
+    return re.search(due, state.question.text, re.IGNORECASE) is not None
 
 
 def _within(state: AnswerState, day: date) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -274,3 +274,11 @@ def test_a_task_is_on_the_days_on_which_it_is_planned_and_due(task: str, days: l
     (entry,) = read_entries(text)
     found = Found(Episode(1, Source(1, "a.md", "file", "a", "markdown"), 0, "a", text), entry, frozenset(), frozenset())
     assert [day.isoformat() for day in found.days()] == days and show_entry(found) == shown
+
+
+def test_a_task_is_due_on_its_deadline_and_not_when_it_is_scheduled(fresh: Memory) -> None:
+    day = datetime.now().date() + timedelta(days=9)
+    plan = f"SCHEDULED: <{day - timedelta(days=3)}>\nDEADLINE: <{day}>"
+    fresh.remember(f"# TODO Oil the winch\n{plan}\n", title="Boat")
+    *_, answer = fresh.ask("When is the winch due?")
+    assert isinstance(answer, Answer) and answer.text.startswith(f"- {day}: Oil the winch")
