@@ -3,6 +3,7 @@
 A model's word that one fact replaces another counts only then: small models say it of too much.
 """
 
+import re
 from collections.abc import Collection
 
 from memory.facts.rules.phrases import value_kind
@@ -12,6 +13,7 @@ from memory.text.mentions import norm
 from memory.text.predicates import canonical_predicate
 from memory.text.words import words
 
+_DIGIT = re.compile(r"[^\w]{0,3}\d")
 LEAST_SHARED, LEAST_SHARED_ALONE = 2, 4  # words that two statements share: about one object, and about none
 
 
@@ -26,8 +28,14 @@ def fill_one_slot(old: Fact, new: Fact, old_words: str, new_words: str) -> bool:
         return True
     if not _have_one_subject(old.objects[0], new.objects[0], old_words, new_words):
         return False
-    kinds = {value_kind(fact.objects[-1]) for fact in (old, new)}
+    kinds = {_kind(fact.objects[-1]) for fact in (old, new)}
     return _share_predicate(old.predicate, new.predicate) or (len(kinds) == 1 and kinds != {"word"})
+
+
+def _kind(value: str) -> str:
+    """The kind of a value, where whatever begins with a digit is a number: "£185 per service, twice a year"."""
+    kind = value_kind(value)
+    return "number" if kind in ("time", "version") or (kind == "word" and _DIGIT.match(value)) else kind
 
 
 def _have_one_subject(old: str, new: str, old_words: str, new_words: str) -> bool:
