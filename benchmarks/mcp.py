@@ -1,8 +1,7 @@
 """What an agent waits for in a large memory: `python -m benchmarks.mcp --data DIR --episodes N [--json]`.
 
-Builds the memory of `benchmarks.scale`, starts a daemon on it, and asks each question three times, in turns: of the
-daemon's API, of `pal mcp` over stdin and stdout, and of `pal mcp --http`. benchmarks/README.md says what each figure
-means.
+Builds the memory of `benchmarks.scale`, starts a daemon on it, and asks each question twice, in turns: of the daemon's
+API, and of `pal mcp` over stdin and stdout. benchmarks/README.md says what each figure means.
 """
 
 from __future__ import annotations
@@ -11,28 +10,23 @@ import argparse
 import asyncio
 import json
 import os
-import re
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager, nullcontext
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx2
 from mcp.client.client import Client as AgentClient
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from benchmarks import command, metrics
 from benchmarks.daemon import child_processes
 from benchmarks.scale import WARM_UP, build_apart, load_sets
 from benchmarks.watching import QUIET
 from daemon.client import Client
-from daemon.mcp.tokens import Tokens
 from daemon.paths import Paths, private_folder
 from daemon.settings import McpClientSettings, McpSettings, render
 from daemon.starting import connect
@@ -45,51 +39,23 @@ PAL = "import sys; from daemon.cli import main; sys.exit(main(prog_name='pal'))"
 Asked = Callable[[str], Awaitable[Any]]
 
 
-@contextmanager
-def serve_http(paths: Paths) -> Iterator[str]:
-    """`pal mcp --http` on a port that is free; its address."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", PAL, "mcp", "--http", "--port", "0"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | paths.environment(),
-    )
-    assert process.stderr is not None
-    try:
-        line = process.stderr.readline()
-        found = re.search(r"http://\S+", line)
-        if found is None:
-            raise command.DataError(f"`pal mcp --http` did not start: {line.strip()}")
-        yield found[0]
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
 async def measure(client: Client, paths: Paths, questions: Sequence[str]) -> dict[str, Any]:
-    """The figures, as the JSON object of the README. The three are asked in another order each time."""
-    token = Tokens(paths.data / "mcp-tokens.json").issue(AGENT)
+    """The figures, as the JSON object of the README. The two are asked in turns."""
     server = StdioServerParameters(
         command=sys.executable, args=["-c", PAL, "mcp", "--client", AGENT], env=os.environ | paths.environment()
     )
-    headers = {"Authorization": f"Bearer {token}"}
-    async with AsyncExitStack() as stack:
-        url = stack.enter_context(serve_http(paths))
-        over_stdio = await stack.enter_async_context(AgentClient(stdio_client(server)))
-        http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=60))
-        over_http = await stack.enter_async_context(AgentClient(streamable_http_client(url, http_client=http)))
+    async with AgentClient(stdio_client(server)) as agent:
 
         async def recall(question: str) -> None:
             client.recall(question, PASSAGES)
 
         ways: dict[str, Asked] = {
             "api": recall,
-            "stdio": lambda question: _call(over_stdio, "search", query=question, k=PASSAGES),
-            "http": lambda question: _call(over_http, "search", query=question, k=PASSAGES),
+            "stdio": lambda question: _call(agent, "search", query=question, k=PASSAGES),
         }
         others: dict[str, Asked] = {
-            "context": lambda question: _call(over_stdio, "context", task=question),
-            "recent": lambda question: _call(over_stdio, "recent"),
+            "context": lambda question: _call(agent, "context", task=question),
+            "recent": lambda question: _call(agent, "recent"),
         }
         for question in questions[:WARM_UP]:
             for ask in ways.values():
@@ -98,7 +64,7 @@ async def measure(client: Client, paths: Paths, questions: Sequence[str]) -> dic
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in (*ways, *others)}
         for number, question in enumerate(questions):
             names = list(ways)
-            for name in (*names[number % 3 :], *names[: number % 3]):
+            for name in (*names[number % 2 :], *names[: number % 2]):
                 times[name].append(await _time(ways[name], question, pids))
         for name, ask in others.items():
             times[name] = [await _time(ask, question, pids) for question in questions[:OTHERS]]
@@ -110,9 +76,8 @@ async def measure(client: Client, paths: Paths, questions: Sequence[str]) -> dic
             for kind, of in (("p", walls), ("cpu_p", used))
             for share in (50, 95)
         }
-    for name in ("stdio", "http"):
-        more = [one - api for (_, one), (_, api) in zip(times[name], times["api"], strict=True)]
-        result[name]["more_cpu_p50_ms"] = metrics.percentile(more, 50)
+    more = [stdio - api for (_, stdio), (_, api) in zip(times["stdio"], times["api"], strict=True)]
+    result["stdio"]["more_cpu_p50_ms"] = metrics.percentile(more, 50)
     return result
 
 
@@ -137,10 +102,7 @@ def used_ms(pids: Collection[int]) -> float:
 
 def show(result: dict[str, Any]) -> None:
     """Print the table: one row for each way to ask."""
-    names = {
-        "api": "recall, API", "stdio": "search, stdio", "http": "search, HTTP", "context": "context, stdio",
-        "recent": "recent, stdio",
-    }  # fmt: skip
+    names = {"api": "recall, API", "stdio": "search, stdio", "context": "context, stdio", "recent": "recent, stdio"}
     command.show_table(
         f"{result['episodes']:,} episodes, {result['questions']:,} questions",
         [{"way": title, **result[name]} for name, title in names.items()],
@@ -184,7 +146,7 @@ def _run(options: argparse.Namespace) -> None:
         command.note("start the daemon")
         client = connect(paths)
         try:
-            command.note(f"ask {len(questions)} questions, three ways")
+            command.note(f"ask {len(questions)} questions, both ways")
             result = asyncio.run(measure(client, paths, questions))
         finally:
             client.stop()

@@ -269,7 +269,6 @@ class McpClientSettings:
 class McpSettings:
     """Agents that use the memory over the Model Context Protocol: `pal mcp`."""
 
-    port: int = setting(7437, "Where `pal mcp --http` listens, on this machine alone.", least=1024, most=65535)
     calls_per_minute: int = setting(60, "Calls a minute that are answered, of each agent.", least=1, most=10000)
     note_kb: int = setting(20, "Kilobytes that a note of an agent may have.", least=1, most=1000)
     notes_per_minute: int = setting(10, "Notes a minute that an agent may write.", least=1, most=1000)

@@ -12,14 +12,13 @@ import click
 from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.mcp_install import install
-from daemon.cli.mcp_options import check_name, grants, open_tokens
+from daemon.cli.mcp_options import check_name, grants
 from daemon.cli.options import as_date, json_option
 from daemon.cli.session import Session, pass_session
 from daemon.terminal import count, display_safe
 
 if TYPE_CHECKING:
     from daemon.client import Client
-    from daemon.mcp.access import Policies
 
 LOG = "mcp.log"
 LOOK_SECONDS = 2.0  # between two looks whether the daemon is there
@@ -27,17 +26,11 @@ LOOK_SECONDS = 2.0  # between two looks whether the daemon is there
 
 @click.group("mcp", invoke_without_command=True)
 @click.option("--client", callback=check_name, help="Its name, in config.toml, in the log and on what it writes.")
-@click.option("--http", "over_http", is_flag=True, help="Serve over HTTP, on this machine alone, whoever has a token.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), help="Where --http listens; 0: anywhere. mcp.port, if not given."
-)
 @grants
 @click.pass_context
 def mcp(
     ctx: click.Context,
     client: str | None,
-    over_http: bool,
-    port: int | None,
     folders: tuple[Path, ...],
     everything: bool,
     writes: bool,
@@ -48,31 +41,18 @@ def mcp(
     to. What the agent may see and do stands in config.toml, under [mcp.clients.NAME]; --folder, --all
     and --write say it for this run instead. Without either it reads what may go to models elsewhere:
     the folders that are watched with `--policy any`. What it asks is logged, without the words.
-
-    With --http it runs until Ctrl-C, for all agents that have a token: `pal mcp install --http`.
     """
     if ctx.invoked_subcommand is not None:
         return
     session = ctx.ensure_object(Session)
-    named = everything or writes or bool(folders)
-    if over_http and (client or named):
-        raise click.UsageError(
-            "Over HTTP the token says who it is, and config.toml what it may: pal mcp install --http"
-        )
-    if port is not None and not over_http:
-        raise click.UsageError("--port is for --http.")
     from daemon.mcp.access import Access, Policies, Policy
     from daemon.mcp.agent import Agent
+    from daemon.mcp.server import AgentServer
     from daemon.process import logs
 
     logs.configure(session.paths.logs / LOG, "INFO")
     daemon = _Daemon(session)
     policies = Policies(session.paths.config, lambda: daemon().folders())
-    if over_http:
-        _serve_http(session, daemon, policies, port)
-        return
-    from daemon.mcp.server import AgentServer
-
     here = Policy(Access(everything=True) if everything else Access.in_folders(folders), writes)
     find = (lambda name: here) if folders or everything else policies.find
     if writes and not (folders or everything):
@@ -102,33 +82,6 @@ class _Daemon:
         return self._session.client
 
 
-def _serve_http(session: Session, daemon: _Daemon, policies: Policies, port: int | None) -> None:
-    from daemon.mcp import http
-    from daemon.mcp.agent import Agent
-
-    tokens = open_tokens(session)
-    settings = policies.settings.mcp
-    daemon()
-    try:
-        sock = http.listen(settings.port if port is None else port)
-    except OSError as error:
-        wanted = settings.port if port is None else port
-        raise click.ClickException(
-            f"Nothing can listen on port {wanted} ({error.strerror}). Another `pal mcp --http` may run there. "
-            "Choose another one: --port, or pal config set mcp.port"
-        ) from error
-    names = tokens.names()
-    output.say(f"Agents reach the memory at http://{http.HOST}:{sock.getsockname()[1]}{http.PATH} until Ctrl-C.")
-    output.say(
-        f"With a token: {', '.join(names)}." if names else "Nobody has a token yet: pal mcp install --http CLIENT"
-    )
-    http.serve(
-        sock,
-        lambda name: Agent(daemon, policies.find, settings.calls_per_minute, name),
-        tokens,
-    )
-
-
 @mcp.command()
 @json_option
 @pass_session
@@ -140,9 +93,8 @@ def clients(session: Session, as_json: bool) -> None:
     settings = load(session.paths.config).mcp
     watched = session.client.folders()
     wrote = {one.name: one for one in session.client.agents()}
-    tokens = open_tokens(session).names()
     rows = []
-    for name in sorted({*settings.clients, *wrote, *tokens}):
+    for name in sorted({*settings.clients, *wrote}):
         policy = policy_of(settings.clients.get(name, McpClientSettings()), lambda: watched)
         known = wrote.get(name)
         rows.append(
@@ -150,7 +102,6 @@ def clients(session: Session, as_json: bool) -> None:
                 "name": name,
                 "sees": "all" if policy.access.everything else list(policy.access.folders),
                 "write": policy.writes,
-                "token": name in tokens,
                 "notes": known.notes if known else 0,
                 "last": known.last if known else None,
                 "verdicts": known.verdicts if known else 0,
@@ -168,28 +119,7 @@ def _row(of: dict[str, Any]) -> list[str]:
     sees = of["sees"] if isinstance(of["sees"], str) else ", ".join(of["sees"]) or "nothing"
     last = f", the last on {output.day(of['last'].astimezone())}" if of["last"] else ""
     wrote = f"{count(of['notes'], 'note')}{last}" if of["notes"] else "no notes"
-    token = "token" if of["token"] else ""
-    return [of["name"], "reads and writes" if of["write"] else "reads", token, wrote, f"sees {sees}"]
-
-
-@mcp.command()
-@click.argument("name", callback=check_name)
-@click.option("--revoke", is_flag=True, help="Take its token back.")
-@pass_session
-def token(session: Session, name: str, revoke: bool) -> None:
-    """Print a new token for the agent NAME, with which it comes over HTTP.
-
-    It stands in an agent's program as the header "Authorization: Bearer TOKEN". Only a hash of it is
-    kept here: it is printed once, and a new one takes the place of the one before.
-    """
-    tokens = open_tokens(session)
-    if not revoke:
-        click.echo(tokens.issue(name))
-        output.say(f"It is shown this once. What {name} may see: pal mcp clients")
-    elif tokens.revoke(name):
-        output.say(f"The token of {name} is good no more.")
-    else:
-        raise click.ClickException(f"{name} has no token.")
+    return [of["name"], "reads and writes" if of["write"] else "reads", wrote, f"sees {sees}"]
 
 
 @mcp.command()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from daemon.cli import output
 from daemon.cli.config import write_setting
-from daemon.cli.mcp_options import grants, open_tokens
+from daemon.cli.mcp_options import grants
 from daemon.cli.program_files import (
     confirm_writing,
     find_codex_settings,
@@ -30,34 +30,20 @@ from daemon.paths import HOME
 SERVERS = "mcpServers"
 TOML_SERVERS = "mcp_servers"
 NAME = "palimpsest"
-TOKEN = "TOKEN"  # what is shown in its place
 
-
-class Program(NamedTuple):
-    """An agent's program: the `file` in which it keeps its servers, and what it calls the address of one that it
-    reaches over HTTP ("" if it starts them all itself); `kind`: what else it wants to be told of such a one."""
-
-    file: str
-    url: str = ""
-    kind: Mapping[str, str] = {}
-
-
-PROGRAMS = {
-    "claude-code": Program("~/.claude.json", "url", {"type": "http"}),
-    "claude-desktop": Program(
-        "~/Library/Application Support/Claude/claude_desktop_config.json"
-        if sys.platform == "darwin"
-        else "~/.config/Claude/claude_desktop_config.json"
-    ),
-    "cursor": Program("~/.cursor/mcp.json", "url"),
-    "gemini": Program("~/.gemini/settings.json", "httpUrl"),
-    "codex": Program("~/.codex/config.toml"),  # or where CODEX_HOME says
+PROGRAMS = {  # the file in which an agent's program keeps its servers
+    "claude-code": "~/.claude.json",
+    "claude-desktop": "~/Library/Application Support/Claude/claude_desktop_config.json"
+    if sys.platform == "darwin"
+    else "~/.config/Claude/claude_desktop_config.json",
+    "cursor": "~/.cursor/mcp.json",
+    "gemini": "~/.gemini/settings.json",
+    "codex": "~/.codex/config.toml",  # or where CODEX_HOME says
 }
 
 
 @click.command()
 @click.argument("client", metavar="CLIENT", type=click.Choice(sorted(PROGRAMS)))
-@click.option("--http", "over_http", is_flag=True, help="It comes to `pal mcp --http` instead of starting `pal mcp`.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
 @grants
@@ -65,7 +51,6 @@ PROGRAMS = {
 def install(
     session: Session,
     client: str,
-    over_http: bool,
     yes: bool,
     only_print: bool,
     folders: tuple[Path, ...],
@@ -78,11 +63,8 @@ def install(
     allow is written into config.toml, under [mcp.clients.NAME]: there it can be changed at any time, and
     counts at once. `pal mcp clients` shows it.
     """
-    program = PROGRAMS[client]
-    if over_http and not program.url:
-        raise click.UsageError(f"{client} takes no address with a token. Leave out --http: it starts `pal mcp` itself.")
-    file = find_codex_settings() if client == "codex" else Path(program.file).expanduser()
-    entry = _http_entry(session, program, TOKEN) if over_http else _entry(session, client)
+    file = find_codex_settings() if client == "codex" else Path(PROGRAMS[client]).expanduser()
+    entry = _entry(session, client)
     output.print_text(_as_toml(entry) if file.suffix == ".toml" else json.dumps({SERVERS: {NAME: entry}}, indent=2))
     granted = dict(_granted(client, folders, everything, writes))
     if granted:
@@ -90,8 +72,6 @@ def install(
             "\n".join([f"\n{session.paths.config}:", *(f"{key} = {one}" for key, one in granted.items())])
         )
     if only_print:
-        if over_http:
-            output.say(f"In place of {TOKEN} stands what this prints: pal mcp token {client}")
         return
     write = _prepare_toml(file, entry) if file.suffix == ".toml" else _prepare_json(file)
     if not yes:
@@ -99,10 +79,8 @@ def install(
         confirm_writing(question)
     for key, value in granted.items():
         write_setting(session.paths.config, key, value)
-    write(_http_entry(session, program, open_tokens(session).issue(client)) if over_http else entry)
+    write(entry)
     output.say(f"Written. Start {client} again, and it has the memory's tools.")
-    if over_http:
-        output.say("It reaches them as long as this runs: pal mcp --http")
 
 
 def _prepare_json(file: Path) -> Callable[[dict[str, Any]], None]:
@@ -145,13 +123,6 @@ def _as_toml(entry: dict[str, Any]) -> str:
 def _entry(session: Session, client: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"command": find_pal(), "args": ["mcp", "--client", client]}
     return entry | ({"env": {HOME: str(session.paths.data)}} if os.environ.get(HOME) else {})
-
-
-def _http_entry(session: Session, program: Program, token: str) -> dict[str, Any]:
-    from daemon.settings import load
-
-    url = f"http://127.0.0.1:{load(session.paths.config).mcp.port}/mcp"
-    return {**program.kind, program.url: url, "headers": {"Authorization": f"Bearer {token}"}}
 
 
 def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:

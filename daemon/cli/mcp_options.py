@@ -1,16 +1,10 @@
-"""What the commands of `pal mcp` share: an agent's name, what it may, and its token."""
+"""What the commands of `pal mcp` share: an agent's name, and what it may."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-from daemon.cli.session import Session
-
-if TYPE_CHECKING:
-    from daemon.mcp.tokens import Tokens
 
 
 def check_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -37,10 +31,3 @@ def grants(command: click.decorators.FC) -> click.decorators.FC:
     ):
         command = option(command)
     return command
-
-
-def open_tokens(session: Session) -> Tokens:
-    """The tokens of this memory's agents."""
-    from daemon.mcp.tokens import Tokens
-
-    return Tokens(session.paths.data / "mcp-tokens.json")

@@ -1,4 +1,4 @@
-"""The benchmark of agents, with a real daemon, both transports and few questions."""
+"""The benchmark of agents, with a real daemon and few questions."""
 
 import json
 from pathlib import Path
@@ -18,5 +18,5 @@ def test_an_agent_is_measured_both_ways(
     assert mcp.main(call) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["episodes"] == 20 and result["questions"] > 0
-    for way in ("api", "stdio", "http", "context", "recent"):
+    for way in ("api", "stdio", "context", "recent"):
         assert 0 < result[way]["p50_ms"] <= result[way]["p95_ms"]

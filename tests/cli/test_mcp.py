@@ -1,4 +1,4 @@
-"""pal mcp: the entry of an agent's program, what agents may, their tokens, and taking back what they wrote."""
+"""pal mcp: the entry of an agent's program, what agents may, and taking back what they wrote."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from daemon.mcp.tokens import Tokens
 from daemon.settings import McpClientSettings, load
 from tests.cli.vault import Shell
 
@@ -57,25 +56,10 @@ def test_codex_is_told_in_toml_behind_what_stands_there(
     file.write_text(before.replace('"codex"', '"another"'), "utf-8")
     said = shell.pal("mcp", "install", "codex", "--yes")
     assert said.code == 1 and "another entry" in said.err
-    assert shell.pal("mcp", "install", "codex", "--http").code == 2
-
-
-def test_over_http_it_gets_a_token_that_is_written_and_not_shown(shell: Shell, tmp_path: Path) -> None:
-    said = shell.pal("mcp", "install", "gemini", "--http", "--yes")
-    assert said.code == 0 and "Bearer TOKEN" in said.out and "pal mcp --http" in said.err
-    entry = json.loads((tmp_path / ".gemini/settings.json").read_text("utf-8"))["mcpServers"]["palimpsest"]
-    assert entry["httpUrl"] == "http://127.0.0.1:7437/mcp"
-    token = entry["headers"]["Authorization"].removeprefix("Bearer ")
-    assert token not in said.out + said.err
-    assert Tokens(tmp_path / "memory" / "mcp-tokens.json").find(token) == "gemini"
-    assert (tmp_path / ".gemini/settings.json").stat().st_mode & 0o777 == 0o600
-    said = shell.pal("mcp", "install", "claude-desktop", "--http", "--yes")
-    assert said.code == 2 and "takes no address" in said.err
 
 
 def test_nothing_is_written_without_a_yes(shell: Shell, tmp_path: Path) -> None:
     assert shell.pal("mcp", "install", "gemini", "--all", input="n\n").code != 0
-    assert shell.pal("mcp", "install", "gemini", "--http", input="n\n").code != 0
     nobody = shell.pal("mcp", "install", "gemini", input="")
     assert nobody.code == 2 and "Add --yes to write it" in nobody.err
     wrong = shell.pal("mcp", "install", "vim")
@@ -93,20 +77,9 @@ def test_a_file_that_is_something_else_is_left_alone(shell: Shell, tmp_path: Pat
     assert file.read_text("utf-8") == text and not (tmp_path / "memory").exists()
 
 
-@pytest.mark.parametrize(
-    "options", [("--client", "../x"), ("--http", "--all"), ("--http", "--client", "a"), ("--port", "80"), ("--write",)]
-)
+@pytest.mark.parametrize("options", [("--client", "../x"), ("--write",)])
 def test_options_that_mean_nothing_together_are_said(shell: Shell, options: tuple[str, ...]) -> None:
     assert shell.pal("mcp", *options).code == 2
-
-
-def test_a_token_is_printed_once_and_taken_back(shell: Shell, tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path / "memory" / "mcp-tokens.json")
-    first, second = (shell.pal("mcp", "token", "cline").out.strip() for _ in range(2))
-    assert first != second and tokens.find(first) is None and tokens.find(second) == "cline"
-    assert shell.pal("mcp", "token", "cline", "--revoke").code == 0
-    assert tokens.find(second) is None
-    assert shell.pal("mcp", "token", "cline", "--revoke").code == 1
 
 
 @pytest.fixture
@@ -126,9 +99,9 @@ def test_agents_are_listed_and_what_one_wrote_is_taken_back(living: Shell, tmp_p
     assert living.pal("config", "set", "mcp.clients.scribe.everything", "true").code == 0
     assert living.pal("config", "set", "mcp.clients.Bad.everything", "true").code == 2
     assert living.pal("config", "get", "mcp.clients.scribe.everything").out == "true\n"
-    living.pal("mcp", "token", "cline")
+    assert living.pal("config", "set", "mcp.clients.cline.write", "false").code == 0
     [cline, scribe] = living.pal("mcp", "clients").out.splitlines()
-    assert cline.split() == "cline reads token no notes sees nothing".split()
+    assert cline.split() == "cline reads no notes sees nothing".split()
     assert scribe.startswith("scribe") and "1 note, the last on 20" in scribe and scribe.endswith("sees all")
     [_, listed] = json.loads(living.pal("mcp", "clients", "--json").out)
     assert (listed["name"], listed["sees"], listed["write"], listed["notes"]) == ("scribe", "all", False, 1)

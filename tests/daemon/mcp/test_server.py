@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
+from daemon.cli.config import write_setting
 from daemon.mcp.access import NOTHING_SHARED, Access, Meter, Policy, client_name
 from daemon.testing import RunningDaemon
 from tests.daemon.mcp.conftest import PAL, agent, call, served
@@ -107,6 +109,18 @@ async def test_who_may_only_read_is_told_how_it_may_write(daemon: RunningDaemon)
     async with served(daemon, Policy(Access(everything=True))) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == READS
         assert "mcp.clients.tester.write" in await call(client, "remember", text="The moon is full.")
+
+
+async def test_what_config_says_counts_while_it_runs(daemon: RunningDaemon) -> None:
+    async with agent(daemon, "--client", "late") as client:
+        assert NOTHING_SHARED in await call(client, "search", query="ferry")
+        write_setting(daemon.paths.config, "mcp.clients.late.everything", "true")
+        for _ in range(50):
+            answer = await call(client, "search", query="ferry")
+            if isinstance(answer, dict):
+                break
+            await anyio.sleep(0.1)
+        assert answer["passages"]
 
 
 def test_only_the_protocol_goes_to_stdout_and_the_end_of_stdin_ends_it(daemon: RunningDaemon) -> None:
