@@ -73,16 +73,17 @@ def _with_mood(text: str, fact: ExtractedRelation, at: datetime | None) -> Extra
 
 
 def _unique(relations: list[ExtractedRelation]) -> Iterator[ExtractedRelation]:
-    """Each relation once, those without a name left out."""
+    """Each relation once, without those that lack a name or have markup for one that no reader took away."""
     seen: set[tuple[str, str, str, str]] = set()
     for relation in relations:
         key = (relation.subject.lower(), relation.predicate.lower(), relation.object.lower(), relation.modality)
-        if key in seen or not relation.object or not relation.subject:
+        if key in seen or not all(key) or any(_MARKUP.search(part) for part in key[:3]):
             continue
         seen.add(key)
         yield replace(relation, predicate=" ".join(relation.predicate.split()))
 
 
+_MARKUP = re.compile(r"[\[\]{}]|&#?\w+;|&#\d|^:\w+:?$")
 _ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
 _SUPPOSES, _PLANS, _REPORTS = (
     re.compile(alternatives("facts", "modality", key), re.IGNORECASE) for key in ("supposes", "plans", "reports")

@@ -29,6 +29,7 @@ _FIELD = re.compile(
     r"(?P<mark>\*\*|__|\*|_)?(?P<key>(?:\[\[)?[^\W\d_][^:：|`\n]{0,60}?)"
     r"(?:\s?::?(?!//)(?:\*\*|__|\*|_)?\s+|(?:\*\*|__|\*|_)\s?:\s+|：\s*)(?P<value>\S.*)"
 )
+_CONTINUATION = re.compile(r"[ \t]*\n([ \t]+)(?![-*+•\s]|\d+[.)]\s|[^\s:]{1,30}:)\S")  # of a value, on the next line
 _ASIDE = re.compile(r"\s*\([^()]{0,120}\)")
 _NO_VALUE = re.compile(r"[\"'“„«]|.*(?:[!?…:]$|: )|(?:\S+\s+){4}.*\w{3}\.$")  # quoted, a question, a sentence
 _OF_FILES = word_set("facts", "no_properties")
@@ -139,6 +140,10 @@ def read_field(text: str, line: Line) -> Field | None:
         return None
     whole = match["value"]
     if not 0 < len(value.split()) <= _VALUE_WORDS or _NO_VALUE.match(whole) or len(sentences(whole)) > 1:
+        return None
+    if (goes_on := _CONTINUATION.match(text, line.end)) and len(goes_on[1]) > line.start - text.rfind(
+        "\n", 0, line.start
+    ) - 1:
         return None
     return Field(key, start, end, line, "::" in text[match.end("key") : match.start("value")])
 

@@ -355,3 +355,14 @@ def test_a_task_has_its_state_and_when_it_is_planned() -> None:
         ("Pay the deposit", "status", "open"),
         ("Pay the deposit", "due", "2026-11-30"),
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "notes: It must be called with the\n  full name of the pump.\nport: 80",
+        "| lib | size |\n|---|---|\n| got | [![][gis]][g8] |\n| ky | &#10003; |",
+    ],
+)
+def test_half_a_value_and_markup_are_no_facts(text: str) -> None:
+    assert facts(text, "Home") <= {("Home", "port", "80")}
