@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from memory.errors import InvalidInputError
 from memory.facts.extraction import OWNER, ExtractedRelation, ExtractedThesis, Extraction
 from memory.facts.resolve import Resolver
-from memory.facts.supersede import MIN_CONFIDENCE, Superseder, takes_place
+from memory.facts.supersede import MIN_CONFIDENCE, Superseder
 from memory.graph.change import GraphChange, Link, ThesisVertex
 from memory.nouns import AssertionResult, Decision
 from memory.protocols import Embedder
@@ -140,18 +140,18 @@ class FactAsserter:
         return len(rows)
 
     def settle_revision(self, revision: revisions.Row, verdict: str) -> None:
-        """What a person says of a revision: "keep", "both", "old", "open" or "undo". A fact that holds again
-        although its note was edited brings the passage that says so back with it."""
+        """What a person says of a revision: "keep", "both", "old", "open" or "undo". Where they confirm a fact that an
+        edit removed ("both", "old"), the passage that says so comes back; no other verdict shows what no note says."""
         if verdict == "undo":
             self._superseder.undo(revision, self._now)
         else:
             self._superseder.settle(revision, verdict)
-        if takes_place(revision, verdict):
-            former = past.restored_evidence(self.conn, revision.old)
-            episodes.retire_many(self.conn, former, self._now, "source_changed")
-        else:
+        if verdict in ("both", "old"):
             former = past.former_evidence(self.conn, revision.old)
             past.restore_fact(self.conn, revision.old, former)
+        else:
+            former = past.restored_evidence(self.conn, revision.old)
+            episodes.retire_many(self.conn, former, self._now, "source_changed")
         self.restored_passages |= bool(former)
 
     def correct(self, fact: int, value: str, episode: int, length: int) -> int:

@@ -285,11 +285,11 @@ class Superseder:
         """`keep`: the new one stands; `both`: both hold; `old`: the new one was never true; `open`: nobody has said
         anything, and all is as it was found."""
         self.undo(revision, None)
-        rows = relations.claims_by_id(self._conn, [revision.old, revision.new], ever=takes_place(revision, verdict))
+        rows = relations.claims_by_id(self._conn, [revision.old, revision.new], ever=_takes_place(revision, verdict))
         found = {one.id: one for one in rows}
         old, new = found.get(revision.old), found.get(revision.new)
         state: RevisionState = "settled" if verdict == "both" else "open" if verdict == "open" else "kept"
-        if takes_place(revision, verdict) and old and new:
+        if _takes_place(revision, verdict) and old and new:
             if revision.relation == "duplicates":
                 self._stand_for(revision.id, old, new)
             else:
@@ -406,7 +406,7 @@ def _key(relation: Relation) -> tuple[int, int, int]:
     return (_day(relation), relation.last_asserted if relation.last_asserted is not None else EARLIEST_MS, relation.id)
 
 
-def takes_place(revision: revisions.Row, verdict: str) -> bool:
+def _takes_place(revision: revisions.Row, verdict: str) -> bool:
     """Whether by a verdict the new fact stands where the old one stood. As long as nobody has said anything, only rules
     and models that were sure have made it so."""
     return verdict == "keep" or (verdict == "open" and revision.relation in ("supersedes", "negates"))

@@ -80,17 +80,19 @@ def test_history_tells_what_a_note_said(memory: Memory, path: Path) -> None:
     assert [value.fact.valid_to for value in rent.values][:2] == [value.fact.valid_from for value in rent.values][1:]
 
 
-def test_undo_brings_the_sentence_back_and_nothing_else(memory: Memory, path: Path) -> None:
+def test_both_brings_the_sentence_back_and_nothing_else(memory: Memory, path: Path) -> None:
     before = write(memory, path, FRONTMATTER + note())
     write(memory, path, FRONTMATTER + note(rent="910"))
     after = write(memory, path, FRONTMATTER + note(rent="910", landlord="Mr Lindqvist"))
     landlord, rent = memory.revisions()
     memory.undo(rent.id)
+    assert "850" not in ask(memory, QUESTIONS["rent"]), "the note no longer says so"
+    memory.settle(rent.id, "both")
     said = ask(memory, QUESTIONS["rent"])
     assert "850" in said and "910" in said
     assert "Okafor" not in ask(memory, QUESTIONS["landlord"]), "the passage that has it says more than was undone"
     assert "850" not in ask(memory, QUESTIONS["landlord"])
-    memory.undo(landlord.id)
+    memory.settle(landlord.id, "both")
     assert "Okafor" in ask(memory, QUESTIONS["landlord"])
     memory.settle(rent.id, "keep")
     assert "850" not in ask(memory, QUESTIONS["rent"]) and "Okafor" in ask(memory, QUESTIONS["landlord"])

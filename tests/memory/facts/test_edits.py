@@ -141,14 +141,18 @@ def test_prose_that_is_edited_answers_as_of_a_day_before(memory: Memory, tmp_pat
     assert "north gate" in ask(memory, question, before) and "tram stop" not in ask(memory, question, before)
 
 
-def test_undo_brings_the_old_value_back_and_keep_the_new_one(memory: Memory, tmp_path: Path) -> None:
+def test_undo_shows_no_value_that_no_note_says_but_the_owners_word_does(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "car.md"
     write(memory, path, FRONTMATTER + FORMS["field"].format("Nordlicht"))
     write(memory, path, FRONTMATTER + FORMS["field"].format("Alpina"))
     (revision,) = memory.revisions()
     memory.undo(revision.id)
+    assert insurers(memory) == ["Alpina"] and "Nordlicht" not in ask(memory), "the note no longer says so"
+    memory.settle(revision.id, "both")
     assert set(insurers(memory)) == {"Nordlicht", "Alpina"}
     assert "Nordlicht" in ask(memory)
+    memory.undo(revision.id)
+    assert insurers(memory) == ["Alpina"] and "Nordlicht" not in ask(memory)
     memory.settle(revision.id, "keep")
     assert insurers(memory) == ["Alpina"]
     assert "Nordlicht" not in ask(memory).splitlines()[0]
