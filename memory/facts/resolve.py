@@ -19,7 +19,7 @@ ALIAS_CONFIDENCE = 0.9  # of a model's alias; a mention has 1
 MAX_CANDIDATES = 4  # objects whose names begin alike
 MAX_NAME_CHARS = 200  # also of a value
 
-_NOISE = re.compile(r"[*_`\"“”]+")
+_NOISE = re.compile(r"[*`\"“”]+|(?<!\w)_+|_+(?!\w)")  # an underscore within a word is a part of it
 _OF_MENTIONS = frozenset(("name", "link", "tag", "email", "title", "property"))  # not what a thing is, but how written
 _NO_ALIAS = frozenset("i me my he she it they we you him her them us owner user".split())
 

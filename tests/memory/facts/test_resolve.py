@@ -29,6 +29,15 @@ def test_names_are_resolved_in_their_passage(fresh: Memory) -> None:
     assert fresh.revisions(state="all") == [], "they are two persons"
 
 
+@pytest.mark.parametrize(("written_as", "name"), [("buffer_size", "buffer_size"), ("_Ada Lunn_", "Ada Lunn")])
+def test_a_name_loses_its_markup_and_no_part_of_itself(fresh: Memory, written_as: str, name: str) -> None:
+    text = f"The parser uses {written_as}."
+    episode = written(fresh, text, "2023-01-01")
+    read = Extraction((relation(text, text, "parser", "uses", written_as),), (), ())
+    fresh.knowledge.assert_facts({episode: read}, "m")
+    assert held(fresh, "parser") == [f"uses {name}"]
+
+
 def test_an_alias_finds_both(fresh: Memory) -> None:
     circle = ExtractedObject("Vertalerskring Oost", "organisation", ("VKO",))
     tell(fresh, "2023-01-01", "VKO dues are 50.", ("VKO", "annual dues", "50"))
