@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import logging
-import math
 import threading
 import time
 from collections import Counter
@@ -154,12 +153,6 @@ class Models:
         if not self._daily_tokens or spent < self._daily_tokens:
             return ""
         return f"{spent:,} tokens went to models elsewhere today, of {self._daily_tokens:,}"
-
-    @property
-    def tokens_left(self) -> float:
-        """How many tokens models elsewhere may still take today."""
-        with self._counting:
-            return self._daily_tokens - self._spent_today() if self._daily_tokens else math.inf
 
     def reply(self, elsewhere: bool = False) -> wire.ModelsReply:
         """What there is; looks for it, which takes some seconds at most. A service elsewhere of which no role names a

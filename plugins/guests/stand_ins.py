@@ -190,7 +190,7 @@ class GuestReranker:
 
 
 class GuestModel:
-    """A `plugins.llms.Backend`. It takes no batches."""
+    """A `plugins.llms.Backend`."""
 
     def __init__(self, guest: Guest, prefix: str, *given: Any) -> None:
         """`given`: the model, and the section of the settings."""
