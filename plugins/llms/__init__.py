@@ -74,12 +74,9 @@ class Family:
     """Models of one kind: their names begin with `prefix` and a colon. `open(model, settings)` gives the model that is
     called `prefix:model`, without asking anybody; `look(settings)` finds what there is, within a few seconds, and never
     raises. `settings` is the section of config.toml that is called like the prefix, as an object; None if there is no
-    such section. `local` is False where all models are elsewhere: then nobody looks for them unasked.
-    `pull(model, settings, cancelled)` fetches a model, and yields how many bytes of how many are there; ModelError says
-    why it cannot. None where models are not fetched from here."""
+    such section. `local` is False where all models are elsewhere: then nobody looks for them unasked."""
 
     prefix: str
     open: Callable[[str, Any], Backend]
     look: Callable[[Any], Look]
     local: bool = True
-    pull: Callable[[str, Any, Callable[[], bool]], Iterator[Step]] | None = None
