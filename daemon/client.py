@@ -389,10 +389,6 @@ class Client:
         """The events of grading a model; the last one is a Graded. Closing the stream ends it."""
         return self._stream("POST", "/models/probe", wire.Graded, name=name)
 
-    def pull_model(self, name: str) -> Stream:
-        """The events of fetching a model; the last one is a Pulled. Closing the stream ends it."""
-        return self._stream("POST", "/models/pull", wire.Pulled, name=name)
-
     def try_model(self, name: str) -> wire.Tried:
         """Asks a model for one word, or one of a family (`ollama`); one on this machine may have to be loaded first.
         How they are reached config.toml says, as it is now."""

@@ -26,10 +26,8 @@ def routes(api: Api, services: Services) -> None:
 
     models = services.models.choose, services.models.drive
 
-    async def answer(channel: Channel, begin: Callable[[], Callable[[], None]], conversation: int | None) -> Response:
-        work = services.questions.submit(await services.read(begin))
-        if conversation is not None and services.settings.memory.answer.model == "auto":
-            work.add_done_callback(lambda _: services.titles.submit(conversation))
+    async def answer(channel: Channel, begin: Callable[[], Callable[[], None]]) -> Response:
+        services.questions.submit(await services.read(begin))
         return stream(channel.events())
 
     @api.post("/ask")
@@ -50,7 +48,7 @@ def routes(api: Api, services: Services) -> None:
             conversation=conversation, is_loading=services.models.is_loading, effort=effort, replay=replay,
             strategy=strategy, telling=services.telling if own_words and as_of is None else None, agent=agent,
         )  # fmt: skip
-        return await answer(channel, begin, conversation)
+        return await answer(channel, begin)
 
     @api.post("/traces/{id}/again")
     async def again(id: int, conversation: int | None = None, replay: bool = True) -> Response:
@@ -59,7 +57,7 @@ def routes(api: Api, services: Services) -> None:
             questions.ask_again, memory, services.writer, channel, id, *models, conversation=conversation,
             is_loading=services.models.is_loading, replay=replay,
         )  # fmt: skip
-        return await answer(channel, begin, conversation)
+        return await answer(channel, begin)
 
     @api.post("/recall")
     async def recall(

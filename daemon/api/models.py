@@ -34,12 +34,6 @@ def routes(api: Api, services: Services) -> None:
         await services.work(partial(models.begin_probe, name, channel))
         return stream(channel.events())
 
-    @api.post("/models/pull")
-    async def pull(name: str) -> Response:
-        channel = Channel()
-        await services.work(partial(models.begin_pull, name, channel))
-        return stream(channel.events())
-
     enrichment = services.enrichment
 
     @api.post("/enrichment")

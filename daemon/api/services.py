@@ -22,7 +22,6 @@ from daemon.jobs.models import Models
 from daemon.jobs.night import Nightly
 from daemon.jobs.schedule import Schedule
 from daemon.jobs.tasks import Tasks
-from daemon.jobs.titles import Titles
 from daemon.jobs.training import Learning
 from daemon.jobs.upkeep import Upkeep
 from daemon.jobs.writer import Writer
@@ -83,7 +82,6 @@ class Services:
         # Each has its own, so that questions do not wait for a check or a backup, nor a status for questions.
         self.questions = QuestionPool(self.settings.daemon.readers or 1)
         self.workers = ThreadPoolExecutor(4, "worker")
-        self.titles = Titles(self.memory, self.writer, self.models.choose, lambda: self.questions.busy)
 
     async def read(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.questions, call)
@@ -109,7 +107,6 @@ class Services:
 
     def close(self) -> None:
         """What has not begun is dropped; nobody waits for it any more."""
-        self.titles.close()
         for pool in (self.questions, self.workers):
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -16,11 +15,6 @@ from daemon.cli.policy import ask
 from daemon.cli.session import Session, pass_session
 from daemon.connecting import SERVICES
 from daemon.terminal import display_safe, size
-
-if TYPE_CHECKING:
-    from daemon.client import Stream
-
-T = TypeVar("T", bound="wire.Event")
 
 ROLES = ("extract", "answer", "agent")
 NONE = "none"
@@ -71,23 +65,6 @@ def probe(session: Session, names: tuple[str, ...], as_json: bool) -> None:
         _report(graded, as_json)
         if graded.problem:
             raise click.ClickException(f"{graded.problem} What was graded until then is kept.")
-
-
-@models.command()
-@click.argument("name")
-@json_option
-@pass_session
-def pull(session: Session, name: str, as_json: bool) -> None:
-    """Fetch a model with Ollama: NAME is one of https://ollama.com/library, like qwen3:4b.
-
-    Takes minutes and gigabytes. Ctrl-C ends it; the same command goes on where it broke off.
-    """
-    pulled = _follow(session.client.pull_model(name), f"Fetching {display_safe(name, line=True)}", wire.Pulled, as_json)
-    if as_json:
-        output.print_json(pulled)
-        return
-    output.print_text(f"{pulled.name} is there.")
-    output.say(f"Before it is used by itself it must be graded: pal models probe {pulled.name}")
 
 
 @models.command()
@@ -152,24 +129,19 @@ def use(session: Session, role: str, names: tuple[str, ...], as_json: bool) -> N
 
 
 def _probe(session: Session, name: str, as_json: bool) -> wire.Graded:
-    label = f"Grading {display_safe(name, line=True)}"
-    return _follow(session.client.probe_model(name), label, wire.Graded, as_json)
-
-
-def _follow(stream: Stream, label: str, last: type[T], as_json: bool) -> T:
-    """The last event of a stream, telling how far it is until then. Ctrl-C ends it."""
+    """Grades a model and tells how far that is. Ctrl-C ends it."""
     with (
-        stream as events,
+        session.client.probe_model(name) as events,
         click.progressbar(
             length=1,
-            label=label,
+            label=f"Grading {display_safe(name, line=True)}",
             file=sys.stderr,
             hidden=as_json or not sys.stderr.isatty(),
             item_show_func=lambda item: item,
         ) as bar,
     ):
         for event in events:
-            if isinstance(event, last):
+            if isinstance(event, wire.Graded):
                 return event
             if isinstance(event, wire.Progress):
                 if as_json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -35,11 +34,6 @@ def why_not_now(memory: Memory, most: EnrichmentSettings, battery: Callable[[], 
     if not most.on_battery and battery():
         return "This machine runs on its battery. It goes on when it is plugged in: enrichment.on_battery"
     return ""
-
-
-def count_tokens_left(memory: Memory, most: EnrichmentSettings) -> float:
-    """How many tokens reading may still take today."""
-    return most.daily_tokens - sum_spent(memory)[0] if most.daily_tokens else math.inf
 
 
 def on_battery(supplies: Path = SUPPLIES, pmset: str = "pmset") -> bool | None:

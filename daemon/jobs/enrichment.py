@@ -25,8 +25,7 @@ from dataclasses import replace
 from functools import partial
 
 from daemon import wire
-from daemon.jobs.batches import BATCH, MAX_JOBS, Batches
-from daemon.jobs.budget import count_tokens_left, on_battery, sum_spent, why_not_now
+from daemon.jobs.budget import on_battery, sum_spent, why_not_now
 from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError
 from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
@@ -73,20 +72,16 @@ class Enrichment:
         battery: Callable[[], bool | None] = on_battery,
         look: float = LOOK_SECONDS,
         rest: float = FIRST_REST,
-        gather: float = AGAIN_SECONDS,
     ) -> None:
-        """`look` and `rest` are seconds, see LOOK_SECONDS and FIRST_REST; for `gather` seconds a batch waits for more
-        to go with it."""
+        """`look` and `rest` are seconds, see LOOK_SECONDS and FIRST_REST."""
         self._memory = memory
         self._models = models
         self._writer = writer
         self._reading = Reading(memory, models, writer, self._stopped, self._begun)
         self._settings, self._battery = settings, battery
         self._enabled = settings.enabled
-        self._look, self._first_rest, self._gather = look, rest, gather
-        self._gathering: float | None = None  # since then
+        self._look, self._first_rest = look, rest
         self._boot = uuid.uuid4().hex
-        self._batches = Batches(memory, models, self._reading, self._attempt, self._tokens_left, self._boot)
         self._closing = threading.Event()
         self._woken = threading.Event()
         self._thread = threading.Thread(target=self._run, name="enrichment", daemon=True)
@@ -152,10 +147,8 @@ class Enrichment:
             titles = {episode.id: episode for episode in memory.sources.episodes(first)}
         tokens, minutes = sum_spent(memory)
         read, total = self._counted[1]
-        detail = "; ".join(filter(None, (self._state.detail, self._batches.describe())))
         return replace(
             self._state,
-            detail=detail,
             read=read,
             total=total,
             jobs=counts.get("queued", 0) + counts.get("leased", 0),
@@ -187,9 +180,7 @@ class Enrichment:
     def _step(self) -> float:
         """Does the next thing there is to do; the seconds until there may be another one."""
         if not self._enabled:
-            return LONGEST_REST if self._batches.cancel() else AGAIN_SECONDS
-        if self._batches.collect():
-            self._nothing_new, self._planning = None, 0.0
+            return LONGEST_REST
         if problem := why_not_now(self._memory, self._settings, self._battery):
             self._say("waiting", problem)
             return AGAIN_SECONDS
@@ -202,8 +193,7 @@ class Enrichment:
             return AGAIN_SECONDS
         job = self._claimed()
         if job is not None:
-            if not self._batches.send(job):
-                self._attempt(job, partial(self._reading.do, job))
+            self._attempt(job)
             return 0.0
         return 0.0 if self._plan() else self._look
 
@@ -246,10 +236,6 @@ class Enrichment:
             why = f"{spent}: models.daily_tokens" if spent else self._reading.unable
             self._say("waiting", why) if why else self._say("no_model")
             return False
-        batching = away is not None and away.has_batches
-        held_up = batching and self._must_wait(sum(one.source.policy != "local" for one in unread))
-        if held_up:
-            away = None
         while True:
             allowed = [one for one in unread if (here if one.source.policy == "local" else away)]
             if allowed or len(unread) < limit or limit >= MOST_UNREAD:
@@ -258,45 +244,28 @@ class Enrichment:
             unread = self._memory.knowledge.unread_episodes(limit)
         if not allowed:
             self._planning = time.monotonic() + AGAIN_SECONDS
-            why = "What is left may only be read on this machine, and no model here can: pal models"
-            self._say("waiting", "" if held_up else why)
+            self._say("waiting", "What is left may only be read on this machine, and no model here can: pal models")
             return False
-        batches = _batches(allowed, self._batch(here), self._batch(away))[: MAX_JOBS if batching else WAVE]
+        batches = _batches(allowed, self._batch(here), self._batch(away))[:WAVE]
         self._reading.write(partial(self._enqueue, batches))
         return True
 
-    def _must_wait(self, many: int) -> bool:
-        """Whether what can be read in a batch waits: for the end of one, or for more that may go with it."""
-        if not many:
-            return False
-        if self._batches.find_running():
-            return True
-        now = time.monotonic()
-        self._gathering = now if self._gathering is None else self._gathering
-        if many < MAX_JOBS and now - self._gathering < self._gather:
-            return True
-        self._gathering = None
-        return False
-
     def _batch(self, model: Guarded | None) -> int:
-        """Episodes of a request: what is asked in a batch is asked of one at a time."""
-        return self._models.batch(model.name) if model and not model.has_batches else 1
-
-    def _tokens_left(self) -> float:
-        return min(count_tokens_left(self._memory, self._settings), self._models.tokens_left)
+        """Episodes of a request."""
+        return self._models.batch(model.name) if model else 1
 
     def _enqueue(self, batches: Sequence[Sequence[int]], priority: int = 0) -> None:
-        self._memory.jobs.prune([*KINDS, BATCH])  # the memory itself knows what was read
+        self._memory.jobs.prune(KINDS)  # the memory itself knows what was read
         self._memory.jobs.enqueue(
             NewJob(EXTRACT, " ".join(map(str, batch)), {"episodes": [*batch]}, priority) for batch in batches
         )
 
     # One job ----------------------------------------------------------------------------------------------
 
-    def _attempt(self, job: Job, work: Callable[[], None]) -> None:
+    def _attempt(self, job: Job) -> None:
         """Does what a job needs, and deals with whatever is in the way."""
         try:
-            work()
+            self._reading.do(job)
             self._trouble, self._failures = "", 0
         except WaitError as reason:
             self._held = str(reason)

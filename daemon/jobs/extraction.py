@@ -104,19 +104,6 @@ class Reading:
         others = [job.id for job in dead if not (job.last_error or "").startswith(names)]
         return sum(self.write(partial(self._memory.jobs.retry, KINDS, id)) for id in others)
 
-    def request_away(self, job: Job) -> LlmRequest | None:
-        """What a model elsewhere is asked to read this; None where its text stays here or is gone."""
-        found, here, owner = self._episodes(job)
-        return self._request(found, owner, may_leave=True) if found and not here else None
-
-    def learn_reply(self, job: Job, said: Any, model: str) -> None:
-        """Learns what a model has said to such a request. The job is done, dead, or others stand in its place."""
-        found, _, owner = self._episodes(job)
-        self._learn_of(job, found, owner, said, model)
-
-    def _request(self, found: Sequence[Episode], owner: Sequence[str], *, may_leave: bool) -> LlmRequest:
-        return llm_requests.extraction_request(found, owner, self._known_words(found, may_leave=may_leave))
-
     def _learn_of(self, job: Job, found: Sequence[Episode], owner: Sequence[str], said: Any, model: str) -> None:
         """Learns what was said of the episodes that the request was about."""
         told, dropped = llm_requests.parse_extractions(said, found, owner)
@@ -147,7 +134,8 @@ class Reading:
         elif 0 < len(here) < len(found):  # since the job was made somebody has changed where text may go
             self.split(job, [here, [one.id for one in found if one.id not in here]])
         else:
-            request = self._request(found, owner, may_leave=not here)
+            known = self._known_words(found, may_leave=not here)
+            request = llm_requests.extraction_request(found, owner, known)
             model = self._model(request)
             self._learn_of(job, found, owner, self._asked(model, request), model.name)
 

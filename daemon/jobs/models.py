@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import logging
-import math
 import threading
 import time
 from collections import Counter
@@ -41,7 +40,6 @@ AUTO = "auto"
 QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
 TRIED_CHARS = 200  # of what a model that is tried says
-STEP_SECONDS = 0.2  # between two words on how far it is
 NOT_ASKED = "Nobody at {} was asked, for none of its models is named. To see what there is: pal models --elsewhere"
 FRESH_SECONDS = 30.0  # for which it is believed which models there are
 
@@ -155,12 +153,6 @@ class Models:
             return ""
         return f"{spent:,} tokens went to models elsewhere today, of {self._daily_tokens:,}"
 
-    @property
-    def tokens_left(self) -> float:
-        """How many tokens models elsewhere may still take today."""
-        with self._counting:
-            return self._daily_tokens - self._spent_today() if self._daily_tokens else math.inf
-
     def reply(self, elsewhere: bool = False) -> wire.ModelsReply:
         """What there is; looks for it, which takes some seconds at most. A service elsewhere of which no role names a
         model is asked `elsewhere` alone: its key would leave this machine, and that somebody wants to know."""
@@ -242,27 +234,6 @@ class Models:
                 channel.end()
 
         threading.Thread(target=work, name="probe", daemon=True).start()
-
-    def begin_pull(self, name: str, channel: Channel) -> None:
-        """Fetches a model in a thread of its own; the channel gets the events. NotFoundError."""
-        whole, pull = self._registry.find_pull(name)
-
-        def work() -> None:
-            told = -STEP_SECONDS
-            try:
-                for step in pull(lambda: channel.abandoned):
-                    if time.monotonic() - told >= STEP_SECONDS:
-                        told = time.monotonic()
-                        channel.put(wire.Progress(*step))
-                there = self._there([whole.partition(":")[0]], anew=True)
-                channel.put(wire.Pulled(_resolved(whole, there) or whole))
-                self.changed()
-            except Exception as error:
-                self._tell(error, f"fetching {whole}", channel)
-            finally:
-                channel.end()
-
-        threading.Thread(target=work, name="pull", daemon=True).start()
 
     def close(self) -> None:
         """Breaks off whatever is being asked."""

@@ -9,7 +9,6 @@ An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
 A rebuild's stream: Progress*  then one Rebuilt or one Failed.
 Learning's stream: Progress*  then one Trained or one Failed.
 A probe's stream:  Progress*  then one Graded or one Failed.
-Fetching's stream: Progress (in bytes)*  then one Pulled or one Failed.
 An export's stream: lines of JSON whose "type" says what they tell: palimpsest first, end last, or one Failed.
 The activity stream:  Progress, SourceChanged, FactChanged, Skipped, Embedding, Notice, as long as the client listens.
 
@@ -68,7 +67,6 @@ Requests; the fields of a body are the parameters of the same call in `daemon.cl
     GET    /models                                    -> ModelsReply
     POST   /models/use, /models/probe                 -> ModelsReply, probe stream
     POST   /models/try                                -> Tried, what a model said that was asked for one word
-    POST   /models/pull                               -> fetching's stream
     POST   /enrichment, /enrichment/retry             -> Enrichment, Retried
     GET    /conversations, /conversations/{id}        -> ConversationsReply, MessagesReply
     POST   /conversations; PUT /conversations/{id}    -> Conversation
@@ -167,7 +165,7 @@ MODULES = {
     "home": "Home SuggestionsReply ChangedSource DiffReply",
     "documents": "Added Progress Skipped SkippedReply SourceChanged SourcesReply RetiredReply Folder GoneReply "
     "FoldersReply Counted Estimate",
-    "models": "ModelRow ModelRole ModelsReply Tried Graded Pulled EmbedderReply Embedding",
+    "models": "ModelRow ModelRole ModelsReply Tried Graded EmbedderReply Embedding",
     "plugins": "Addition Plugin PluginsReply",
     "enrichment": "FailedJob Enrichment Retried",
     "training": "Trained TrainingUndone",

@@ -87,13 +87,6 @@ class Graded(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled(Event):
-    """The end of fetching a model, by the name under which it can be used."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class EmbedderReply:
     """The embedder that is wanted, and the identity of the one that questions use. While `building`, `done` of `total`
     episodes have a vector of the one that is wanted; `problem` says why that could not be done."""

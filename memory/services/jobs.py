@@ -94,17 +94,6 @@ class Jobs:
         """Gives back all that is leased, without counting the attempts: the process ends as it was told."""
         return self._store.write(jobs.put_back)
 
-    def hold(self, ids: Sequence[int], seconds: float, then: NewJob) -> None:
-        """Others do them: they are queued and not due for so long, their tries count, and that job stands for them. In
-        one transaction."""
-        with self._store.writing() as conn:
-            jobs.hold(conn, ids, now_ms() + int(seconds * 1000))
-            _enqueue(conn, [then])
-
-    def requeue(self, ids: Sequence[int]) -> None:
-        """Those of them that are held are due now; their tries count."""
-        self._store.write(jobs.hold, ids, now_ms())
-
     def list_unfinished(self, kinds: Sequence[str]) -> list[Job]:
         """Those that wait or run, the newest first of each."""
         return [job for state in ("leased", "queued") for job in self._store.read(jobs.list_jobs, state, -1, kinds)]

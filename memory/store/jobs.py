@@ -83,14 +83,6 @@ def put_back(conn: Connection) -> int:
     return conn.execute(query).rowcount
 
 
-def hold(conn: Connection, ids: Sequence[int], not_before: int) -> None:
-    """Queues jobs that wait or run until then; their attempts count."""
-    conn.execute(
-        f"UPDATE job SET state = 'queued', not_before = ? WHERE id IN {LISTED} AND state IN ('queued', 'leased')",
-        (not_before, to_json(list(ids))),
-    )
-
-
 def bury(conn: Connection, id: int, error: str) -> None:
     """There is no use in trying again: dead at once, with the reason."""
     conn.execute("UPDATE job SET state = 'dead', last_error = ? WHERE id = ?", (error, id))

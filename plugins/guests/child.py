@@ -105,8 +105,6 @@ class _Plugin:
         match hook, method:
             case "register_llms", "look":
                 yield Value(self._families[name].look(*given))
-            case "register_llms", "pull":
-                yield from self._pull(name, given, connection)
             case "register_exporters", _:
                 yield from self._export(name, connection)
             case "register_llms", "close":
@@ -137,14 +135,6 @@ class _Plugin:
             backend = self._made.pop(pickle.dumps(request[:3]), None)
         if backend is not None:
             backend.close()
-
-    def _pull(self, prefix: str, given: tuple[Any, ...], connection: socket.socket) -> Iterator[Answer]:
-        pull = self._families[prefix].pull
-        assert pull is not None  # or it was not asked for
-        with _Watch(connection) as watch:
-            for step in pull(*given, watch.is_cut):
-                yield Value(step)
-        yield End()
 
     def _export(self, name: str, connection: socket.socket) -> Iterator[Answer]:
         def lines() -> Iterator[Line]:

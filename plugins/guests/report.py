@@ -23,11 +23,10 @@ class ReaderReport(msgspec.Struct, frozen=True):
 
 
 class FamilyReport(msgspec.Struct, frozen=True):
-    """The fields of a `plugins.llms.Family`; whether it fetches models."""
+    """The fields of a `plugins.llms.Family`."""
 
     prefix: str
     local: bool
-    pulls: bool
 
 
 class ExporterReport(msgspec.Struct, frozen=True):
@@ -60,7 +59,7 @@ def pack_report(registered: dict[str, list[Any]]) -> bytes:
         readers=tuple(readers),
         embedders=tuple(map(_name_section, registered["register_embedders"])),
         rerankers=tuple(map(_name_section, registered["register_rerankers"])),
-        families=tuple(_copy(FamilyReport, one, pulls=one.pull is not None) for one in registered["register_llms"]),
+        families=tuple(_copy(FamilyReport, one) for one in registered["register_llms"]),
         exporters=tuple(_copy(ExporterReport, one) for one in registered["register_exporters"]),
         strategies=tuple(one.name for one in registered["register_traversers"]),
         rankers=tuple(name for name, _ in registered["register_rankers"]),

@@ -17,7 +17,7 @@ from plugins.exporters.contract import Exporter, Line, Part
 from plugins.guests.frames import About, End, Request, Value, Wanted
 from plugins.guests.process import Guest, GuestProcess
 from plugins.guests.report import Report
-from plugins.llms import Family, Look, ModelInfo, Step
+from plugins.llms import Family, Look, ModelInfo
 from plugins.llms.call import Call
 from plugins.readers import Reader
 from plugins.settings import PluginSettings
@@ -52,8 +52,7 @@ def stand_in(entry: EntryPoint, report: Report, settings: PluginSettings) -> dic
         "register_rerankers": [_register(GuestReranker, guest, *one) for one in report.rerankers],
         "register_llms": [
             Family(
-                one.prefix, partial(GuestModel, guest, one.prefix), partial(_look, guest, one.prefix), one.local,
-                partial(_pull, guest, one.prefix) if one.pulls else None,
+                one.prefix, partial(GuestModel, guest, one.prefix), partial(_look, guest, one.prefix), one.local
             )
             for one in report.families
         ],
@@ -190,7 +189,7 @@ class GuestReranker:
 
 
 class GuestModel:
-    """A `plugins.llms.Backend`. It takes no batches."""
+    """A `plugins.llms.Backend`."""
 
     def __init__(self, guest: Guest, prefix: str, *given: Any) -> None:
         """`given`: the model, and the section of the settings."""
@@ -242,15 +241,6 @@ def _look(guest: Guest, prefix: str, settings: Any) -> Look:
     except ModelError as error:
         return Look(problem=str(error))
     return found
-
-
-def _pull(guest: Guest, prefix: str, model: str, settings: Any, cancelled: Callable[[], bool]) -> Iterator[Step]:
-    between = guest.settings.call_s
-    with (
-        guest.begin(Request("register_llms", prefix, (model, settings), "pull")) as guest_call,
-        Call((between, between, LONGEST_SECONDS), cancelled) as call,
-    ):
-        yield from call.stream(guest_call.stream(Step, call))
 
 
 def _export(guest: Guest, name: str, lines: Iterator[Line]) -> Iterator[Part]:

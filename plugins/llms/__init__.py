@@ -6,12 +6,11 @@ around it, in `plugins.llms.guard`: what may leave the machine, deadlines, retri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from memory.errors import ModelError
     from memory.llm import LlmRequest, Reply
     from plugins.llms.call import Call
 
@@ -60,27 +59,6 @@ class Backend(Protocol):
         ...
 
 
-@runtime_checkable
-class BatchBackend(Backend, Protocol):
-    """A backend that also takes many requests at once, to answer them within a day and for less. `has_batches` says
-    whether its owner wants that. All raise ModelUnavailableError."""
-
-    has_batches: bool
-
-    def send_batch(self, requests: Mapping[str, LlmRequest]) -> str:
-        """The id of a batch of requests, each under a name of its own; nothing is ever sent twice."""
-        ...
-
-    def fetch_batch(self, id: str) -> Mapping[str, Reply | ModelError] | None:
-        """What came of each request, if that is known: ModelCancelledError where the batch was cancelled before. None
-        while it is being answered. MalformedOutputError if it cannot be read."""
-        ...
-
-    def cancel_batch(self, id: str) -> None:
-        """What is not answered need not be any more. Nothing happens to a batch that has ended or is unknown."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Look:
     """What a family found when it looked for models. `problem` says why it found none, or what is wrong where it found
@@ -96,12 +74,9 @@ class Family:
     """Models of one kind: their names begin with `prefix` and a colon. `open(model, settings)` gives the model that is
     called `prefix:model`, without asking anybody; `look(settings)` finds what there is, within a few seconds, and never
     raises. `settings` is the section of config.toml that is called like the prefix, as an object; None if there is no
-    such section. `local` is False where all models are elsewhere: then nobody looks for them unasked.
-    `pull(model, settings, cancelled)` fetches a model, and yields how many bytes of how many are there; ModelError says
-    why it cannot. None where models are not fetched from here."""
+    such section. `local` is False where all models are elsewhere: then nobody looks for them unasked."""
 
     prefix: str
     open: Callable[[str, Any], Backend]
     look: Callable[[Any], Look]
     local: bool = True
-    pull: Callable[[str, Any, Callable[[], bool]], Iterator[Step]] | None = None

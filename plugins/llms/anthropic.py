@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
@@ -18,10 +18,8 @@ import httpx
 
 from memory.errors import (
     MalformedOutputError,
-    ModelCancelledError,
     ModelError,
     ModelRefusedError,
-    ModelTimeoutError,
     ModelUnavailableError,
     OverBudgetError,
 )
@@ -56,7 +54,6 @@ class AnthropicModel:
         self._client: anthropic.Anthropic | None = None
         self._about: dict[str, Any] | None = None
         self.limits = (self._settings.first_token_s, self._settings.next_token_s, self._settings.total_s)
-        self.has_batches = self._settings.batches
 
     def is_local(self) -> bool:
         """Never, wherever its server seems to be."""
@@ -80,48 +77,6 @@ class AnthropicModel:
             raise
         except ValueError as error:  # the client reads the arguments of a call
             raise MalformedOutputError("The model called a tool with what is not JSON.", str(error)) from error
-
-    def send_batch(self, requests: Mapping[str, LlmRequest]) -> str:
-        """See `plugins.llms.BatchBackend`."""
-        import anthropic
-
-        rows: Any = [{"custom_id": name, "params": self._arguments(request)} for name, request in requests.items()]
-        try:
-            return self._opened().messages.batches.create(requests=rows).id
-        except anthropic.APIError as error:
-            raise self._understood(error) from error
-
-    def fetch_batch(self, id: str) -> Mapping[str, Reply | ModelError] | None:
-        """See `plugins.llms.BatchBackend`."""
-        import anthropic
-
-        batches = self._opened().messages.batches
-        try:
-            batch = batches.retrieve(id)
-            if batch.processing_status != "ended":
-                return None
-            if batch.results_url is None:  # they are kept for some weeks
-                return {}
-            if urlsplit(batch.results_url)[:2] != urlsplit(_url(self._settings))[:2]:  # the key would go there, too
-                raise MalformedOutputError("The results of the batch are said to be somewhere else.")
-            return {row.custom_id: _outcome(row.result) for row in batches.results(id)}
-        except anthropic.NotFoundError:
-            return {}
-        except anthropic.APIError as error:
-            raise self._understood(error) from error
-        except ValueError as error:
-            raise MalformedOutputError("The results of the batch are not JSON.") from error
-
-    def cancel_batch(self, id: str) -> None:
-        """See `plugins.llms.BatchBackend`."""
-        import anthropic
-
-        try:
-            self._opened().messages.batches.cancel(id)
-        except (anthropic.BadRequestError, anthropic.ConflictError, anthropic.NotFoundError):
-            pass  # it has ended, or is gone
-        except anthropic.APIError as error:
-            raise self._understood(error) from error
 
     def close(self) -> None:
         """See `plugins.llms.Backend`."""
@@ -231,22 +186,6 @@ def _heard(events: Iterator[Any], as_json: bool) -> Iterator[str | Reply]:
             break
     if message is not None:
         yield _reply(message, "".join(pieces), as_json)
-
-
-def _outcome(result: Any) -> Reply | ModelError:
-    """What came of one request of a batch."""
-    if result.type == "canceled":
-        return ModelCancelledError("The batch was cancelled before this was answered.")
-    if result.type == "expired":
-        return ModelTimeoutError("The batch was not answered within a day.")
-    if result.type != "succeeded":
-        return ModelUnavailableError("Anthropic could not answer a request of a batch.")
-    calls = [block.input for block in result.message.content if block.type == "tool_use" and block.name == JSON_TOOL]
-    texts = [block.text for block in result.message.content if block.type == "text"]
-    try:
-        return _reply(result.message, json.dumps(calls[0]) if calls else "".join(texts), as_json=bool(calls))
-    except ModelError as error:
-        return error
 
 
 def _reply(message: Any, text: str, as_json: bool) -> Reply:

@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol
 
 from memory.errors import (
     LocalOnlyError,
@@ -28,7 +28,7 @@ from memory.errors import (
     OverBudgetError,
 )
 from memory.llm import LlmRequest, Reply, Usage, about_tokens, length
-from plugins.llms import Backend, BatchBackend, ModelInfo
+from plugins.llms import Backend, ModelInfo
 from plugins.llms.call import Call, repeats
 
 TRIES = 3
@@ -38,9 +38,6 @@ FAILURES, WITHIN, LEFT_ALONE = 5, 60.0, 300.0  # so many failures within so many
 LEAST_REPLY_TOKENS = 256  # for which there must be room behind a prompt, if as many are wanted
 TOKEN_CHARS, TOKEN_REPEATS = 20, 30  # of one token that comes again: Ollama then ends its stream without a last line
 FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
-
-
-T = TypeVar("T")
 
 
 class Meter(Protocol):
@@ -101,45 +98,6 @@ class Guarded:
     def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
         """See `memory.protocols.LLM`."""
         return self._talk(request, deliver=True)
-
-    @property
-    def has_batches(self) -> bool:
-        """Whether it can and shall be asked in batches; asks nobody."""
-        return isinstance(self._backend, BatchBackend) and self._backend.has_batches
-
-    def check(self, request: LlmRequest) -> None:
-        """Raises, as `complete` would, if the request must not be made."""
-        self._admitted(request)
-
-    def send_batch(self, requests: Mapping[str, LlmRequest]) -> str:
-        """The id of a batch of these requests. Raises as `complete` does; where one of them must not be made, nothing
-        of any has been sent. It is not asked again by itself: the server may have heard it."""
-        backend = self._batching()
-        admitted = {name: self._admitted(request)[1] for name, request in requests.items()}
-        return self._once(lambda: backend.send_batch(admitted))
-
-    def fetch_batch(self, id: str, like: LlmRequest) -> Mapping[str, Reply | ModelError] | None:
-        """What came of the requests of a batch, checked; None while it is being answered. `like` has the schema and the
-        purpose of them all. ModelError."""
-        backend = self._batching()
-        found = self._once(lambda: backend.fetch_batch(id))
-        if found is None:
-            return None
-        checked: dict[str, Reply | ModelError] = {}
-        for name, said in found.items():
-            usage, failure = (said.usage, None) if isinstance(said, Reply) else (Usage(), said)
-            try:
-                checked[name] = check_reply(said, like) if isinstance(said, Reply) else said
-            except ModelError as error:
-                checked[name] = failure = error
-            if self._meter:
-                self._meter.record(self.name, self.is_local, like, usage, 0.0, failure)
-        return checked
-
-    def cancel_batch(self, id: str) -> None:
-        """What of a batch is not answered need not be any more. ModelError."""
-        backend = self._batching()
-        self._once(lambda: backend.cancel_batch(id))
 
     def close(self) -> None:
         """Breaks off what is being asked; everything after is a ModelCancelledError."""
@@ -202,35 +160,6 @@ class Guarded:
         if self._meter:
             self._meter.check_budget(self.name, is_local, request)
         return is_local, replace(request, max_tokens=min(request.max_tokens, room - prompt))
-
-    def _batching(self) -> BatchBackend:
-        if not isinstance(self._backend, BatchBackend):
-            raise ModelUnavailableError(f"{self.name} takes no batches.", lasting=True)
-        return self._backend
-
-    def _once(self, ask: Callable[[], T]) -> T:
-        """What the server says at once, within the time that a model has."""
-
-        def asking() -> Iterator[T]:
-            yield ask()
-
-        call = Call(self._backend.limits, self._closed.is_set)
-        with self._lock:
-            self._calls.add(call)
-        try:
-            with call:
-                call.check()
-                return next(call.stream(asking()))
-        except Exception as error:  # a vendor's library raises all sorts of things
-            if call.reason is not None:
-                raise call.reason from error
-            if isinstance(error, ModelError):
-                raise
-            odd = f"{self.name} did not answer as it should ({type(error).__name__}). Try again."
-            raise ModelUnavailableError(odd) from error
-        finally:
-            with self._lock:
-                self._calls.discard(call)
 
     def _asked(self, request: LlmRequest, call: Call, deliver: bool) -> Generator[str, None, Reply]:
         """Asks until there is a reply."""

@@ -25,7 +25,7 @@ PORT = 11434
 SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
-INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: pal models pull qwen3:4b"
+INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: ollama pull qwen3:4b"
 
 
 class OllamaModel(transport.ServedModel[frozenset[str]]):
@@ -116,7 +116,7 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
 
     def _missing(self) -> ModelUnavailableError:
         return ModelUnavailableError(
-            f"Ollama has no model {self._model!r}. Fetch it: pal models pull {self._model}", lasting=True
+            f"Ollama has no model {self._model!r}. Fetch it: ollama pull {self._model}", lasting=True
         )
 
     def _refused(self, status: int, why: str) -> ModelUnavailableError | OverBudgetError:
@@ -149,7 +149,7 @@ def look(settings: OllamaSettings | None) -> Look:
         named = settings.host or os.environ.get("OLLAMA_HOST")
         return Look(problem=str(error)) if named else Look(problem=INSTALL, absent=True)
     if not models:
-        return Look(problem="Ollama has no model yet. Fetch one: pal models pull qwen3:4b")
+        return Look(problem="Ollama has no model yet. Fetch one: ollama pull qwen3:4b")
     return Look(tuple(models), problem=_outdated(version))
 
 

@@ -1,14 +1,13 @@
 """All language models by their names, `prefix:model`: the only way to get at one, and always behind its guard."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 from memory.errors import NotFoundError
 from plugins.hookspecs import hookimpl, import_late
-from plugins.llms import Family, Look, Step
+from plugins.llms import Family, Look
 from plugins.llms.guard import Guarded, Meter
 
 
@@ -63,17 +62,6 @@ class Models:
         with ThreadPoolExecutor(max(1, len(wanted))) as pool:
             return dict(zip(wanted, pool.map(one, wanted), strict=True))
 
-    def find_pull(self, name: str) -> tuple[str, Callable[[Callable[[], bool]], Iterator[Step]]]:
-        """The whole name of a model that is to be fetched, and what fetches it; without a known prefix it is of the
-        family that can do that. NotFoundError."""
-        prefix, _, model = name.strip().partition(":")
-        if prefix not in self._families:
-            prefix, model = next((one for one, family in self._families.items() if family.pull), prefix), name.strip()
-        family = self._families.get(prefix)
-        if family is None or family.pull is None or not model:
-            raise NotFoundError(f"{name!r} cannot be fetched from here. A name is like qwen3:4b or ollama:qwen3:4b.")
-        return f"{prefix}:{model}", partial(family.pull, model, self._settings.get(prefix))
-
     def close(self) -> None:
         """Breaks off whatever is being asked."""
         with self._lock:
@@ -84,10 +72,10 @@ class Models:
 
 @hookimpl
 def register_llms(register: Callable[[Family], None]) -> None:
-    def import_family(prefix: str, model: str, **more: Any) -> Family:
+    def import_family(prefix: str, model: str, local: bool = True) -> Family:
         module = f"plugins.llms.{prefix}"
-        return Family(prefix, import_late(module, model), import_late(module, "look"), **more)
+        return Family(prefix, import_late(module, model), import_late(module, "look"), local)
 
-    register(import_family("ollama", "OllamaModel", pull=import_late("plugins.llms.ollama_pull", "pull")))
+    register(import_family("ollama", "OllamaModel"))
     register(import_family("openai", "OpenAIModel"))
     register(import_family("anthropic", "AnthropicModel", local=False))

@@ -49,7 +49,6 @@ class AnthropicSettings:
         "", "A file with the API key that only you can read, or keyring:NAME; without it ANTHROPIC_API_KEY."
     )
     url: str = setting("", "Where the API is; without it ANTHROPIC_BASE_URL, else Anthropic's own.")
-    batches: bool = setting(False, "Whether notes are read in batches: for half the price, and within a day.")
     first_token_s: float = setting(60.0, "Seconds until a model must begin to write.", least=0.1, most=3600)
     next_token_s: float = setting(60.0, "Seconds that may pass between two words.", least=0.1, most=3600)
     total_s: float = setting(120.0, "Seconds that an answer may take in all.", least=0.1, most=86400)

@@ -121,31 +121,6 @@ def test_ctrl_c_ends_the_grading(shell: Shell, ollama: FakeOllama) -> None:
     assert said.code == 0, "the next one can begin"
 
 
-def test_fetching(shell: Shell, ollama: FakeOllama) -> None:
-    ollama.library["phi4:latest"] = OllamaModel("phi4:latest")
-    said = shell.pal("models", "pull", "ollama:phi4:latest")
-    assert (said.code, said.out) == (0, "ollama:phi4:latest is there.\n")
-    assert "pal models probe ollama:phi4:latest" in said.err
-    assert "ollama:phi4:latest" in shell.pal("models").out
-    events = shell.pal("models", "pull", "phi4:latest", "--json").lines
-    assert (events[0]["type"], events[-1]) == ("Progress", {"type": "Pulled", "name": "ollama:phi4:latest"})
-    said = shell.pal("models", "pull", "phi5")
-    assert said.code == 1
-    assert "knows no model 'phi5'" in said.err
-    assert shell.pal("models", "pull", "anthropic:claude").code == 4
-
-
-def test_ctrl_c_ends_the_fetching(shell: Shell, ollama: FakeOllama) -> None:
-    assert shell.pal("models").code == 0
-    ollama.pulling = Hangs()
-    process = shell.process("models", "pull", "phi4", "--json")
-    assert json.loads(process.stdout.readline())["label"] == "pulling manifest"
-    process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 130
-    process.communicate()
-    ollama.until(lambda server: server.left == 1)
-
-
 def test_choosing_is_kept_in_the_settings(shell: Shell, ollama: FakeOllama) -> None:
     said = shell.pal("models", "use", "answer", "ollama:gpt-oss:120b-cloud", QWEN)
     assert (said.code, said.out) == (0, f"answer: ollama:gpt-oss:120b-cloud, {QWEN}\n")

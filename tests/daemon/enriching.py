@@ -134,8 +134,6 @@ def world(
     battery: bool | None = None,
     ollama: OllamaSettings | None = None,
     first: float = 20.0,
-    batches: bool = False,
-    gather: float = 0.0,
     **settings: Any,
 ) -> Iterator[World]:
     with (
@@ -147,7 +145,7 @@ def world(
             models=ModelsSettings(extract=extract),
             enrichment=EnrichmentSettings(**settings),
             ollama=ollama or OllamaSettings(host=here.url, first_token_s=first),
-            anthropic=AnthropicSettings(url=away.url, batches=batches),
+            anthropic=AnthropicSettings(url=away.url),
         )
         writer = Writer()
         writer.start()
@@ -155,7 +153,7 @@ def world(
         if graded:
             with memory.store.writing() as conn:
                 store.keep_grades(conn, GOOD)
-        enrichment = Enrichment(memory, models, writer, all_of_it.enrichment, battery=lambda: battery, gather=gather)
+        enrichment = Enrichment(memory, models, writer, all_of_it.enrichment, battery=lambda: battery)
         try:
             yield World(memory, writer, models, here, away, enrichment)
         finally:

@@ -1,12 +1,10 @@
-"""Anthropic's HTTP API: /v1/models, /v1/messages with server-sent events and /v1/messages/batches, and its complaints
-about requests."""
+"""Anthropic's HTTP API: /v1/models and /v1/messages with server-sent events, and its complaints about requests."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tests.fakes.server import Answer, Breaks, Exchange, Fails, FakeServer, Hangs, Says, Sends
@@ -60,15 +58,6 @@ class ClaudeModel:
         }
 
 
-@dataclass
-class Batch:
-    """A batch of messages: what was asked by its name, and, once it has ended, what came of it."""
-
-    requests: dict[str, dict[str, Any]]
-    cancelled: bool = False
-    results: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-
 class FakeAnthropic(FakeServer):
     """The API with these models, for whoever has the key."""
 
@@ -76,32 +65,12 @@ class FakeAnthropic(FakeServer):
         super().__init__(answer)
         self.models = {model.id: model for model in models}
         self.key = key
-        self.batches: dict[str, Batch] = {}
-        self.refuses: Fails | None = None  # what becomes of every batch that is sent
         self._cache: set[str] = set()
 
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The bodies of the requests for a message that came."""
         return [seen.body for seen in self.seen if seen.path == "/v1/messages"]
-
-    def end_batches(self, fates: Mapping[int, str] | None = None) -> None:
-        """All requests of all batches are answered, but for those with these numbers in theirs: they are errored,
-        expired or canceled. So are all of one that was cancelled before."""
-        for batch in self.batches.values():
-            for number, (name, body) in enumerate(batch.requests.items()):
-                kind = "canceled" if batch.cancelled else (fates or {}).get(number, "succeeded")
-                error = {
-                    "type": "error",
-                    "error": {"type": "api_error", "message": "it went wrong"},
-                    "request_id": None,
-                }
-                result: dict[str, Any] = {"type": kind} | ({"error": error} if kind == "errored" else {})
-                if kind == "succeeded":
-                    says = self.next_reply(body)
-                    assert isinstance(says, Says)
-                    result["message"] = self._whole(body, says)
-                batch.results.setdefault(name, result)
 
     def route(self, exchange: Exchange) -> None:
         seen = exchange.seen
@@ -119,62 +88,8 @@ class FakeAnthropic(FakeServer):
             exchange.reply(self.models[path.removeprefix("/v1/models/")].row())
         elif (seen.method, path) == ("POST", "/v1/messages"):
             self._message(exchange)
-        elif (seen.method, path) == ("POST", "/v1/messages/batches"):
-            self._create_batch(exchange)
-        elif path.startswith("/v1/messages/batches/"):
-            self._batch(exchange, path.split("/")[4], (seen.method, *path.split("/")[5:]))
         else:
             self._fail(exchange, Fails(404, path.rpartition("/")[2]))
-
-    def _create_batch(self, exchange: Exchange) -> None:
-        rows = exchange.seen.body.get("requests") or []
-        names = [row.get("custom_id", "") for row in rows]
-        wrong = [_wrong(row["params"], self.models[row["params"]["model"]]) for row in rows]
-        if self.refuses:
-            self._fail(exchange, self.refuses)
-        elif (
-            not rows or len({*names}) < len(names) or not all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", one) for one in names)
-        ):
-            self._fail(exchange, Fails(400, "requests: every custom_id must be valid and unique"))
-        elif any(wrong) or any(row["params"].get("stream") for row in rows):
-            self._fail(exchange, Fails(400, f"requests: {next(filter(None, wrong), 'stream')}"))
-        else:
-            id = f"msgbatch_{len(self.batches) + 1}"
-            self.batches[id] = Batch(dict(zip(names, (row["params"] for row in rows), strict=True)))
-            exchange.reply(self._about_batch(id))
-
-    def _batch(self, exchange: Exchange, id: str, wanted: tuple[str, ...]) -> None:
-        batch = self.batches.get(id)
-        if batch is None:
-            self._fail(exchange, Fails(404, id))
-        elif wanted == ("GET",):
-            exchange.reply(self._about_batch(id))
-        elif wanted == ("GET", "results") and batch.results:
-            rows = [json.dumps({"custom_id": name, "result": result}) for name, result in batch.results.items()]
-            exchange.send(Sends("\n".join(reversed(rows)).encode(), content_type="application/x-jsonl"))
-        elif wanted == ("POST", "cancel") and not batch.results:
-            batch.cancelled = True
-            exchange.reply(self._about_batch(id))
-        else:
-            self._fail(exchange, Fails(400, f"{id} is not in that state"))
-
-    def _about_batch(self, id: str) -> dict[str, Any]:
-        batch, at = self.batches[id], "2026-11-21T10:00:00Z"
-        fates = [result["type"] for result in batch.results.values()]
-        kinds = ("succeeded", "errored", "canceled", "expired")
-        return {
-            "id": id,
-            "type": "message_batch",
-            "processing_status": "ended" if fates else "canceling" if batch.cancelled else "in_progress",
-            "request_counts": {kind: fates.count(kind) for kind in kinds}
-            | {"processing": 0 if fates else len(batch.requests)},
-            "created_at": at,
-            "expires_at": "2026-11-22T10:00:00Z",
-            "ended_at": at if fates else None,
-            "archived_at": None,
-            "cancel_initiated_at": at if batch.cancelled else None,
-            "results_url": f"{self.url}/v1/messages/batches/{id}/results" if fates else None,
-        }
 
     def _message(self, exchange: Exchange) -> None:
         body = exchange.seen.body

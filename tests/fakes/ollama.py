@@ -1,12 +1,9 @@
-"""Ollama's HTTP API: /api/tags, /api/show, /api/ps, /api/version, /api/embed, and /api/chat and /api/pull with
-newline-delimited JSON."""
+"""Ollama's HTTP API: /api/tags, /api/show, /api/ps, /api/version, /api/embed; /api/chat with a line of JSON a piece."""
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -63,15 +60,13 @@ class OllamaModel:
 
 
 class FakeOllama(FakeServer):
-    """An Ollama that has these models. It can fetch those of its `library`; `pulling` is what goes wrong with that."""
+    """An Ollama that has these models."""
 
     def __init__(self, *models: OllamaModel, answer: Answer | None = None, version: str = "0.19.2") -> None:
         super().__init__(answer)
         self.models = {model.name: model for model in models}
         self.version = version
-        self.library: dict[str, OllamaModel] = {}
         self.vectors = Vectors()
-        self.pulling: Fails | Breaks | Hangs | Sends | None = None
 
     @property
     def chats(self) -> list[dict[str, Any]]:
@@ -95,8 +90,6 @@ class FakeOllama(FakeServer):
                 self._chat(exchange)
             case "POST", "/api/embed":
                 self._embed(exchange)
-            case "POST", "/api/pull":
-                self._pull(exchange)
             case _:
                 exchange.send(Sends(b"404 page not found", 404, "text/plain"))
 
@@ -127,35 +120,6 @@ class FakeOllama(FakeServer):
             exchange.reply({"error": fails.message}, fails.status)
 
         self.vectors.reply(exchange, texts, lambda vectors: {"model": model.name, "embeddings": vectors}, fail)
-
-    def _pull(self, exchange: Exchange) -> None:
-        name = exchange.seen.body["model"]
-        lines = [{"status": "pulling manifest"}]
-        for digest, size in (("sha256:aa11", 2_000_000), ("sha256:bb22", 500)):
-            layer = {"status": f"pulling {digest[7:]}", "digest": digest, "total": size}
-            lines += [layer, layer | {"completed": size // 2}, layer | {"completed": size}]
-        last: list[dict[str, Any]] = [
-            {"status": status} for status in ("verifying sha256 digest", "writing manifest", "success")
-        ]
-        match self.pulling:
-            case Sends():
-                exchange.send(self.pulling)
-                return
-            case Fails() if self.pulling.status != 200:
-                exchange.reply({"error": self.pulling.message}, self.pulling.status)
-                return
-            case Fails():
-                lines, last = lines[: self.pulling.after], [{"error": self.pulling.message}]
-            case Breaks() | Hangs():
-                lines, last = lines[:3], []
-            case None if name not in self.library:
-                lines, last = lines[:1], [{"error": "pull model manifest: file does not exist"}]
-        then = _wait(exchange) if isinstance(self.pulling, Hangs) else ()
-        is_tidy = not isinstance(self.pulling, Breaks) or self.pulling.tidily
-        sent = itertools.chain(map(_line, [*lines, *last]), then)
-        exchange.stream(sent, "application/x-ndjson", tidily=is_tidy)
-        if self.pulling is None and name in self.library:
-            self.models[name] = self.library[name]
 
     def _chat(self, exchange: Exchange) -> None:
         model = self._model(exchange)
@@ -258,12 +222,6 @@ def _calls(says: Says) -> list[dict[str, Any]]:
         {"id": f"call_{number}", "function": {"index": number, "name": call.name, "arguments": call.arguments}}
         for number, call in enumerate(says.calls)
     ]
-
-
-def _wait(exchange: Exchange) -> Iterator[bytes]:
-    """Nothing, until the client leaves."""
-    exchange.wait(threading.Event())
-    yield from ()
 
 
 def _part(name: str, message: dict[str, Any]) -> bytes:

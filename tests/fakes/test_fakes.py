@@ -49,16 +49,6 @@ def test_ollama_says_what_it_has(local: tuple[FakeOllama, ollama.Client]) -> Non
     assert shown.capabilities == ["completion", "tools"]
 
 
-def test_ollama_fetches(local: tuple[FakeOllama, ollama.Client]) -> None:
-    server, client = local
-    server.library["llama3:latest"] = OllamaModel("llama3:latest")
-    first, *_, last = client.pull("llama3:latest", stream=True)
-    assert (first.status, last.status) == ("pulling manifest", "success")
-    assert "llama3:latest" in [model.model for model in client.list().models]
-    with pytest.raises(ollama.ResponseError, match="file does not exist"):
-        list(client.pull("nothing", stream=True))
-
-
 def test_ollama_complains(local: tuple[FakeOllama, ollama.Client]) -> None:
     server, client = local
     server.enqueue(Fails(500, "out of memory"))

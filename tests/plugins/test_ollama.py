@@ -6,7 +6,6 @@ import itertools
 import json
 import subprocess
 import sys
-import threading
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,20 +17,18 @@ from hypothesis import strategies as st
 from memory.errors import (
     LocalOnlyError,
     MalformedOutputError,
-    ModelCancelledError,
     ModelError,
     ModelUnavailableError,
     OverBudgetError,
 )
 from memory.llm import LlmRequest, about_tokens
-from plugins.llms import Step, ollama
+from plugins.llms import ollama
 from plugins.llms.guard import Guarded
 from plugins.llms.ollama import OllamaModel as Model
 from plugins.llms.ollama import look
-from plugins.llms.ollama_pull import pull
 from plugins.llms.settings import OllamaSettings
 from plugins.llms.thoughts import CLOSE, OPEN, without_thoughts
-from tests.fakes import Breaks, Calls, Fails, FakeOllama, Hangs, OllamaModel, Says, Sends
+from tests.fakes import Breaks, Calls, Fails, FakeOllama, OllamaModel, Says, Sends
 from tests.plugins.models import FIND, LONG, PERSON, ask, streamed
 
 QWEN = OllamaModel("qwen3:4b", capabilities=("completion", "tools", "thinking"), loaded=True)
@@ -201,7 +198,7 @@ def test_what_a_bad_server_says(
 
 
 def test_a_model_that_is_not_there(server: FakeOllama) -> None:
-    with pytest.raises(ModelUnavailableError, match="models pull mistral") as caught:
+    with pytest.raises(ModelUnavailableError, match="ollama pull mistral") as caught:
         opened(server, "mistral").complete(ask())
     assert caught.value.lasting
     assert server.chats == []
@@ -219,7 +216,7 @@ def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OLLAMA_HOST", raising=False)
     found = look(None)
     assert found.absent, "who has no Ollama has no problem"
-    assert "models pull" in found.problem
+    assert "ollama pull" in found.problem
 
 
 def test_what_runs_in_the_cloud_is_not_local(server: FakeOllama) -> None:
@@ -271,56 +268,6 @@ def test_what_is_no_address(named: str) -> None:
     assert "no address" in look(OllamaSettings(host=named)).problem
 
 
-def fetched(server: FakeOllama, name: str = "phi4:mini") -> list[Step]:
-    return list(pull(name, OllamaSettings(host=server.url), lambda: False))
-
-
-def test_fetching_a_model_tells_how_far_it_is(server: FakeOllama) -> None:
-    server.library["phi4:mini"] = OllamaModel("phi4:mini")
-    steps = fetched(server)
-    assert steps[0] == (0, 0, "pulling manifest")
-    assert [done for done, _, _ in steps] == sorted(done for done, _, _ in steps), "of all its files together"
-    assert steps[-1] == (2_000_500, 2_000_500, "success")
-    assert "phi4:mini" in [one.model for one in look(OllamaSettings(host=server.url)).models]
-
-
-@pytest.mark.parametrize(
-    "wrong, says",
-    [
-        (None, "knows no model 'phi4:mini'"),
-        (Fails(200, "write /models/blobs/sha256-aa: no space left on device", after=3), "disk is full"),
-        (Fails(500, "max retries exceeded: dial tcp: lookup registry.ollama.ai: no such host"), "Check the network"),
-        (Fails(400, "invalid model name"), "invalid model name"),
-        (Breaks(Says()), "broke off"),
-        (Breaks(Says(), tidily=True), "stopped fetching"),
-        (Sends(b"<html>hello</html>\n"), "no Ollama"),
-        (Sends(b"[3]\n"), "could not fetch"),
-    ],
-)
-def test_what_goes_wrong_in_fetching_is_told(server: FakeOllama, wrong: Fails | None, says: str) -> None:
-    server.pulling = wrong
-    with pytest.raises(ModelUnavailableError, match=says):
-        fetched(server)
-
-
-def test_who_leaves_ends_the_fetching(server: FakeOllama) -> None:
-    server.pulling = Hangs()
-    left = threading.Event()
-    steps = pull("phi4:mini", OllamaSettings(host=server.url), left.is_set)
-    assert next(steps) == (0, 0, "pulling manifest")
-    left.set()
-    with pytest.raises(ModelCancelledError):
-        list(steps)
-    server.until(lambda server: server.left == 1)
-
-
-def test_nothing_is_fetched_without_a_server() -> None:
-    with FakeOllama() as gone:
-        pass
-    with pytest.raises(ModelUnavailableError, match="ollama serve"):
-        fetched(gone)
-
-
 def test_neither_a_proxy_nor_a_redirect_takes_the_text_elsewhere(
     server: FakeOllama, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,7 +301,7 @@ def test_what_there_is(server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> N
     server.version = "0.12.3"
     assert "update it to 0.17.1" in look(None).problem
     server.models.clear()
-    assert "models pull" in look(None).problem
+    assert "ollama pull" in look(None).problem
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"models": 3}', b'{"models": [1, {"name": null}]}'])

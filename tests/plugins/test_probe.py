@@ -247,7 +247,7 @@ def test_a_server_that_is_gone_gives_no_grades() -> None:
     with FakeOllama(QWEN, answer=lambda body: Fails(500, "out of memory")) as server:
         with pytest.raises(ModelUnavailableError, match="out of memory"):
             graded(opened(server))
-        with pytest.raises(ModelUnavailableError, match="models pull"):
+        with pytest.raises(ModelUnavailableError, match="ollama pull"):
             graded(opened(server, "none"))
 
 
