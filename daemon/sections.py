@@ -16,6 +16,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from memory.errors import PalimpsestError
 from memory.settings import MOST, describe_range
 
+# Settings of earlier versions. `pal init` writes every setting, so any config.toml may have them: they are ignored.
+REMOVED = frozenset(("mcp.port", "anthropic.batches"))
+
 TABLE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # of a section in a table
 
 
@@ -43,6 +46,7 @@ def build_section(
     """A `kind`, a dataclass of settings, of what TOML has under `section`. Raises what `error` makes of section, name
     and what is wrong with it."""
     types = get_type_hints(kind)
+    data = {name: value for name, value in data.items() if f"{section}.{name}" not in REMOVED}
     for name in data:
         if name not in types:
             raise error(section, name, f"is not a setting.{_nearest(name, types)} Correct or remove it.")

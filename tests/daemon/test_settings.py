@@ -12,6 +12,7 @@ from daemon.sections import list_sections
 from daemon.settings import (
     DaemonSettings,
     McpClientSettings,
+    McpSettings,
     Settings,
     SettingsError,
     WatchSettings,
@@ -92,6 +93,11 @@ def test_what_is_rendered_is_read_again(
         daemon=DaemonSettings(log_level=level),  # type: ignore[arg-type]
     )
     assert loaded(tmp_path_factory.getbasetemp(), render(settings)) == settings
+
+
+def test_settings_that_were_removed_are_ignored(tmp_path: Path) -> None:
+    text = "[mcp]\nport = 7437\ncalls_per_minute = 9\n\n[anthropic]\nbatches = false\n"
+    assert loaded(tmp_path, text) == replace(Settings(), mcp=McpSettings(calls_per_minute=9))
 
 
 @pytest.mark.parametrize(
