@@ -35,7 +35,7 @@ Effort = Literal["quick", "normal", "deep"]
 TOLD = "told"
 """As a document's reader: its owner said it to this program itself, and means it as it stands."""
 
-UNKNOWN = "unknown"  # as a speaker: somebody else than the owner, whose name is not known
+UNKNOWN = "unknown"  # as a speaker: not the owner, and the name is not known
 SOURCE_CODE = "source code"  # a property of such a source, with its language: its words are about what it does
 ENTRY_VERSIONS = "entry versions"  # a property of calendars, by entry: line, id, occurrence, sequence, time stamps
 

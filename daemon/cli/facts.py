@@ -60,7 +60,7 @@ def print_suspects(suspects: Sequence[wire.AliasSuspect]) -> None:
 
 def _describe_likeness(pair: wire.AliasSuspect) -> str:
     if pair.facts:
-        return f"told as one in {count(pair.facts, 'fact')}"
+        return f"called the same in {count(pair.facts, 'fact')}"
     is_first_name = pair.other.casefold().startswith(f"{pair.one.casefold()} ")
     return "the only full name with this first name" if is_first_name else "same phone, address or birthday"
 

@@ -354,9 +354,9 @@ def describe_time(fact: Relation, episode: Episode, start: int, quote: str, writ
     With `written`, what only stands in a note of some day is known to have held then."""
     parts = ["planned"] if fact.modality == "plan" else []
     if fact.valid_from is not None:
-        told = to_wall(episode.at)
-        is_later = told is not None and fact.valid_from > told
-        word = "as of" if written and fact.valid_from == told else "from" if is_later else "since"
+        written_at = to_wall(episode.at)
+        is_later = written_at is not None and fact.valid_from > written_at
+        word = "as of" if written and fact.valid_from == written_at else "from" if is_later else "since"
         parts.append(f"{word} {show_day(fact.valid_from, episode, start, quote)}")
     if fact.valid_to is not None:
         parts.append(f"until {show_day(fact.valid_to, episode, start, quote)}")
@@ -404,7 +404,7 @@ def _same_field(a: AnswerCandidate, b: AnswerCandidate) -> bool:
 
 
 def _split_field(line: AnswerCandidate) -> tuple[str, str]:
-    """The key, in lower case, and the value of a field; "" for a sentence that is none, as for what somebody said."""
+    """The key, in lower case, and the value of a field; the key is "" where the line is a speaker's sentence."""
     before, _, value = line.sentence.rpartition(": ")
     key = clean(_BEFORE_KEY.split(before)[-1]).casefold()
     return ("" if key == (line.episode.speaker or "").casefold() else key), clean(value)

@@ -30,7 +30,7 @@ _ABBREVIATED = re.compile(r"(?:no|nr)\.?\s(?=\d)|[#№]\s?(?=\d)", re.IGNORECASE
 
 class NumberedName(NamedTuple):
     """A number or code of a question, in lower case, with the word that says of what (`noun`, a stem; "" of a code).
-    `text`: both as they stand in the question. `is_sure`: it names something, and does not count it."""
+    `text`: both as in the question. `is_sure`: it names something, and does not count it."""
 
     number: str
     noun: str
@@ -39,11 +39,11 @@ class NumberedName(NamedTuple):
 
 
 class _Token(NamedTuple):
-    """A word or number of a text, and what stands directly before and behind it."""
+    """A word or number of a text, and the words directly before and after it."""
 
     text: str
     before: str
-    behind: str
+    after: str
 
 
 class ExactNames:
@@ -74,11 +74,11 @@ class ExactNames:
         if not _NUMBER.fullmatch(token.text.lower()):
             is_sure = not token.text[0].isdigit() or self._is_noun(token.before)
             return NumberedName(token.text.lower(), "", token.text, is_sure)
-        noun = next(filter(self._is_noun, (token.before, token.behind)), "")
+        noun = next(filter(self._is_noun, (token.before, token.after)), "")
         label = f"{noun} {token.text}"
         if not noun or token.before.lower() in word_set("asks", "no_labels") or names_time(label):
             return None
-        is_sure = noun == token.before and not (noun.islower() and self._is_noun(token.behind))  # "read 5 books"
+        is_sure = noun == token.before and not (noun.islower() and self._is_noun(token.after))  # "read 5 books"
         return NumberedName(token.text.lower(), self._stem(noun), label, is_sure)
 
     def _is_noun(self, word: str) -> bool:
@@ -104,7 +104,7 @@ class ExactNames:
         return kept
 
     def is_named(self, candidate: AnswerCandidate, name: NumberedName) -> bool:
-        """Whether a line, or what it stands under, has that number, and its passage the noun."""
+        """Whether a line, or its heading, has that number, and its passage the noun."""
         has_noun = not {name.noun} & {*self._stems} - candidate.covered
         return has_noun and self._fit_number(candidate, name) > 0
 
@@ -114,7 +114,7 @@ class ExactNames:
         return bool(self.numbered) and all(self._fit_number(line, name, levels) > 0 for name in self.numbered)
 
     def _fit_number(self, candidate: AnswerCandidate, name: NumberedName, levels: Iterable[str] = ()) -> int:
-        """1 if the line, or else what it stands under, has the number; -1 if it has another one instead; 0 of none."""
+        """1 if the line, or else its heading, has the number; -1 if it has another one instead; 0 of none."""
         for text in levels or _levels(candidate):
             tokens = [token for token in _tokens(text) if any(character.isdigit() for character in token.text)]
             same = [token for token in tokens if token.text.lower() == name.number]
@@ -134,10 +134,10 @@ class ExactNames:
         return _NUMBER.fullmatch(written) is not None and self._has_noun(token, name)
 
     def _has_noun(self, token: _Token, name: NumberedName) -> bool:
-        return not name.noun or any(side and self._stem(side) == name.noun for side in (token.before, token.behind))
+        return not name.noun or any(side and self._stem(side) == name.noun for side in (token.before, token.after))
 
     def _fit_spelling(self, candidate: AnswerCandidate) -> int:
-        """1 if the line, or else what it stands under, has a word of a name as it is asked for; -1 if it has one in
+        """1 if the line, or else its heading, has a word of a name as it is asked for; -1 if it has one in
         another spelling only; 0 if it has none."""
         for text in _levels(candidate):
             there = set(WORD.findall(norm(text)))
@@ -153,7 +153,7 @@ def _leave_others(candidates: Sequence[AnswerCandidate], fits: Sequence[int]) ->
 
 
 def _levels(candidate: AnswerCandidate) -> Iterator[str]:
-    """The line, and what it stands under, the nearest first. Of a row each cell stands behind its head."""
+    """The line, and its heading, the nearest first. Of a row each cell follows its column's name."""
     place = candidate.place
     cells = read_cells(candidate.quote) if place.kind == "row" else ()
     heads = place.head if len(place.head) == len(cells) else [""] * len(cells)
@@ -167,10 +167,10 @@ def _tokens(text: str) -> Iterator[_Token]:
     text = _ABBREVIATED.sub("", ascii_digits(text))
     found = list(_TOKEN.finditer(text))
     for place, match in enumerate(found):
-        before, behind = found[place - 1] if place else None, found[place + 1] if place + 1 < len(found) else None
+        before, after = found[place - 1] if place else None, found[place + 1] if place + 1 < len(found) else None
         joined = before is not None and text[before.end() : match.start()].isspace()
-        goes_on = behind is not None and text[match.end() : behind.start()].isspace()
-        yield _Token(match[0], before[0] if joined and before else "", behind[0] if goes_on and behind else "")
+        goes_on = after is not None and text[match.end() : after.start()].isspace()
+        yield _Token(match[0], before[0] if joined and before else "", after[0] if goes_on and after else "")
 
 
 def _shape(code: str) -> str:

@@ -180,8 +180,8 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
 
 
 def _select_lines(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates, best first, that are of what, whom and when the question names. What only files a text, as the
-    head of a mail, is left out behind what says something."""
+    """The candidates, best first, that are of what, whom and when the question names. Mail headers and the like are
+    left out where a better line exists."""
     selected = drop_retold(select_written(state, state.exact_names.select(candidates)))
     return [one for one in selected if one is selected[0] or one.place.kind != "filing"]
 

@@ -416,7 +416,7 @@ def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
     if not asks_for_state or not ordered or ordered[0].own:
         return ordered
     names = (one.surface for one in state.question.mentions if one.kind != "date" and find_owned(state.question))
-    # What is newer of somebody else, or in another folder, is no news of whose "phone number" is asked for.
+    # A newer value of another person, or in another folder, does not answer about the one asked for.
     whom = ordered[0].covered & frozenset(part for name in names for part in state.features.stem_words(name))
     where = state.features.location_stems(ordered[0].episode) - ordered[0].words
     near = [

@@ -351,11 +351,11 @@ class QueryFeatures:
         return " ".join([*dict.fromkeys(words), episode.title])
 
     def location_stems(self, episode: Episode) -> frozenset[str]:
-        """The question's stems that stand in the folders or the name of a passage's file."""
+        """The question's stems that are in the folders or the name of a passage's file."""
         return self._passage(episode)[1]
 
     def _passage(self, episode: Episode) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """Stems of the title and speaker, and the question's stems that stand in the location, and anywhere in the
+        """Stems of the title and speaker, and the question's stems that are in the location, and anywhere in the
         passage."""
         if episode.id not in self._passages:
             title = frozenset(self.stem_words(f"{episode.title} {episode.speaker or ''}"))

@@ -335,8 +335,8 @@ def _dated(state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = 
     if when is None or when.until is None or (when.since and when.until - when.since > LONGEST_TIME):
         return []
     since = when.since or state.question.asked_on
-    first, behind = since.date(), when.until.date()
-    named = calendars.on_days(state.conn, first, behind)
+    first, end = since.date(), when.until.date()
+    named = calendars.on_days(state.conn, first, end)
     passages = episodes.by_ids(state.conn, [id for id in named if state.found.sees(id)])
     wanted = TASKS if _asks_due(state) else kinds
     found = [
@@ -344,7 +344,7 @@ def _dated(state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = 
         for one in keep_newest(_read(state, passages, topic))
         if one.entry.state in ("", "open") and one.entry.kind in wanted
         if _share(state, one.heads | one.own, topic) >= LEAST_OF_ENTRY
-        for day, at in one.days_within(first, behind).items()
+        for day, at in one.days_within(first, end).items()
     ]
     found.sort(key=lambda one: (one[0], one[1], one[2].episode.id, one[2].entry.start))
     return _lines(state, [(one, show_entry(one, day, at)) for day, at, one in found])
@@ -461,7 +461,7 @@ def _shown_row(one: Found, day: date | None) -> str:
 
 
 def _lines(state: AnswerState, found: Sequence[tuple[Found, str]]) -> list[AnswerCandidate]:
-    """The lines of entries, each as it is shown; those behind the first MAX_UNFOLDED are folded."""
+    """The lines of entries, each as it is shown; those after the first MAX_UNFOLDED are folded."""
     if more := max(0, len(found) - MAX_ENTRIES):
         last, shown = found[MAX_ENTRIES - 1]
         found = [*found[: MAX_ENTRIES - 1], (last, f"{shown} (and {more} more)")]

@@ -1,9 +1,8 @@
 """Questions about the person whose memory it is: "my phone", "where do I live".
 
-What is said of somebody else is no answer to them, however alike: a line is about another where what was asked for is
-named as theirs ("Kit's passport", "her phone", "Anke lives in"), in a note about a person, in a file that somebody else
-wrote, and where somebody else says "I" and "my" in it. An example in a code fence is about nobody. What is known of
-others alone is not known.
+A line about another person does not answer them: one that names what is asked for as theirs ("Kit's passport", "her
+phone", "Anke lives in"), one in a note about a person or in a file that another person wrote, and one where another
+person says "I" or "my". An example in a code fence is about nobody. If only such lines are found, nothing is known.
 """
 
 from __future__ import annotations
@@ -177,7 +176,7 @@ class OwnerQuestion:
         return folder in owner_words("folders") or bool(_people(self.state, titling))
 
     def _is_other_speaker(self, episode: Episode) -> bool:
-        """Whether somebody else speaks in a passage. The author that a file states may be the owner, as long as it is
+        """Whether another person speaks in a passage. The author that a file states may be the owner, as long as it is
         not known what the owner is called."""
         speaker = norm(episode.speaker or "")
         is_author = episode.source.kind == "file" and episode.source.reader != MAIL_READER and speaker != UNKNOWN

@@ -1,4 +1,4 @@
-"""Whether two facts fill one slot: the same thing is said of the same subject, perhaps in other words.
+"""Whether two facts fill one slot: they give the same attribute of the same subject, perhaps in other words.
 
 A model's word that one fact replaces another counts only then: small models say it of too much.
 """
@@ -24,7 +24,7 @@ def fill_one_slot(old: Fact, new: Fact, old_words: str, new_words: str) -> bool:
         shared = _stems(old.text) & _stems(new.text)
         common = {norm(name) for name in old.objects} & {norm(name) for name in new.objects}
         return len(shared) >= (LEAST_SHARED if common else LEAST_SHARED_ALONE)
-    if norm(old.objects[-1]) == norm(new.objects[-1]):  # told from its other end: "Ana leads Orbit"
+    if norm(old.objects[-1]) == norm(new.objects[-1]):  # said the other way round: "Ana leads Orbit"
         return True
     if not _have_one_subject(old.objects[0], new.objects[0], old_words, new_words):
         return False
@@ -55,7 +55,7 @@ def _share_predicate(old: str, new: str) -> bool:
 
 
 def _without_auxiliary(predicate: str) -> frozenset[str]:
-    """The words of a predicate without a first one that may be said of anything: "is led by"."""
+    """The words of a predicate without a leading auxiliary: "is led by" has "led" and "by"."""
     first, *others = words(predicate)
     return frozenset(others if others and first in stop_words(guess_language(predicate)) else (first, *others))
 

@@ -113,7 +113,7 @@ class Drafting:
             words = [draft.title, draft.text, draft.speaker or ""]
             if document.parts:  # the same words of another time are another episode
                 words.append(draft.at.isoformat() if draft.at else "")
-            if headings.records:  # what stands under each is told of it
+            if headings.records:  # the lines under a record's heading describe it
                 words.append("things")
             digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()
             self._hashes.append(digest)

@@ -18,12 +18,12 @@ _NOTHING: frozenset[str] = frozenset()
 
 def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]:
     """What is planned from today on for so many days, and the open tasks of the last OVERDUE days, by day and time."""
-    behind = today + timedelta(days=days)
-    named = calendars.on_days(conn, today - OVERDUE, behind)
+    end = today + timedelta(days=days)
+    named = calendars.on_days(conn, today - OVERDUE, end)
     versions = calendars.find_entry_versions(conn)
     newest = sorted(episodes.alive(conn, named) - versions.outdated, reverse=True)[:MAX_PASSAGES]
     found = keep_newest(_read(conn, newest, versions.elsewhere))
-    planned = [entry for one in found for entry in _on_days(one, today, behind)]
+    planned = [entry for one in found for entry in _on_days(one, today, end)]
     return sorted(planned, key=lambda one: (one.day, one.time, one.episode_id, one.line or 0))
 
 
@@ -38,14 +38,14 @@ def _split_clock(one: Found, day: date, at: str) -> tuple[str, str]:
     """The time of day of an entry on one of its days ("14:00 to 15:00" or ""), and its text as `show_entry` has it."""
     head, _, said = show_entry(one, day, at).partition(": ")
     time = head.removeprefix(day.isoformat()).strip()
-    if not time and (found := _CLOCK.search(said)):  # of an event that comes again it stands behind its name
+    if not time and (found := _CLOCK.search(said)):  # of an event that comes again it follows its name
         return found[1], said[: found.start()] + said[found.end() :]
     return time, said
 
 
-def _on_days(one: Found, today: date, behind: date) -> Iterator[PlannedEntry]:
+def _on_days(one: Found, today: date, end: date) -> Iterator[PlannedEntry]:
     is_task = one.entry.kind == "task"
-    for day, at in one.days_within(today - OVERDUE if is_task else today, behind).items():
+    for day, at in one.days_within(today - OVERDUE if is_task else today, end).items():
         time, said = _split_clock(one, day, at)
         line = one.episode.line_at(one.entry.start)
         source = one.episode.source

@@ -55,9 +55,9 @@ def list_told_as_one(conn: Connection) -> tuple[AliasSuspect, ...]:
 
 
 def list_suspects(conn: Connection) -> tuple[AliasSuspect, ...]:
-    """Pairs of names that may mean one thing, without those that are one already: of which a model or a person told as
-    of one; of which two signs say so; and the first name of a contact with the only full name that begins with it.
-    Names that are merely spelt alike are two."""
+    """Pairs of names that may mean one thing: a model or a person called them the same, two signs agree, or one is the
+    first name of a contact and the other the only full name that begins with it. Names that already mean one object,
+    and names that are merely spelt alike, are left out."""
     values = _read_contacts(conn)
     labels = stored.object_labels(conn, sorted(values))
     pairs = (*list_told_as_one(conn), *_list_sharing(values, labels), *_list_first_names(conn, labels.values()))

@@ -41,7 +41,7 @@ def search_text(retrieval: Retrieval) -> TextNote:
         retrieval.seen, retrieval.time_weights = retrieval.allowed, None
         retrieval.when, retrieval.question = None, retrieval.whole
         scores = text_scores(*asked, retrieval.question, retrieval.seen)
-    if not question.topic and retrieval.time_weights is not None:  # all that is told of that time fits
+    if not question.topic and retrieval.time_weights is not None:  # every passage about that time fits
         scores = replace(scores, fused=np.where(retrieval.seen, np.maximum(scores.fused, LEAST_OF_TIME), 0))
     retrieval.scores = scores
     retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}

@@ -38,7 +38,7 @@ class ObjectRow(NamedTuple):
 
 
 class AliasRow(NamedTuple):
-    """`norm` is the spelling by which objects are told apart, `surface` the one that was read. In the table there is
+    """`norm` is the spelling that identifies an object, `surface` the one that was read. In the table there is
     also `folded`, the norm without accents where it has any: by it an object is searched for."""
 
     norm: str

@@ -125,7 +125,7 @@ def search_locations(conn: Connection) -> None:
 
 
 def keep_accents_of_names(conn: Connection) -> None:
-    """Names are told apart by their accents, and searched for without (`alias.folded`)."""
+    """Names with other accents are other names; search ignores accents (`alias.folded`)."""
     conn.execute("ALTER TABLE alias ADD COLUMN folded TEXT")
     conn.execute("CREATE INDEX alias_folded ON alias(folded) WHERE folded IS NOT NULL")
     conn.create_function("norm", 1, norm, deterministic=True)

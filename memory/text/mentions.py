@@ -81,7 +81,7 @@ class Mention:
 
 @lru_cache(maxsize=65536)
 def norm(surface: str) -> str:
-    """The form of a name by which objects are told apart: without case, article and possessive. Accents are kept, but
+    """The form of a name that identifies an object: without case, article and possessive. Accents are kept, but
     for the marks that the writers of a script leave out at will."""
     folded = drop_marks(unicodedata.normalize("NFKC", surface)).casefold().replace("’", "'")
     folded = unicodedata.normalize("NFC", folded)

@@ -48,7 +48,7 @@ _LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
 _SET_OFF = re.compile(r"(?:^|[,;:|/–—·(\[]|\s-|\s\s|\t)[\s*_]*$")  # before a date at the end of a title
 _BETWEEN_MARKS = re.compile(r"(?:[|/–—·]|\s-)[\s*_]*$")
 _SET_OFF_INSIDE = re.compile(r"(?:[|/–—·(\[]|\s-)[\s*_]*$|^\S+(?: \S+){0,2}, $")  # before one in the middle of it
-_APART = re.compile(r"[*_\])>]*(?:\s*$|\.?\s*[:|/–—·,(]|\.\s|\s+-{1,2}\s|\t| {2,}|[*_\])>]+\s)")  # behind one
+_APART = re.compile(r"[*_\])>]*(?:\s*$|\.?\s*[:|/–—·,(]|\.\s|\s+-{1,2}\s|\t| {2,}|[*_\])>]+\s)")  # after a date
 
 
 def find_written_date(path: Path, title: str, text: str, file_time: datetime | None, now: datetime) -> datetime | None:
@@ -91,7 +91,7 @@ def find_month(path: Path) -> datetime | None:
 
 
 def leading_date(text: str) -> tuple[datetime | None, str] | None:
-    """The full date that a text begins with, behind "Update", a weekday and marks at most, and what follows it; None
+    """The full date that a text begins with, after "Update", a weekday and marks at most, and what follows it; None
     if it begins with none. The date is None where it looks like one, and nobody can say which."""
     begin = _BEGIN.match(text)
     start = begin.end() if begin else 0
@@ -177,7 +177,7 @@ def _date_between_marks(line: str) -> Iterator[datetime]:
 
 
 def _split_at_date(line: str) -> tuple[datetime | None, str, str]:
-    """The only date of a line, and what stands before and behind it and its weekday; None if it has not just one."""
+    """The only date of a line, and the text before and after it and its weekday; None if it has not just one."""
     dates = [*full_dates(line)]
     if len(dates) != 1:
         return None, "", ""

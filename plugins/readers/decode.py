@@ -134,7 +134,7 @@ def _find_wide(head: bytes) -> str | None:
 def _guess(data: bytes) -> str:
     """The text in the likeliest encoding. Raises Unreadable if another one is nearly as likely and reads otherwise.
 
-    Of 62 texts of one sentence in 16 encodings chardet told 55, charset-normalizer 34."""
+    Of 62 texts of one sentence in 16 encodings chardet found 55, charset-normalizer 34."""
     import chardet
 
     texts: dict[str, float] = {}

@@ -167,7 +167,7 @@ class _Word:
 
     def _words(self, tree: Any, between: str = "") -> str:
         """The text in an element but for its boxes, with its links as Markdown and its formulas in a line. `between`
-        stands between paragraphs."""
+        separates paragraphs."""
         parts = []
         for one in _children(tree):
             name = name_of(one)

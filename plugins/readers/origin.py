@@ -1,4 +1,4 @@
-"""Where a file comes from: whether somebody else than the owner of the memory wrote it, or it is a template."""
+"""Where a file comes from: whether the owner of the memory wrote it, and whether it is a template."""
 
 import json
 import re
@@ -30,7 +30,7 @@ _ADDRESS = re.compile(r"https?://\S")
 
 
 def find_writer(document: Document, path: Path, reader: str) -> str | None:
-    """Who wrote a document of a file: None for the owner, UNKNOWN for somebody else, or the name that it states, which
+    """Who wrote a document of a file: None for the owner, UNKNOWN for another person, or the name that it states, which
     may be the owner's. Sources of an address (`source:`, `url:`) were clipped; README and the files of a program's
     project are its makers'."""
     if document.speaker or document.turns:
