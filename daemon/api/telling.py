@@ -75,7 +75,7 @@ class Telling:
     def find_last(self, source: str = "") -> wire.Told:
         """What was kept last. NotFoundError if nothing is, or if that is not this `source`."""
         if (last := self._last()) is None:
-            raise NotFoundError("Nothing is kept of what you told. To take back what a newer note replaced: pal review")
+            raise NotFoundError("Nothing is kept of what you told. To take back a replaced fact: pal review")
         if source not in ("", last.source):
             raise NotFoundError("That is not what you told last: it was taken back, or you told more since.")
         return last

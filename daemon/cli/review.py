@@ -167,5 +167,5 @@ def _short(quote: str) -> str:
 def _none(state: str, about: str | None) -> str:
     of = f" about {about!r}" if about else ""
     if state == "open":
-        return f"Nothing waits for you{of}. Facts that newer notes replace are listed here."
+        return f"Nothing waits for you{of}. Facts that an edit replaced, and notes that disagree, are listed here."
     return f"There is no such revision{of}."

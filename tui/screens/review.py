@@ -44,7 +44,7 @@ NOTHING: Final = {
         "Nothing has been decided yet.",
         "What you say of a change stands here afterwards, and can be changed.",
     ),
-    "all": ("Nothing has changed yet.", "Facts that newer notes replace are listed here."),
+    "all": ("Nothing has changed yet.", "Facts that an edit replaced, and notes that disagree, are listed here."),
 }
 
 

@@ -1,4 +1,4 @@
-// Review: what newer notes replaced or ended, and where two notes disagree; and what a person says of it.
+// Review: what was replaced or ended, and where two notes disagree; and what a person says of it.
 
 import { post } from "./api.js";
 import { firstLine, held, Passage, place, statement, when } from "./text.js";
@@ -34,7 +34,7 @@ const NOTHING = {
       "one, and shows both here with the lines they stand in. You say whether that is right.",
   ],
   decided: ["Nothing has been decided yet.", "What you say of a change stands here afterwards, and can be changed."],
-  all: ["Nothing has changed yet.", "Facts that newer notes replace are listed here."],
+  all: ["Nothing has changed yet.", "Facts that an edit replaced, and notes that disagree, are listed here."],
 };
 
 /** The verdict that brings a revision back to where it is. */

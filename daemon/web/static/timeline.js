@@ -51,8 +51,8 @@ export function TimelinePage({ parts: [begun = ""], status }) {
       data &&
       !months.length &&
       html`<${Empty} title=${looked ? `No fact has “${looked}” in it.` : "No fact has been read yet."}>
-      A fact is what a note says of somebody or something: an address, a price, a date. When a newer note says otherwise, both
-      stand here, with the day from which each held.
+      A fact is what a note says about a person or a thing: an address, a price, a date. When it changes, both values are
+      here, each with the day from which it was true.
     <//>`
     }
     ${months.length > 1 && html`<${Density} months=${months} />`}
