@@ -80,12 +80,12 @@ def test_a_question_that_was_not_embedded_is_answered_and_learnt_from_later(memo
     assert memory.maintenance.consolidate().questions == 1
 
 
-def test_a_passage_that_lives_again_gets_its_vector_later(memory: Memory, served: Served) -> None:
+def test_a_passage_that_is_restored_gets_its_vector_later(memory: Memory, served: Served) -> None:
     memory.remember("The rent of the flat is 900 euros.", source="/flat.md")
     memory.remember("The rent of the flat is 950 euros.", source="/flat.md")
     (revision,) = memory.revisions("all")
     served.away = ModelUnavailableError("It is away.")
-    memory.undo(revision.id)
+    memory.settle(revision.id, "both")
     assert memory.check().problems
     served.away = None
     assert memory.maintenance.fill_vectors() == 1 and memory.check().problems == ()
