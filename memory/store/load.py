@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from memory.errors import InvalidInputError, StoreDamagedError, StoreNewerError
-from memory.store import check, graph, restore, text
+from memory.store import check, graph, restore, schema, text
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.records import FORMAT, KINDS, NODE_FIELDS, End, Header, Kind, Record
 from memory.store.store import Store
@@ -44,6 +44,9 @@ def load(file: BinaryIO, memory: Path, kept: Path, progress: Progress = lambda d
             conn.execute("BEGIN IMMEDIATE")
             header = _write(conn, _read_lines(file), progress)
             _verify_references(conn)
+            if header.format == 1:
+                schema.normalize_aliases(conn)
+                schema.keep_wall_times(conn)
             graph.fold_aliases(conn)
             text.rebuild(conn)
             conn.execute("COMMIT")

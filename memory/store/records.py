@@ -1,10 +1,11 @@
 """The lines of an export: what is the truth of a memory, row by row, each kind of them a struct with its fields.
 
 A line is the row of a table, under the table's name; nodes stand with what they are (`episode`, `object`, `thesis`).
-Fields are columns: times in milliseconds UTC, spans in characters, what is JSON in the table as JSON. One without
+Fields are columns: times in milliseconds (docs/times.md), spans in characters, what is JSON in the table as JSON. One without
 a value is left out. `VIEWS` are the tables that no line is of, because they are made anew from the others.
 
 The format has a number of its own. A field with a default can be added to it; anything else is another FORMAT.
+Format 1 had instants where 2 has wall times, and norms of names without accents.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Literal
 
 from msgspec import Raw, Struct
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Record(Struct, tag_field="type", forbid_unknown_fields=True, omit_defaults=True):

@@ -22,10 +22,11 @@ release: a change is a new step.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memory.errors import StoreDamagedError, StoreError, StoreNewerError
 from memory.nouns import FORGOTTEN
@@ -33,8 +34,10 @@ from memory.store import graph, seals, text
 from memory.store.backup import verified_copy
 from memory.store.connect import Connection, connect, driver, driver_errors
 from memory.store.ownership import APPLICATION_ID
+from memory.store.rows import to_json
 from memory.text.mentions import norm
 from memory.text.words import to_nfc
+from memory.time.timestamps import wall_of
 
 if TYPE_CHECKING:
     from sqlite_utils.db import Database
@@ -91,7 +94,7 @@ def keep_secrets_apart(conn: Connection) -> None:
 
 
 def note_turns(conn: Connection) -> None:
-    """Where the turns of a chat begin in an episode: [[character, number, ms UTC or null, characters of the name]]."""
+    """Where the turns of a chat begin in an episode: [[character, number, ms or null, characters of the name]]."""
     conn.execute("ALTER TABLE episode ADD COLUMN turns TEXT")
 
 
@@ -128,6 +131,11 @@ def keep_accents_of_names(conn: Connection) -> None:
     """Names with other accents are other names; search ignores accents (`alias.folded`)."""
     conn.execute("ALTER TABLE alias ADD COLUMN folded TEXT")
     conn.execute("CREATE INDEX alias_folded ON alias(folded) WHERE folded IS NOT NULL")
+    normalize_aliases(conn)
+
+
+def normalize_aliases(conn: Connection) -> None:
+    """Gives names with accents the norm of today."""
     conn.create_function("norm", 1, norm, deterministic=True)
     conn.execute(
         "UPDATE OR REPLACE alias SET norm = norm(surface) WHERE length(CAST(surface AS BLOB)) > length(surface)"
@@ -147,6 +155,18 @@ def keep_wall_times(conn: Connection) -> None:
         conn.execute(
             f"UPDATE journal SET {column} = {value} WHERE {column} > '' AND field IN ('valid_from', 'valid_to')"
         )
+    for table, column in (("episode", "turns"), ("trace", "citations"), ("message", "citations")):
+        rows = conn.execute(f"SELECT rowid, {column} FROM {table} WHERE {column} <> '[]'").fetchall()
+        changed = [(to_json([_to_wall_time(item) for item in json.loads(items)]), id) for id, items in rows]
+        conn.executemany(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", changed)
+
+
+def _to_wall_time(item: Any) -> Any:
+    """A turn of a chat, [character, number, ms, length], or a citation, {"at": ms, ...}, with its time as wall time."""
+    if isinstance(item, dict):
+        return item if item["at"] is None else item | {"at": wall_of(item["at"])}
+    start, number, at, length = item
+    return [start, number, None if at is None else wall_of(at), length]
 
 
 STEPS: tuple[Step, ...] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -19,11 +20,12 @@ from hypothesis import strategies as st
 
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError, StoreDamagedError, StoreNewerError
-from memory.nouns import Answer, Document
+from memory.nouns import Answer, Document, Turn
 from memory.protocols import Embedder
 from memory.services.exporting import View
 from memory.store.records import COUNTED, FORMAT, KINDS, LEFT_OUT, VIEWS
 from memory.store.store import Store
+from memory.time.timestamps import to_ms, to_wall
 from tests.examples import examples
 
 START = datetime(2022, 1, 1, tzinfo=UTC)
@@ -254,7 +256,7 @@ def a_chat(lines: list[bytes]) -> tuple[list[bytes], str]:
 
 def newer(lines: list[bytes]) -> tuple[list[bytes], str]:
     return [
-        lines[0].replace(b'"format":1', b'"format":9,"more":1'),
+        lines[0].replace(b'"format":2', b'"format":9,"more":1'),
         *lines[1:],
     ], "Line 1: the export was written by a newer"
 
@@ -358,5 +360,22 @@ def test_every_table_and_column_leaves_or_is_made_anew(tmp_path: Path) -> None:
         assert repr(tuple(name for (name,) in counted if not name.startswith(shadows))) == COUNTED
 
 
-def test_the_format_has_a_number() -> None:
-    assert FORMAT == 1
+def test_an_export_of_the_first_format_gets_wall_times_and_accents(
+    fresh: Memory, static: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    time.tzset()
+    try:
+        at = datetime(2026, 3, 20).astimezone()
+        chat = Document("chat", "", at=at, turns=(Turn("Ana", "Hej, hej.", at),))
+        fresh.remember_many([chat, Document("b", "Zoë is here.", at=at)])
+        now = exported(fresh)
+        assert FORMAT == 2 and str(to_wall(at)).encode() in now
+        before = now.replace(str(to_wall(at)).encode(), str(to_ms(at)).encode()).replace(b'"format":2', b'"format":1')
+        before = before.replace('"norm":"zoë"'.encode(), b'"norm":"zoe"')
+        assert before != now
+        with loaded(before, tmp_path, static) as again:
+            assert exported(again) == now
+    finally:
+        monkeypatch.undo()
+        time.tzset()

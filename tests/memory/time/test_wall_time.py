@@ -62,14 +62,27 @@ def test_a_memory_from_before_gets_the_times_that_the_clock_showed(move: Move) -
     move("Pacific/Auckland")
     midnight = datetime(2026, 3, 20).astimezone()
     conn = sqlite3.connect(":memory:")
+    forms: dict[tuple[str, str], str] = {}
     for table, columns in WALL_TIMES.items():
         conn.execute(f"CREATE TABLE {table}({', '.join(columns)})")
         conn.execute(f"INSERT INTO {table}({columns[0]}) VALUES (?)", (to_ms(midnight),))
+    instant, wall = to_ms(midnight), to_wall(midnight)
+    for table, column, form in (
+        ("episode", "turns", "[[0,1,{},3],[9,2,null,3]]"),
+        ("trace", "citations", '[{{"at":{},"quote":"a"}},{{"at":null,"quote":"b"}}]'),
+        ("message", "citations", '[{{"at":{},"quote":"a"}}]'),
+    ):
+        conn.execute(f"CREATE TABLE IF NOT EXISTS {table}(id)")
+        conn.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+        conn.execute(f"INSERT INTO {table}({column}) VALUES (?), (NULL)", (form.format(instant),))
+        forms[table, column] = form.format(wall)
     conn.execute("CREATE TABLE journal(field TEXT, old TEXT, new TEXT)")
     conn.execute("INSERT INTO journal VALUES ('valid_to', '', ?), ('t_expired', NULL, '5')", (str(to_ms(midnight)),))
     keep_wall_times(conn)
     for table, columns in WALL_TIMES.items():
-        assert conn.execute(f"SELECT {columns[0]} FROM {table}").fetchall() == [(to_wall(midnight),)]
+        assert (to_wall(midnight),) in conn.execute(f"SELECT {columns[0]} FROM {table}").fetchall()
+    for (table, column), moved in forms.items():
+        assert (moved,) in conn.execute(f"SELECT {column} FROM {table}").fetchall()
     assert conn.execute("SELECT old, new FROM journal").fetchall() == [("", str(to_wall(midnight))), (None, "5")]
 
 
