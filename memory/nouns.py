@@ -6,6 +6,7 @@ datetimes; a naive one is refused where it enters.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -44,6 +45,8 @@ SYNC_COPY = "a sync left another version of it, {}, which is read instead; to ha
 # Why a file is skipped of which a person said so, and one that holds what such a file held.
 FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
 SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it read all the same: pal add --again"
+
+_SUFFIX = re.compile(r"\.[^\W\d]\w*$")  # ".md", and no ".2" of "v1.2"
 
 # How the uris of notes begin that an agent wrote: they are its words, never the owner's.
 AGENT_NOTES = "note:agent/"
@@ -135,6 +138,11 @@ class Source:
     size: int | None = None
     mtime_ns: int | None = None
     location: str = ""  # as in Document
+
+    @property
+    def place(self) -> str:
+        """Its folders and the name of its file in words, without underscores and the suffix."""
+        return _SUFFIX.sub("", self.location).replace("_", " ")
 
     @property
     def by_agent(self) -> bool:

@@ -27,14 +27,14 @@ def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) ->
     asked."""
     kept = list(candidates)
     if writer := set(_fold(state.question.writer).split()):
-        own = [one for one in kept if one.place.kind in ("text", "row") and writer <= _writer_of(one)]
+        own = [line for line in kept if line.place.kind in ("text", "row") and writer <= _writer_of(line)]
         kept = own or kept
     when = state.question.when
     if when is None or when.kind != "range" or when.since is None or when.until is None:
         return kept
-    inside = [one for one in kept if _is_inside(one, when) is not False]
-    most = max((one.held for one in kept), default=0.0)
-    return inside if any(one.held >= most for one in inside) else kept
+    inside = [line for line in kept if _is_inside(line, when) is not False]
+    most = max((line.held for line in kept), default=0.0)
+    return inside if any(line.held >= most for line in inside) else kept
 
 
 def _fold(name: str) -> str:
@@ -51,7 +51,7 @@ def _is_inside(candidate: AnswerCandidate, when: TimeExpression) -> bool | None:
     """Whether a line is of a time, by when it was written or the days that it names; None if neither is known."""
     episode, turn = candidate.episode, candidate.episode.turn_at(candidate.start)
     written = (turn.at if turn else None) or (None if episode.is_stamped else episode.at)
-    days = [one.norm for one in mentions(candidate.quote) if is_date(one.norm) and one.norm.count("-") == 2]
+    days = [name.norm for name in mentions(candidate.quote) if is_date(name.norm) and name.norm.count("-") == 2]
     if any(_covers(when, date.fromisoformat(day)) for day in days if day[0] != "-"):
         return True
     return None if written is None else _covers(when, written)

@@ -381,8 +381,9 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     """
     if a.newness == b.newness:
         return False
-    if _split_field(a)[0] and _split_field(b)[0]:
-        return _same_field(a, b)
+    (key, value), (other_key, other_value) = _split_field(a), _split_field(b)
+    if key and other_key:
+        return key == other_key and _may_follow(value, other_value) and _same_subject(a.episode, b.episode)
     if not same_kind(a.values - b.values, b.values - a.values):
         return False
     if _of_another(a, b) or _of_another(b, a):
@@ -393,12 +394,9 @@ def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
     return bool(beside) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT_OVERLAP
 
 
-def _same_field(a: AnswerCandidate, b: AnswerCandidate) -> bool:
-    """Whether both are the same field of one subject, with values of one kind that are not the same."""
-    (key, value), (other_key, other_value) = _split_field(a), _split_field(b)
-    if not key or key != other_key or same_value(value, other_value) or not _same_subject(a.episode, b.episode):
-        return False
-    if value_kind(value) != value_kind(other_value):
+def _may_follow(value: str, other_value: str) -> bool:
+    """Whether two values of one field are of one kind and not the same."""
+    if same_value(value, other_value) or value_kind(value) != value_kind(other_value):
         return False
     return value_kind(value) != "word" or (is_name(value) and is_name(other_value))
 

@@ -105,7 +105,7 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
 
 def name_passage(passage: Episode) -> str:
     """The words by which a passage is named: its title, its speaker, the folders and the name of its file."""
-    return f"{passage.title} {passage.speaker or ''} {passage.source.location}"
+    return f"{passage.title} {passage.speaker or ''} {passage.source.place}"
 
 
 def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools, Bools]:

@@ -21,9 +21,7 @@ from memory.text.words import WORD, ascii_digits, strip_accents
 from memory.time.expressions import names_time
 
 _TOKEN = re.compile(r"\w+(?:[-/.:,]\w+)*")
-_NUMBER = re.compile(
-    r"\d[\d.,:]*[^\W\d_]{0,2}"
-)  # a figure, perhaps with a unit or a letter: "14", "3a"; else it is a code
+_NUMBER = re.compile(r"\d[\d.,:]*[^\W\d_]{0,2}")  # "14", "3a"; other words with digits are codes
 _MEASURE = re.compile(r"\d+-[^\W\d_]{2,}")  # "45-day"
 _ABBREVIATED = re.compile(r"(?:no|nr)\.?\s(?=\d)|[#№]\s?(?=\d)", re.IGNORECASE)
 
@@ -98,14 +96,14 @@ class ExactNames:
         """The candidates without those about something else that is called nearly the same."""
         kept = list(candidates)
         for name in self.numbered:
-            kept = _leave_others(kept, [self._fit_number(one, name) for one in kept])
+            kept = _drop_others(kept, [self._fit_number(one, name) for one in kept])
         if self._spellings:
-            kept = _leave_others(kept, [self._fit_spelling(one) for one in kept])
+            kept = _drop_others(kept, [self._fit_spelling(one) for one in kept])
         return kept
 
     def is_named(self, candidate: AnswerCandidate, name: NumberedName) -> bool:
         """Whether a line, or its heading, has that number, and its passage the noun."""
-        has_noun = not {name.noun} & {*self._stems} - candidate.covered
+        has_noun = name.noun not in self._stems or name.noun in candidate.covered
         return has_noun and self._fit_number(candidate, name) > 0
 
     def are_of_line(self, line: AnswerCandidate) -> bool:
@@ -147,8 +145,8 @@ class ExactNames:
         return 0
 
 
-def _leave_others(candidates: Sequence[AnswerCandidate], fits: Sequence[int]) -> list[AnswerCandidate]:
-    """The candidates without those that fit -1, if one fits 1."""
+def _drop_others(candidates: Sequence[AnswerCandidate], fits: Sequence[int]) -> list[AnswerCandidate]:
+    """Without the candidates that name another thing (-1), where some candidate names the right one (1)."""
     return [one for one, fit in zip(candidates, fits, strict=True) if fit >= 0 or 1 not in fits]
 
 
@@ -160,7 +158,7 @@ def _levels(candidate: AnswerCandidate) -> Iterator[str]:
     yield ". ".join(f"{head} {cell}" for head, cell in zip(heads, cells, strict=True)) if cells else candidate.shown
     yield from reversed(place.above)
     yield candidate.episode.title
-    yield from reversed(PurePosixPath(candidate.episode.source.location).parts)
+    yield from reversed(PurePosixPath(candidate.episode.source.place).parts)
 
 
 def _tokens(text: str) -> Iterator[_Token]:

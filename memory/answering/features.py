@@ -244,7 +244,7 @@ class QueryFeatures:
         """The candidate with what words near to those of the question count that it does not hold itself: in the
         sentence, then further ones in its unit, then in what stands above both."""
         measured: dict[str, float] = {}
-        located = self.location_stems(candidate.episode)  # what is near to these is no news
+        located = self.location_stems(candidate.episode)  # these count as exact already
         nearest = np.array([key in located for key in self.stems], np.float32)
         for name, part in zip(("near", "unit_near", "title_near"), _parts(candidate), strict=True):
             held = self._covered(self.stem_words(part))
@@ -345,9 +345,7 @@ class QueryFeatures:
     def _headline(self, episode: Episode) -> str:
         """The title of a passage, with the words of its location that the question has."""
         located = self.location_stems(episode)
-        words = [
-            word for word in WORD.findall(episode.source.location) if not located.isdisjoint(self.stem_words(word))
-        ]
+        words = [word for word in WORD.findall(episode.source.place) if not located.isdisjoint(self.stem_words(word))]
         return " ".join([*dict.fromkeys(words), episode.title])
 
     def location_stems(self, episode: Episode) -> frozenset[str]:
@@ -359,7 +357,7 @@ class QueryFeatures:
         passage."""
         if episode.id not in self._passages:
             title = frozenset(self.stem_words(f"{episode.title} {episode.speaker or ''}"))
-            location = self._covered(self.stem_words(episode.source.location.replace("_", " ")))
+            location = self._covered(self.stem_words(episode.source.place))
             self._passages[episode.id] = title, location, self._covered([*title, *self.stem_words(episode.text)])
         return self._passages[episode.id]
 

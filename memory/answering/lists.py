@@ -8,6 +8,7 @@ Nothing is found where no list is clearly meant; then the sentences answer, as f
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -25,7 +26,7 @@ from memory.text.languages import stem, word_set
 from memory.text.task_marks import drop_marks, drop_other_days, read_marks
 from memory.text.words import Term, show_links
 from memory.time.expressions import tense
-from memory.time.recurrence import MAX_AHEAD_DAYS, Recurrence, list_event_days, read_recurrence
+from memory.time.recurrence import MAX_AHEAD_DAYS, Recurrence, list_event_days, move_day, read_recurrence
 from memory.time.timestamps import to_wall
 from memory.time.timex import fold
 
@@ -82,15 +83,21 @@ class Found:
 
     def next_day(self, today: date) -> tuple[date, str] | None:
         """The first day from today on on which it is, with its time of day or ""."""
-        ahead = date.fromordinal(min(today.toordinal() + MAX_AHEAD_DAYS, date.max.toordinal()))
+        ahead = move_day(today, MAX_AHEAD_DAYS)
         return min(self.days_within(today, date.max if self.again is None else ahead).items(), default=None)
 
     @property
+    def stated_due(self) -> str:
+        """When a task is due, as its marks say it; "" where they do not."""
+        marks = dict(reversed(read_marks(self.quote))) if self.entry.kind == "task" else {}
+        return marks.get("due") or marks.get("deadline") or ""
+
+    @property
     def due(self) -> tuple[date, str] | None:
-        """The day on which a task is due, by its marks, and no time of day."""
-        marks = dict(read_marks(self.quote)) if self.entry.kind == "task" else {}
-        stated = marks.get("due") or marks.get("deadline")
-        return (date.fromisoformat(stated), "") if stated else None
+        """The day on which a task is due, by its marks; the time of day is always "". None for "next week"."""
+        with suppress(ValueError):
+            return date.fromisoformat(self.stated_due.strip("[]")), ""
+        return None
 
     def days(self) -> dict[date, str]:
         """The days that it names, but for those on which it was made or done or may be begun, each with its time of
@@ -432,9 +439,8 @@ def show_entry(one: Found, day: date | None = None, time: str = "") -> str:
     if day is None:
         if one.entry.kind != "task":
             return said
-        marks = dict(reversed(read_marks(one.quote)))
-        due = marks.get("due") or marks.get("deadline") or next((day.isoformat() for day in one.days()), "")
-        rule = marks.get("repeats", "")
+        due = one.stated_due or next((day.isoformat() for day in one.days()), "")
+        rule = dict(reversed(read_marks(one.quote))).get("repeats", "")
         plans = [f"due {due}" if due and due not in said else "", f"repeats {rule}" if rule else ""]
         return f"{said} ({', '.join(filter(None, plans))})" if any(plans) else said
     at = " ".join(filter(None, (day.isoformat(), time)))

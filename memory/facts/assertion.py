@@ -19,7 +19,6 @@ from memory.text.predicates import canonical_predicate, same_value
 from memory.time.timestamps import to_wall, wall_of
 
 RULE, USER = "rule", "user"  # extractors beside models
-ALL_RELATIONS = 1 << 30
 MAX_PREDICATE_CHARS = 80
 
 
@@ -126,10 +125,6 @@ class FactAsserter:
         for id in gone:
             self._superseder.reinstate(id)
         self._superseder.supersede_again(gone)
-
-    def join_objects(self, ones: Sequence[int], others: Sequence[int]) -> None:
-        """A person says that these objects are those: each is found under the names of the others."""
-        graph.join(self.conn, ones, others)
 
     def separate_objects(self, ones: Sequence[int], others: Sequence[int]) -> int:
         """A person says that they are not: what rules and models made of their being one is taken back; how much."""

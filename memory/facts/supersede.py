@@ -89,7 +89,7 @@ class Superseder:
         for fact in facts:
             for source in fact.sources:
                 base, suffix, version = document_of(uris[source])
-                documents[base.casefold(), suffix][version] = fact
+                documents[base, suffix][version] = fact
         for document in documents.values():
             for version, newer in pairwise(sorted(document)):
                 old, new = document[version], document[newer]

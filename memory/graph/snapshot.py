@@ -27,7 +27,7 @@ from memory.store.connect import Connection
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """`vectors` (n, d) has a row for each row of `graph`, zeros where an episode has none. With more than `limit` of
-    them it is None, and `quantized` knows them less exactly. `frequencies` keeps in how many episodes words stand, and
+    them it is None, and `quantized` knows them less exactly. `frequencies` keeps how many episodes have each word, and
     `known_versions` the versions of calendar entries once they were asked for."""
 
     graph: Graph

@@ -187,7 +187,7 @@ class Knowledge:
             ones, others = self.objects_named(asserter.conn, one), self.objects_named(asserter.conn, other)
             if set(ones) & set(others):
                 raise InvalidInputError(f"{one!r} and {other!r} are one already.")
-            asserter.join_objects(ones, others)
+            graph.join(asserter.conn, ones, others)
             return 0
 
     def separate_names(self, one: str, other: str) -> int:

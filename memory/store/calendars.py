@@ -6,15 +6,16 @@ Of an event that several files have the newest version counts (RFC 5545: SEQUENC
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
+from types import MappingProxyType
 from typing import NamedTuple
 
 from memory.nouns import ENTRY_VERSIONS
 from memory.store import text
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, id_list, is_live
-from memory.time.recurrence import list_event_days
+from memory.time.recurrence import list_event_days, move_day
 
 MAX_RECURRING = 500  # passages with events that recur
 MAX_EVENT_DAYS = 100  # that an event may have begun before, or go on after, a day that is asked for
@@ -22,28 +23,17 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SEVERAL_DAYS = "*When: ????-??-??* to ????-??-??*"
 
 
-def list_recurring(conn: Connection) -> list[int]:
-    """The passages with events that recur."""
-    ids, _ = text.search(conn, ("repeats freq",), MAX_RECURRING)
-    found: list[int] = ids.tolist()
-    return found
-
-
 def on_days(conn: Connection, since: date, until: date) -> list[int]:
     """Ids of the live episodes that name a day from `since` on and before `until`, or whose event is then: it recurs,
     or began before."""
     named = text.naming_dates(conn, since, until)
-    near = text.naming_dates(conn, _move(since, -MAX_EVENT_DAYS), _move(until, MAX_EVENT_DAYS))
+    near = text.naming_dates(conn, move_day(since, -MAX_EVENT_DAYS), move_day(until, MAX_EVENT_DAYS))
     query = f"SELECT node_id, text FROM episode WHERE node_id IN {LISTED}"
     rows = [
         *conn.execute(f"{query} AND text GLOB ?", (id_list([*{*near} - {*named}]), _SEVERAL_DAYS)),
-        *conn.execute(query, (id_list(list_recurring(conn)),)),
+        *conn.execute(query, (id_list(text.search(conn, ("repeats freq",), MAX_RECURRING)[0]),)),
     ]
     return [*dict.fromkeys((*named, *(id for id, event in rows if list_event_days(event, since, until))))]
-
-
-def _move(day: date, days: int) -> date:
-    return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
 
 
 class EntryVersions(NamedTuple):
@@ -51,7 +41,7 @@ class EntryVersions(NamedTuple):
     because another file has that occurrence."""
 
     outdated: frozenset[int] = frozenset()
-    elsewhere: dict[int, frozenset[date]] = {}  # noqa: RUF012
+    elsewhere: Mapping[int, frozenset[date]] = MappingProxyType({})
 
 
 class _Entry(NamedTuple):

@@ -1,8 +1,8 @@
-"""The lines of an export: what is the truth of a memory, row by row, each kind of them a struct with its fields.
+"""The lines of an export: a struct for each kind of row.
 
-A line is the row of a table, under the table's name; nodes stand with what they are (`episode`, `object`, `thesis`).
-Fields are columns: times in milliseconds (docs/times.md), spans in characters, what is JSON in the table as JSON. One without
-a value is left out. `VIEWS` are the tables that no line is of, because they are made anew from the others.
+A line is the row of a table, under the table's name; a node's line also has its `episode`, `object` or `thesis`.
+Fields are columns: times in milliseconds (docs/times.md), spans in characters, JSON as JSON. A field without a value is
+left out. The tables in `VIEWS` are not exported: they are built from the others.
 
 The format has a number of its own. A field with a default can be added to it; anything else is another FORMAT.
 Format 1 had instants where 2 has wall times, and norms of names without accents.

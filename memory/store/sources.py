@@ -3,6 +3,7 @@ and the chats and mails among them. A source that has gone keeps its row until i
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from memory.errors import InvalidInputError, NotFoundError
@@ -408,9 +409,10 @@ def list_versions(conn: Connection, source: int) -> list[int]:
     """The ids of the sources that are versions of one document, by their names: "Rates.md", "Rates v2.md"."""
     (uri,) = conn.execute("SELECT uri FROM source WHERE id = ?", (source,)).fetchone()
     base, suffix, _ = document_of(uri)
-    query = "SELECT id, uri FROM source WHERE uri >= ? AND uri < ? ORDER BY id LIMIT ?"
-    rows = conn.execute(query, (base, f"{base}\U0010ffff", MAX_VERSIONS)).fetchall()
-    return sorted({source, *(id for id, other in rows if document_of(other)[:2] == (base, suffix))})
+    query = "SELECT id, uri FROM source WHERE uri >= ? AND uri < ? ORDER BY id"
+    rows = conn.execute(query, (base, f"{base}\U0010ffff"))
+    versions = (id for id, other in rows if document_of(other)[:2] == (base, suffix))
+    return sorted({source, *islice(versions, MAX_VERSIONS)})
 
 
 def mail_people(conn: Connection) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from memory.nouns import ENTRY_VERSIONS
 from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stop_words, word_numbers, word_set
-from memory.text.words import TASK_DAYS, TASK_STATES, UNSPACED, drop_marks
+from memory.text.words import TASK_DAYS, TASK_STATES, UNSPACED, drop_optional_accents
 from memory.time.dates import CalendarDate, find_dates
 
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
@@ -83,7 +83,7 @@ class Mention:
 def norm(surface: str) -> str:
     """The form of a name that identifies an object: without case, article and possessive. Accents are kept, but
     for the marks that the writers of a script leave out at will."""
-    folded = drop_marks(unicodedata.normalize("NFKC", surface)).casefold().replace("’", "'")
+    folded = drop_optional_accents(unicodedata.normalize("NFKC", surface)).casefold().replace("’", "'")
     folded = unicodedata.normalize("NFC", folded)
     folded = _SPACES.sub(" ", folded.replace("_", " ")).strip(" .,;:!?\"'-–—()[]")
     if folded.endswith("'s"):

@@ -141,7 +141,7 @@ def _plain(text: str) -> str:
     return _HEBREW.sub("", _ARTICLE.sub("", _MARKED.sub(_unmarked, unicodedata.normalize("NFKC", text))))
 
 
-def drop_marks(text: str) -> str:
+def drop_optional_accents(text: str) -> str:
     """`text` without the marks that writers leave out at will: of Greek, Semitic letters and ё."""
     return text if text.isascii() else _LOOSE.sub(lambda run: _without_marks(run[0]), text)
 

@@ -77,7 +77,7 @@ class Recurrence:
     def next_day(self, today: date) -> date | None:
         """The first of its days from today on."""
         since = max(today, self.first.date())
-        return next(self.days(since, date.fromordinal(min(since.toordinal() + MAX_AHEAD_DAYS, _LAST_DAY))), None)
+        return next(self.days(since, move_day(since, MAX_AHEAD_DAYS)), None)
 
     def describe(self) -> str:
         """How often it recurs, and since when: "every year since 2017"; "" without a rule."""
@@ -88,7 +88,9 @@ class Recurrence:
         return f"every {unit if interval == '1' else f'{interval} {unit}s'} since {since}" if unit else ""
 
 
-_LAST_DAY = date.max.toordinal()
+def move_day(day: date, days: int) -> date:
+    """The day so many days later, or the first or last one that there is."""
+    return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
 
 
 def read_rule(rule: str) -> dict[str, str]:
@@ -163,9 +165,11 @@ def read_recurrence(event: str) -> Recurrence | None:
     also, left_out = (_read_days(match[1] if (match := line.search(event)) else "") for line in (_ALSO_ON, _NOT_ON))
     if when is None or not (rules or also or left_out):
         return None
-    begins = when.begins if when.begins < "24:00" else ""
-    first = datetime.combine(when.first, time.fromisoformat(begins) if begins else time())
-    return Recurrence(rules, first, also, left_out)
+    try:
+        begins = time.fromisoformat(when.begins) if when.begins else time()
+    except ValueError:  # "24:30"
+        begins = time()
+    return Recurrence(rules, datetime.combine(when.first, begins), also, left_out)
 
 
 def list_event_days(event: str, since: date, until: date, elsewhere: frozenset[date] = frozenset()) -> dict[date, str]:
@@ -175,7 +179,7 @@ def list_event_days(event: str, since: date, until: date, elsewhere: frozenset[d
     if when is None:
         return {}
     more = timedelta(days=when.more_days)
-    earliest = date.fromordinal(max(1, since.toordinal() - more.days))
+    earliest = move_day(since, -more.days)
     starts = [when.first] if recurrence is None else [*recurrence.days(earliest, until)]
     days: dict[date, str] = {}
     for start in starts:

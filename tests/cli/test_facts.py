@@ -148,7 +148,9 @@ def test_a_verdict_counts_at_once_and_can_be_changed(marta: Shell) -> None:
     assert marta.pal("review", "2", "undo", "--json").json["state"] == "undone"
     empty = marta.pal("review")
     assert (empty.code, empty.out) == (0, "")
-    assert empty.err == "Nothing waits for you. Facts that an edit replaced, and notes that disagree, are listed here.\n"
+    assert (
+        empty.err == "Nothing waits for you. Facts that an edit replaced, and notes that disagree, are listed here.\n"
+    )
     assert "Review" not in marta.pal("status").out
     assert marta.pal("review", "--state", "all").out.count("\n   why ") == 2
     assert marta.pal("review", "--state", "kept").err == "There is no such revision.\n"

@@ -17,6 +17,7 @@ _NUMBER = re.compile(  # with up to three words: "640 crowns a month"
 )
 _TIME = re.compile(r"\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m", re.IGNORECASE)
 _VERSION = re.compile(r"v?\d+\.\d+(?:\.\d+)+[\w.-]*|v\d+(?:\.\d+)*", re.IGNORECASE)
+_ANY_VERSION = re.compile(r"\bv?\d+\.\d+[\w.+-]*|\bv\d+\b", re.IGNORECASE)
 _CONTACT = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w|https?://\S+|\+?\(?\d[\d ()/.-]{5,18}\d")
 
 
@@ -71,7 +72,7 @@ def names_log_entry(heading: str) -> bool:
     rest = heading
     for date in reversed([*find_dates(heading, short_years=True, compact=True)]):
         rest = f"{rest[: date.start]} {rest[date.end :]}"
-    rest = _version_anywhere().sub(" ", rest)
+    rest = _ANY_VERSION.sub(" ", rest)
     if rest == heading:  # without them only a weekday in full: "Me" is no Mercredi
         return heading.strip(" .").lower() in time_numbers("weekdays")
     return not any(letter.isalpha() for letter in _weekday().sub(" ", rest))
@@ -92,8 +93,3 @@ def _weekday() -> re.Pattern[str]:
     names = set(time_numbers("weekdays"))
     short = {name[:length] for name in names for length in (2, 3, 4)}
     return re.compile(rf"\b(?:{one_of(names | short)})\b\.?", re.IGNORECASE)
-
-
-@cache
-def _version_anywhere() -> re.Pattern[str]:
-    return re.compile(r"\bv?\d+\.\d+[\w.+-]*|\bv\d+\b", re.IGNORECASE)

@@ -38,16 +38,12 @@ class Places:
 
     def __init__(self, passage: Passage, title: str, headings: Headings, is_about_owner: bool) -> None:
         name, _ = split_version(title.split(" › ")[0])
-        self._note = OWNER if is_about_owner else "" if names_log_entry(name) else clean(name)
+        # what the note as a whole is about; "" for a page of a diary
+        self.note = OWNER if is_about_owner else "" if names_log_entry(name) else clean(name)
         self._headings = headings
         self._events = {
             line.section for line in passage.lines if EVENT_TIME.match(passage.text, line.start, line.end)
         } - {""}
-
-    @property
-    def note(self) -> str:
-        """What the note as a whole is about; "" for a page of a diary."""
-        return self._note
 
     def find(self, line: Line) -> FactPlace | None:
         """The place of a line; None in an entry of a log."""
@@ -56,7 +52,7 @@ class Places:
             return FactPlace(section, "")
         if names_log_entry(section) or names_log_entry(chapter):
             return None
-        subject = chapter if line.chapter in self._headings.records else self._note
+        subject = chapter if line.chapter in self._headings.records else self.note
         if line.chapter in self._headings.sections:
             section = section or chapter
         return FactPlace(subject, "" if section.casefold() == subject.casefold() else section) if subject else None

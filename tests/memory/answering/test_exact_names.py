@@ -77,6 +77,13 @@ def test_a_note_is_found_by_its_folders_and_its_file(memory: Memory) -> None:
     assert not check.check(memory.store).problems
 
 
+def test_a_number_in_the_name_of_a_file_is_a_number(memory: Memory) -> None:
+    for number, sum in ((14, 320), (41, 910)):
+        read(memory, f"bills/invoice_{number}.md", f"The sum is {sum} euros.", title="Bill")
+    assert "320" in ask(memory, "What is the sum of invoice 14?").lines[0].text
+    assert "910" in ask(memory, "What is the sum of invoice 41?").lines[0].text
+
+
 def test_what_somebody_said_on_a_day(memory: Memory) -> None:
     turns = [
         Turn("Mila", "the nets are dry", datetime(2026, 6, 3, 9, tzinfo=UTC)),

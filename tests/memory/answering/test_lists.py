@@ -267,6 +267,7 @@ def test_the_due_date_of_a_task_is_told_and_not_when_it_was_written(fresh: Memor
         ("⏫ 🔁 every week 📅 2026-11-27", ["2026-11-27"], "Mow (due 2026-11-27, repeats every week)"),
         ("🛫 2026-11-20 ➕ 2026-11-01", [], "Mow"),
         ("[start:: 2026-11-20] [due:: 2026-11-27] [created:: 2026-11-01]", ["2026-11-27"], "Mow (due 2026-11-27)"),
+        ("[due:: next week]", [], "Mow (due next week)"),
     ],
 )
 def test_a_task_is_on_the_days_on_which_it_is_planned_and_due(task: str, days: list[str], shown: str) -> None:
@@ -274,6 +275,7 @@ def test_a_task_is_on_the_days_on_which_it_is_planned_and_due(task: str, days: l
     (entry,) = read_entries(text)
     found = Found(Episode(1, Source(1, "a.md", "file", "a", "markdown"), 0, "a", text), entry, frozenset(), frozenset())
     assert [day.isoformat() for day in found.days()] == days and show_entry(found) == shown
+    assert (found.due is None) == ("📅" not in task and "due:: 2026" not in task)
 
 
 def test_a_task_is_due_on_its_deadline_and_not_when_it_is_scheduled(fresh: Memory) -> None:

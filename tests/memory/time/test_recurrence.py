@@ -57,6 +57,12 @@ def test_a_day_that_does_not_exist_breaks_nothing(event: str) -> None:
     assert show_next(event, date(9999, 12, 31)) == ""
 
 
+@pytest.mark.parametrize("time", ["10:75", "24:30", "31:00"])
+def test_a_time_that_does_not_exist_leaves_the_day(time: str) -> None:
+    recurrence = read_recurrence(f"When: 2026-05-04 {time}\nRepeats: FREQ=DAILY")
+    assert recurrence is not None and recurrence.next_day(date(2026, 5, 6)) == date(2026, 5, 6)
+
+
 @pytest.mark.parametrize(
     "rule",
     [
