@@ -48,7 +48,7 @@ ABLATIONS: dict[str, Configuration] = {
     "no-graph": _recall(strategy="none"),
     "no-links": _recall(link_weight=0),
     # In the ranking; a walk still starts from the text's best.
-    "no-text": _recall(graph_weight=1, chat_graph_weight=1),
+    "no-text": _recall(graph_weight=1),
     "no-neighbours": _recall(neighbour_weight=0),
     "no-seeds": _recall(seed_weight=0),
     "no-titles": _recall(title_weight=0),

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import command, data, judge, metrics
+from benchmarks.ablations import CONFIGURATIONS
 from memory import Memory
 from memory.nouns import Answer, Document
 from memory.protocols import Embedder
@@ -30,7 +31,7 @@ from plugins.manager import Plugins
 from plugins.readers import Unreadable, documents
 
 QUESTIONS, MANIFEST = "questions.jsonl", "manifest.jsonl"
-FILES = (1, 5, 10)  # of evidence
+FILES = (1, 3, 5, 10)  # of evidence
 DEPTH = 30  # episodes recalled to get ten files
 LINES = 3
 SHOWN = 1200  # characters of an answer that a person sees without scrolling
@@ -142,6 +143,30 @@ def ask_all(
             memory.remember_many(read(plugins, file))
         command.note(f"{persona.name}: ask {len(questions)} questions")
         return [ask(memory, question, persona) for question in bar.track(questions, description="")]
+
+
+def find_all(
+    persona: Path, files: Sequence[File], questions: Sequence[Mapping[str, Any]], plugins: Plugins, embedder: Embedder
+) -> dict[str, list[tuple[str, Sequence[str], Sequence[str]]]]:
+    """What each configuration of `benchmarks.ablations` recalls for the questions with evidence: by its name, of each
+    question the type, the gold files and those that were found, best first."""
+    asked = [question for question in questions if question["evidence"]]
+    found: dict[str, list[tuple[str, Sequence[str], Sequence[str]]]] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary,
+        Memory.open(Path(temporary) / "memory.db", embedder=embedder, quick=plugins.embedder("static")) as memory,
+    ):
+        for file in files:
+            memory.remember_many(read(plugins, file))
+        for name, configuration in CONFIGURATIONS.items():
+            command.note(f"{persona.name}: recall {len(asked)} questions, {name}")
+            memory.settings = replace(memory.settings, recall=configuration.recall)
+            for question in asked:
+                as_of = _day(question.get("as_of"), persona)
+                hits = memory.recall(question["question"], k=DEPTH, as_of=as_of).hits
+                paths = _paths([hit.episode.source.uri for hit in hits], persona)
+                found.setdefault(name, []).append((question["type"], question["evidence"], paths))
+    return found
 
 
 def read(plugins: Plugins, file: File) -> list[Document]:
@@ -320,6 +345,19 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
+def show_found(found: Mapping[str, Sequence[tuple[str, Sequence[str], Sequence[str]]]]) -> None:
+    """Print what each configuration finds, of all questions and by their type."""
+    columns = {"configuration": "set", "type": "type", "questions": "questions"}
+    rows = [
+        {"set": name, "type": type, "questions": len(some), **_evidence([(gold, files) for _, gold, files in some])}
+        for name, results in found.items()
+        for type in ("all", *sorted({type for type, *_ in results}))
+        for some in [[result for result in results if type in ("all", result[0])]]
+    ]
+    title = "Evidence among the first files that recall finds, in percent"
+    command.show_table(title, rows, columns | {f"found@{k}": str(k) for k in FILES})
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.lifelog", description=(__doc__ or "").split("\n\n")[0])
@@ -329,6 +367,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--limit", type=command.positive, metavar="N", help="ask the first N questions only")
     add_times(parser)
     parser.add_argument("--replies", type=Path, metavar="FILE", help="also write what was answered, as JSON lines")
+    parser.add_argument("--found", action="store_true", help="only what recall finds, with and without the graph walk")
     parser.add_argument("--reference", type=Path, metavar="FILE", help="run this scorer's judge() too and compare")
     options = parser.parse_args(arguments)
     return command.run(lambda: _run(options))
@@ -338,6 +377,14 @@ def _run(options: argparse.Namespace) -> None:
     plugins = manager.load()
     embedder = plugins.embedder(options.embedder)
     results, rows = [], []
+    if options.found:
+        found: dict[str, list[tuple[str, Sequence[str], Sequence[str]]]] = defaultdict(list)
+        for persona in find_personas(options.data):
+            files, questions = load(persona, options.times)
+            for name, more in find_all(persona, files, questions[: options.limit], plugins, embedder).items():
+                found[name] += more
+        show_found(found)
+        return
     for persona in find_personas(options.data):
         files, questions = load(persona, options.times)
         replies = ask_all(persona, files, questions[: options.limit], plugins, embedder)

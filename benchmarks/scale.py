@@ -73,7 +73,8 @@ def build(path: Path, folder: Path, count: int, embedder_name: str) -> None:
             ready = ingest.prepare(store, batch, ChunkSettings(), embedder)
             with store.reading() as conn:
                 diffs = ingest.compare_versions(conn, ready.documents)
-            matrix = ready.embed(ingest.texts_to_embed(ready.documents, diffs), embedder)
+            texts = ingest.texts_to_embed(ready.documents, diffs, ingest.sentence_window(embedder))
+            matrix = ready.embed(texts, embedder)
             with store.writing() as conn:
                 ingestion = ingest.Ingestion(conn, embedder_id, time.time_ns() // 1_000_000)
                 ingestion.write(ready.documents, diffs, matrix)

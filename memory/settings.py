@@ -55,10 +55,12 @@ class RecallSettings:
     damping: float = setting(0.8, "How far spread walks before it returns to its start.", most=1)
     iterations: int = setting(10, "Rounds of spread.", least=1, most=1000)
     common_share: float = setting(0.05, "Objects mentioned in more than this share of episodes do not spread.", most=1)
-    graph_weight: float = setting(
-        0.8, "Share of the graph in the final score; the rest is the fused text score.", most=1
+    graph_weight: float | Literal["auto"] = setting(
+        "auto",
+        "Share of the graph in the final score, the rest is text; auto: 0.3 among notes, up to 0.8 among pages that"
+        " name each other.",
+        most=1,
     )
-    chat_graph_weight: float = setting(0.5, "The same for the turns of a chat.", most=1)
     link_weight: float = setting(0.2, "What the links of a page count that the question names, beside both.", most=100)
     neighbour_weight: float = setting(0.4, "What a short turn of a chat gains from its neighbours' scores.", most=100)
     replay: bool = setting(True, "Whether what earlier questions were answered from is looked at first.")

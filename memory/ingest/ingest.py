@@ -83,7 +83,7 @@ def prepare(
 def embed_drafts(store: Store, drafts: Sequence[DocumentDraft], embedder: Embedder) -> PreparedBatch:
     """Embeds what is new of documents, each of which has another uri."""
     with store.reading() as conn:
-        texts = texts_to_embed(drafts, compare_versions(conn, drafts))
+        texts = texts_to_embed(drafts, compare_versions(conn, drafts), sentence_window(embedder))
     known = dict(zip(texts, embed_or_leave(embedder, texts), strict=True)) if texts else {}
     return PreparedBatch(tuple(range(len(drafts))), tuple(drafts), embedder, known)
 
@@ -120,14 +120,37 @@ def _new_episodes(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff]) 
     return [episode for episode, placed in pairs if placed is None]
 
 
-def texts_to_embed(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff]) -> list[str]:
-    """What is embedded of the episodes that are not stored yet, in order."""
-    return [embedded_text(episode.title, episode.text) for episode in _new_episodes(batch, diffs)]
+def texts_to_embed(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff], window: int) -> list[str]:
+    """What is embedded of the episodes that are not stored yet: first the episodes, in order, then their sentences."""
+    new = _new_episodes(batch, diffs)
+    sentences = chain(*(sentence_texts(one.title, one.text, one.sentences, window) for one in new))
+    return [*(embedded_text(one.title, one.text) for one in new), *sentences]
 
 
 def embedded_text(title: str, text: str) -> str:
-    """What the vector of an episode is made of."""
+    """What the vector of an episode, or of a sentence in it, is made of."""
     return drop_letters(f"{title}. {text}")
+
+
+def sentence_texts(title: str, text: str, spans: Sequence[tuple[int, int]], window: int) -> list[str]:
+    """What the vectors of the sentences at `spans` of an episode are made of: the title, and the `window` sentences
+    (an odd number) of which each is the middle one."""
+    around = window // 2
+    parts = [text[start:end] for start, end in spans]
+    return [
+        embedded_text(title, " ".join(parts[max(0, place - around) : place + around + 1]))
+        for place in range(len(parts))
+    ]
+
+
+def split_sentences(matrix: Vectors, counts: Sequence[int]) -> list[Vectors]:
+    """(sum of counts, dimension) vectors of sentences -> those of each episode."""
+    return np.split(matrix, np.cumsum(counts)[:-1]) if counts else []
+
+
+def sentence_window(embedder: Embedder) -> int:
+    """How many sentences an embedder reads at a time, with the one that the vector is for in the middle."""
+    return getattr(embedder, "sentence_window", 1)
 
 
 def embed_or_leave(embedder: Embedder, texts: Sequence[str]) -> Vectors:
@@ -140,11 +163,13 @@ def embed_or_leave(embedder: Embedder, texts: Sequence[str]) -> Vectors:
 
 
 def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.Words], matrix: Vectors) -> None:
-    """Stores vectors of stored episodes, a row for each; those of episodes that have gone since are left out."""
+    """Stores vectors of stored episodes, a row for each, and behind them those of their sentences; those of episodes
+    that have gone since are left out."""
     live = {row.id for row in episodes.words_of(conn, [row.id for row in embedded])}
     kept = [place for place, row in enumerate(embedded) if row.id in live]
     ids, hashes = [embedded[place].id for place in kept], [embedded[place].sha256 for place in kept]
-    vectors.put_many(conn, embedder_id, ids, matrix[kept], hashes)
+    sentences = split_sentences(matrix[len(embedded) :], [len(row.sentences) for row in embedded])
+    vectors.put_many(conn, embedder_id, ids, matrix[kept], hashes, [sentences[place] for place in kept])
 
 
 class Ingestion:
@@ -171,7 +196,7 @@ class Ingestion:
         self._first_edge = 0
 
     def write(self, batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff], matrix: Vectors) -> list[Receipt]:
-        """Writes the batch; `matrix` holds a vector for each new episode, in their order, or NaN for none yet."""
+        """Writes the batch; `matrix` has the vectors of `texts_to_embed`, NaN for none yet."""
         new = _new_episodes(batch, diffs)
         count = len(new) + sum(len(episode.sentences) for episode in new)
         first = graph.allocate(self._conn, "node", count)  # at once: a statement for each costs more than its row
@@ -188,9 +213,21 @@ class Ingestion:
         revisions.restate(self._conn, self.restated)
         ids = [row.id for row in self._episode_rows]
         text.add(self._conn, ids)
-        made = np.flatnonzero(~np.isnan(matrix).any(axis=1))
+        sentences = split_sentences(matrix[len(new) :], [len(episode.sentences) for episode in new])
+        made = [
+            place
+            for place, those in enumerate(sentences)
+            if not (np.isnan(matrix[place]).any() or np.isnan(those).any())
+        ]
         hashes = [self._episode_rows[place].sha256 for place in made]
-        vectors.put_many(self._conn, self._embedder_id, [ids[place] for place in made], matrix[made], hashes)
+        vectors.put_many(
+            self._conn,
+            self._embedder_id,
+            [ids[place] for place in made],
+            matrix[made],
+            hashes,
+            [sentences[place] for place in made],
+        )
         self.change.retired.extend(placed.id for diff in diffs for placed in diff.removed)
         self.redated = [id for diff in diffs for id in diff.redated]
         episodes.retire_many(self._conn, self.redated, self._now, "source_changed")

@@ -32,6 +32,9 @@ from memory.store import episodes
 from memory.store import graph as stored
 
 MASS_POWER = 0.7  # below 1: what lies further off loses less, so that the second of two things asked about is not lost
+LEAST_GRAPH_SHARE, MOST_GRAPH_SHARE = 0.3, 0.8  # of the walk in the final score: where no passage links, and many
+COMMON_OF_FEW = 2  # passages that may mention an object of a small memory too
+MANY_LINKS = 0.3  # per passage, from which the walk counts as much as it can
 MAX_PAGES = 2  # episodes that one object titles and that count as pages of it, those with the best text
 MAX_PASSAGES = 5  # best passages that lead on as well, each with the square of its score
 MAX_COPIES = 4  # of a file in several folders, behind which as many others are found as without them
@@ -135,19 +138,28 @@ def _object_visits(retrieval: Retrieval) -> list[Visit]:
 
 def final_scores(text: TextScores, walk: Walk | None, links: Floats, graph: Graph, settings: RecallSettings) -> Floats:
     """(n,) in [0, 1]: `g * mass^0.7 + (1 - g) * fused text`, and where there are links `(that + l * links) / (1 + l)`.
-    Passages that need several steps are found by the walk; the text's share keeps it from drowning the plain ones. In a
-    chat the words of a turn tell more, and what it mentions less, than in a note: there the graph's share g is smaller.
-    """
+    Passages that need several steps are found by the walk; the text's share keeps it from drowning the plain ones."""
     if walk is None or not walk.episodes.any():
         return text.fused
-    share = np.where(graph.is_chat, np.float32(settings.chat_graph_weight), np.float32(settings.graph_weight))
+    share = np.float32(graph_share(graph, settings))
     scores: Floats = (1 - share) * text.fused
     reached = np.flatnonzero(walk.episodes)
-    scores[reached] += share[reached] * (walk.episodes[reached] / walk.episodes.max()) ** MASS_POWER
+    scores[reached] += share * (walk.episodes[reached] / walk.episodes.max()) ** MASS_POWER
     if links.any():
         scores += np.float32(settings.link_weight) * links
         scores /= np.float32(1 + settings.link_weight)
     return scores
+
+
+def graph_share(graph: Graph, settings: RecallSettings) -> float:
+    """What the walk counts in the final score: the more, the more passages mention what titles another passage. The
+    pages of an encyclopaedia do, those of a diary hardly ever: there few steps lead on, and words tell more."""
+    if settings.graph_weight != "auto":
+        return settings.graph_weight
+    mentions, titles = graph.degrees.mentions, graph.degrees.titles
+    leads_on = (titles > 0) & ~graph.is_date & (mentions <= settings.common_share * graph.n_alive + COMMON_OF_FEW)
+    links = float((mentions - titles)[leads_on].sum()) / max(1, graph.n_alive)
+    return LEAST_GRAPH_SHARE + (MOST_GRAPH_SHARE - LEAST_GRAPH_SHARE) * min(1.0, links / MANY_LINKS)
 
 
 def link_scores(

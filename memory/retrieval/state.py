@@ -30,7 +30,7 @@ from memory.text.mentions import Mention
 from memory.text.placeholders import drop_letters
 from memory.time.expressions import TimeExpression
 
-LEXICAL_WEIGHT = 0.7  # share of full text beside static vectors
+LEXICAL_WEIGHT = 0.5  # share of full text beside static vectors
 COLLECTED_SHARE = 0.10  # of the best score: what an episode gains that was gathered on purpose
 
 

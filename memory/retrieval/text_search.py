@@ -13,8 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from memory.graph.arrays import Bools, Floats, Graph, Ids
+from memory.graph.arrays import Bools, Floats, Graph, Ids, Ints
 from memory.graph.snapshot import Snapshot
+from memory.graph.walk import top_k
 from memory.retrieval.question_type import question_type
 from memory.retrieval.scope import fact_time
 from memory.retrieval.state import CachedEmbedder, QuestionState, Retrieval, TextScores
@@ -22,11 +23,14 @@ from memory.settings import RecallSettings
 from memory.stages import SeedNote, TextNote
 from memory.store import graph as stored
 from memory.store import text as full_text
+from memory.store import vectors
 from memory.store.connect import Connection
 from memory.text.words import UNSPACED
 
 MAX_LISTED_EPISODES = 10_000  # of a scope; beyond, it is cheaper to look everywhere and pass over what is outside
 MAX_NAMED_OBJECTS = 10
+MAX_COMPARED_EPISODES = 200  # the best by full text and vectors, whose sentences are compared
+SENTENCE_SHARE = 0.7  # of the cosine of the best sentence; the rest is that of the whole episode
 LEAST_OF_TIME = np.float32(0.1)  # score of a passage of the time that is asked of as a whole
 SCORE_DIGITS = 6  # of a scaled score: what lies behind them depends on where in a matrix a vector stands
 
@@ -66,17 +70,33 @@ def text_scores(
     query = np.zeros(embedder.dimension, np.float32)
     if weight < 1:
         query = embedder.embed_query(question.text)
+    near: Ints
     if snapshot.vectors is not None:
-        everything = np.zeros(len(allowed), np.float32)
-        everything[rows] = lexical
-        vector = snapshot.vectors @ query if query.any() else np.zeros_like(everything)
-        return fuse(everything, vector, allowed, weight)
-    assert snapshot.quantized is not None
-    near, vector = snapshot.quantized.nearest(query, allowed, rows)
+        near = np.arange(len(allowed))
+        vector = snapshot.vectors @ query if query.any() else np.zeros(len(allowed), np.float32)
+    else:
+        assert snapshot.quantized is not None
+        near, vector = snapshot.quantized.nearest(query, allowed, rows)
     ours = np.zeros(len(near), np.float32)
     ours[np.searchsorted(near, rows)] = lexical
-    few = fuse(ours, vector, np.ones(len(near), np.bool_), weight)
-    return few.scatter(near, len(allowed))
+    scores = fuse(ours, vector, allowed[near], weight)
+    if query.any():
+        scores = _with_sentences(conn, embedder, snapshot.graph.episode_ids[near], query, scores, weight)
+    return scores if snapshot.vectors is not None else scores.scatter(near, len(allowed))
+
+
+def _with_sentences(
+    conn: Connection, embedder: CachedEmbedder, ids: Ints, query: Floats, scores: TextScores, lexical_weight: float
+) -> TextScores:
+    """The scores with, in place of the cosine of each of the best episodes, its mean with that of its best sentence."""
+    best = top_k(scores.fused, scores.fused > 0, MAX_COMPARED_EPISODES)
+    cosines = vectors.best_sentences(conn, vectors.find_embedder(conn, embedder), ids[best].tolist(), query)
+    vector = scores.vector.copy()
+    for row in best.tolist():
+        if (cosine := cosines.get(int(ids[row]))) is not None:
+            vector[row] = SENTENCE_SHARE * cosine + (1 - SENTENCE_SHARE) * vector[row]
+    found = fuse(scores.lexical, vector, scores.fused > 0, lexical_weight)
+    return replace(found, best_cosine=scores.best_cosine)
 
 
 def _lexical(

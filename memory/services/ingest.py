@@ -24,6 +24,7 @@ from memory.ingest.ingest import (
     compare_versions,
     embed_drafts,
     prepare,
+    sentence_window,
     texts_to_embed,
 )
 from memory.nouns import FORGOTTEN, Document, Forgotten, Receipt
@@ -76,7 +77,7 @@ class Ingest:
         with state.write_lock:
             serving = state.serving
             diffs = self._store.read(compare_versions, batch)
-            matrix = ready.embed(texts_to_embed(batch, diffs), serving.embedder)
+            matrix = ready.embed(texts_to_embed(batch, diffs, sentence_window(serving.embedder)), serving.embedder)
             with self._store.writing() as conn:
                 ingestion = Ingestion(conn, serving.embedder_id, now_ms())
                 receipts = ingestion.write(batch, diffs, matrix)
@@ -92,7 +93,9 @@ class Ingest:
                 asserter.replace_edited(ingestion.edited, ingestion.edits)
                 asserter.withdraw_episodes(change.retired)
                 changes = asserter.graph_changes()
-            state.serving = replace(serving, snapshot=serving.snapshot.apply(change, np.nan_to_num(matrix)))
+            state.serving = replace(
+                serving, snapshot=serving.snapshot.apply(change, np.nan_to_num(matrix[: len(change.added)]))
+            )
             state.show(changes)
             if any(_tells_owner(draft.document.reader, draft.title) for draft in batch):
                 state.name_owner()

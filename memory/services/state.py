@@ -308,11 +308,13 @@ class Past:
 
 
 def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.Words], Vectors]:
-    """Those of these episodes that there still are, with a vector each."""
-    from memory.ingest.ingest import embedded_text
+    """Those of these episodes that there still are, with a vector each, and behind these those of their sentences."""
+    from memory.ingest.ingest import embedded_text, sentence_texts, sentence_window
 
-    rows = store.read(episodes.words_of, ids)
-    return rows, embedder.embed_documents([embedded_text(row.title, row.text) for row in rows])
+    rows, window = store.read(episodes.words_of, ids), sentence_window(embedder)
+    texts = [embedded_text(row.title, row.text) for row in rows]
+    texts += [text for row in rows for text in sentence_texts(row.title, row.text, row.sentences, window)]
+    return rows, embedder.embed_documents(texts)
 
 
 def _embed_missing(store: Store, embedder: Embedder, embedder_id: int) -> None:

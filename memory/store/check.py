@@ -92,6 +92,11 @@ RULES: Mapping[str, Mapping[str, list[str]]] = {
             "SELECT v.item_id FROM vec v JOIN embedder e ON e.id = v.embedder_id"
             " WHERE length(v.data) <> 4 * e.dimension"
         ],
+        f"The vectors of the sentences of episode {{0}} are not as many as these. {ANEW_VECTORS}": [
+            "SELECT v.item_id FROM sentence_vec s JOIN vec v ON v.id = s.vec_id JOIN embedder e ON e.id = v.embedder_id"
+            " WHERE length(s.data) <> e.dimension * (SELECT count(*) FROM thesis t WHERE t.episode_id = v.item_id"
+            " AND t.origin = 'sentence')"
+        ],
         f"There is a vector of episode {{0}}, which is not live. {ANEW_VECTORS}": [
             "SELECT item_id FROM vec v WHERE NOT EXISTS"
             f" (SELECT 1 FROM node n WHERE n.id = v.item_id AND {is_live('n')})"

@@ -1,6 +1,7 @@
 """Episodes and their theses. Title and text of an episode never change: other words are another episode."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, SupportsInt
 
@@ -75,12 +76,13 @@ class Thesis(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What a live episode says; `sha256` names it."""
+    """What a live episode says; `sha256` names it, `sentences` are the spans of its theses."""
 
     id: int
     title: str
     text: str
     sha256: str
+    sentences: tuple[tuple[int, int], ...]
 
 
 class EpisodeArrays(NamedTuple):
@@ -224,12 +226,17 @@ def end_many(conn: Connection, ids: Sequence[SupportsInt], until: int) -> None:
 
 def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
     """Those of these episodes that are live, by id."""
+    listed = (id_list(ids),)
+    spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    query = f"SELECT episode_id, span_from, span_to FROM thesis WHERE episode_id IN {LISTED} AND origin = 'sentence'"
+    for id, start, end in conn.execute(f"{query} ORDER BY node_id", listed):
+        spans[id].append((start, end))
     rows = conn.execute(
         "SELECT n.id, ifnull(n.label, ''), e.text, e.sha256 FROM node n JOIN episode e ON e.node_id = n.id"
         f" WHERE n.id IN {LISTED} AND {is_live('n')} ORDER BY n.id",
-        (id_list(ids),),
+        listed,
     )
-    return [Words(*row) for row in rows]
+    return [Words(id, title, text, digest, tuple(spans[id])) for id, title, text, digest in rows]
 
 
 def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:

@@ -17,6 +17,7 @@ from memory.protocols import Embedder, Vectors
 from memory.store import facts
 from memory.store.connect import Connection
 from memory.store.rows import is_live, select_ids
+from memory.store.vectors import to_bytes
 
 Bytes = NDArray[np.int8]
 
@@ -83,7 +84,7 @@ def put(conn: Connection, embedder: Embedder, ids: Sequence[int]) -> None:
     told = [one for one in facts.by_id(conn, ids) if one.modality in CLAIMS]
     slots = [f"{one.objects[0]} {one.predicate}" if one.predicate else " ".join(one.objects) for one in told]
     matrix = embedder.embed_documents([*slots, *(f"{one.text}. {one.quote}" for one in told)])
-    numbers, signs = _bytes(matrix), _signs(matrix)
+    numbers, signs = to_bytes(matrix), _signs(matrix)
     delete(conn, ids)
     conn.executemany(
         "INSERT INTO vec_fact(id, slot, statement, slot_bytes, statement_bytes)"
@@ -118,7 +119,7 @@ def near_texts(conn: Connection, matrix: Vectors, k: int) -> list[int]:
     each of them first. Empty without an index."""
     if not is_open(conn):
         return []
-    return _take_turns([_ranked(conn, "statement", row) for row in _bytes(matrix)])[:k]
+    return _take_turns([_ranked(conn, "statement", row) for row in to_bytes(matrix)])[:k]
 
 
 def _take_turns(lists: Sequence[Sequence[int]]) -> list[int]:
@@ -143,13 +144,6 @@ def _ranked(conn: Connection, column: str, wanted: Bytes) -> list[int]:
     order = np.lexsort((ids, -cosines))
     found: list[int] = ids[order[lengths[order] > 0]].tolist()
     return found
-
-
-def _bytes(matrix: Vectors) -> Bytes:
-    """(n, d) rows of norm 1 or zero -> (n, d) whole numbers from -127 to 127, the greatest of each row 127."""
-    greatest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
-    scaled: Bytes = np.rint(127 * matrix / np.where(greatest > 0, greatest, 1)).astype(np.int8)
-    return scaled
 
 
 def _signs(matrix: NDArray[np.float32] | Bytes) -> NDArray[np.uint8]:

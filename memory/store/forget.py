@@ -180,6 +180,7 @@ def _remove(
     )
     conn.execute(f"DELETE FROM meta WHERE key = 'owner' AND value IN {LISTED}", (nodes,))
     vectors.delete_many(conn, episodes)
+    vectors.delete_sentences(conn, select_ids(conn, f"SELECT episode_id FROM thesis WHERE node_id IN {LISTED}", nodes))
     fact_vectors.delete(conn, [*theses, *relations])
     for table in ("alias", "object", "thesis", "episode"):
         conn.execute(f"DELETE FROM {table} WHERE node_id IN {LISTED}", (nodes,))

@@ -430,6 +430,7 @@ VIEWS: Mapping[str, str] = {
     "node": "stands with its episode, object or thesis",
     "reading": "how a text is read for the index, from the text",
     "vec": "vectors, from the texts",
+    "sentence_vec": "vectors of sentences, from the texts",
     "query": "vectors of questions, from the traces",
     "edge_memory": "what edges remember, from the traces",
     "seal": "checksums, which the night makes",

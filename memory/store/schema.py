@@ -161,6 +161,15 @@ def keep_wall_times(conn: Connection) -> None:
         conn.executemany(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", changed)
 
 
+def compare_sentences(conn: Connection) -> None:
+    """The vectors of sentences (`memory.store.vectors`). Passages that were read before get
+    theirs with the next consolidation."""
+    conn.execute(
+        "CREATE TABLE sentence_vec(vec_id INTEGER PRIMARY KEY REFERENCES vec(id) ON DELETE CASCADE,"
+        " data BLOB NOT NULL) STRICT"
+    )
+
+
 def _to_wall_time(item: Any) -> Any:
     """A turn of a chat, [character, number, ms, length], or a citation, {"at": ms, ...}, with its time as wall time."""
     if isinstance(item, dict):
@@ -179,6 +188,7 @@ STEPS: tuple[Step, ...] = (
     search_locations,
     keep_accents_of_names,
     keep_wall_times,
+    compare_sentences,
 )
 
 

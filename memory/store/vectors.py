@@ -1,4 +1,8 @@
-"""Vectors of episodes, in the table `vec`; the nearest to a question are found in memory (`graph.quantized`).
+"""Vectors of episodes, in the table `vec`, and of their sentences, in `sentence_vec`.
+
+The episodes nearest to a question are found in memory (`graph.quantized`). The sentences of an episode, its theses in
+their order, are one row: (s, dimension) whole numbers from -127 to 127. Only those of episodes that full text and
+vectors propose are read, so no index of them is needed.
 
 The active embedder is the one that has seen every live episode; there is none while a set of vectors is being built
 and no other is complete.
@@ -92,19 +96,31 @@ def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
 
 
 def put_many(
-    conn: Connection, embedder_id: int, ids: Sequence[SupportsInt], matrix: Vectors, hashes: Sequence[str]
+    conn: Connection,
+    embedder_id: int,
+    ids: Sequence[SupportsInt],
+    matrix: Vectors,
+    hashes: Sequence[str],
+    sentences: Sequence[Vectors],
 ) -> int:
-    """Stores rows of `matrix` (n, dimension), each of norm 1 or zero, for episodes `ids` (n,); returns how many are not
-    zero. `hashes` are the sha256 (hex) of the embedded texts. A zero row is noted as "nothing known" and never found.
-    InvalidInputError for another shape, NaN, infinity or another norm; nothing is stored then."""
+    """Stores rows of `matrix` (n, dimension), each of norm 1 or zero, for episodes `ids` (n,), and the vectors of their
+    `sentences`, n times (s, dimension); returns how many rows are not zero. `hashes` are the sha256 (hex) of the
+    embedded texts. A zero row is noted as "nothing known" and never found. InvalidInputError for another shape, NaN,
+    infinity or another norm; nothing is stored then."""
     checked = _checked(conn, embedder_id, matrix)
-    if not len(ids) == len(hashes) == len(checked):
+    if not len(ids) == len(hashes) == len(checked) == len(sentences):
         raise InvalidInputError(f"{len(ids)} ids, {len(checked)} vectors and {len(hashes)} hashes do not match.")
+    checked_sentences = [to_bytes(_checked(conn, embedder_id, one)) for one in sentences]
     blobs = [row.tobytes() if row.any() else None for row in checked]
     conn.executemany(
         "INSERT INTO vec(embedder_id, item_kind, item_id, data, sha256) VALUES (?, 'episode', ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET data = excluded.data, sha256 = excluded.sha256",
         [(embedder_id, int(id), blob, digest) for id, blob, digest in zip(ids, blobs, hashes, strict=True)],
+    )
+    conn.executemany(
+        "INSERT OR REPLACE INTO sentence_vec(vec_id, data) SELECT id, ? FROM vec"
+        " WHERE embedder_id = ? AND item_kind = 'episode' AND item_id = ?",
+        [(one.tobytes(), embedder_id, int(id)) for id, one in zip(ids, checked_sentences, strict=True)],
     )
     return len(blobs) - blobs.count(None)
 
@@ -114,6 +130,15 @@ def delete_many(conn: Connection, ids: Sequence[SupportsInt]) -> None:
     conn.execute(
         "DELETE FROM vec WHERE embedder_id IN (SELECT id FROM embedder) AND item_kind = 'episode'"  # as its index says
         f" AND item_id IN {LISTED}",
+        (id_list(ids),),
+    )
+
+
+def delete_sentences(conn: Connection, ids: Sequence[SupportsInt]) -> None:
+    """Removes the vectors of these episodes' sentences, which are no longer the same; they get new ones later."""
+    conn.execute(
+        "DELETE FROM sentence_vec WHERE vec_id IN (SELECT id FROM vec WHERE embedder_id IN (SELECT id FROM embedder)"
+        f" AND item_kind = 'episode' AND item_id IN {LISTED})",
         (id_list(ids),),
     )
 
@@ -133,10 +158,30 @@ def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[
         yield np.array([row[0] for row in rows], np.int64), matrix
 
 
+def best_sentences(conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors) -> dict[int, float]:
+    """Of each episode the greatest cosine of one of its sentences with `query` (dimension,); without those whose
+    sentences have no vector."""
+    rows = conn.execute(
+        "SELECT v.item_id, s.data FROM vec v JOIN sentence_vec s ON s.vec_id = v.id WHERE v.embedder_id = ?"
+        f" AND v.item_kind = 'episode' AND v.item_id IN {LISTED} AND s.data <> x''",
+        (embedder_id, id_list(ids)),
+    ).fetchall()
+    if not rows:
+        return {}
+    matrix = np.frombuffer(b"".join([data for _, data in rows]), np.int8).reshape(-1, len(query)).astype(np.float32)
+    lengths = np.linalg.norm(matrix, axis=1)
+    cosines = (matrix @ query) / np.where(lengths > 0, lengths, 1)
+    starts = np.cumsum([0, *(len(data) // len(query) for _, data in rows[:-1])])
+    return dict(zip([id for id, _ in rows], np.maximum.reduceat(cosines, starts).tolist(), strict=True))
+
+
 def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
-    """Live episodes this embedder has not seen yet, the newest first."""
+    """Live episodes that lack a vector of this embedder, or those of their sentences, the newest first."""
     query = "SELECT n.id FROM node n LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode'"
-    lacking = f"v.item_id = n.id WHERE n.kind = 'E' AND {is_live('n')} AND v.id IS NULL ORDER BY n.id DESC LIMIT ?"
+    lacking = (
+        "v.item_id = n.id LEFT JOIN sentence_vec s ON s.vec_id = v.id"
+        f" WHERE n.kind = 'E' AND {is_live('n')} AND s.vec_id IS NULL ORDER BY n.id DESC LIMIT ?"
+    )
     return select_ids(conn, f"{query} AND {lacking}", embedder_id, limit)
 
 
@@ -161,6 +206,13 @@ def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
         (embedder_id,),
     ).fetchone()
     return int(seen), int(live)
+
+
+def to_bytes(matrix: Vectors) -> NDArray[np.int8]:
+    """(n, d) rows of norm 1 or zero -> (n, d) whole numbers from -127 to 127, the greatest of each row 127."""
+    greatest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
+    scaled: NDArray[np.int8] = np.rint(127 * matrix / np.where(greatest > 0, greatest, 1)).astype(np.int8)
+    return scaled
 
 
 def _dimension(conn: Connection, embedder_id: int) -> int:

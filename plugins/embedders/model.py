@@ -21,7 +21,8 @@ class ModelEmbedder(ABC):
     """An embedder (`memory.protocols.Embedder`) by a model."""
 
     batch = 32
-    lexical_weight = 0.6  # measured with all-MiniLM-L6-v2, see docs/decisions.md
+    lexical_weight = 0.4  # measured with all-MiniLM-L6-v2, see docs/decisions.md
+    sentence_window = 3
     query_prefix = ""
     document_prefix = ""
 

@@ -38,7 +38,7 @@ PAPERS = (
         "paper:tgs-rag",
         "TGS-RAG, algorithm 1 and equation 2: vectors alone, a beam by the last vertex, votes are half of the score.",
         "beam+synergy",
-        NOTHING_BESIDE | {"lexical_weight": 0.0, "graph_weight": 0.0, "chat_graph_weight": 0.0},
+        NOTHING_BESIDE | {"lexical_weight": 0.0, "graph_weight": 0.0},
         {
             "walk": FROM_NAMES,
             "beam": {"width": 20, "depth": 3, "neighbours": 30, "rank": "last"},

@@ -76,8 +76,8 @@ def test_figures() -> None:
         "stale": 33.33,
     }  # fmt: skip
     assert result["stale"] == 25  # one of four questions for a value
-    assert result["evidence"] == {"1": 25, "5": 75, "10": 75}
-    assert result["evidence_found"] == {"1": 50, "5": 75, "10": 75}
+    assert result["evidence"] == {"1": 25, "3": 75, "5": 75, "10": 75}
+    assert result["evidence_found"] == {"1": 50, "3": 75, "5": 75, "10": 75}
     assert result["false_refusals"] == 25
     assert result["right_refusals"] == 50
 
@@ -109,6 +109,15 @@ def test_a_table_has_a_row_for_each_type(tmp_path: Path, capsys: pytest.CaptureF
     assert ["ida", "2"] in rows
     assert ["past_as_of", "1"] in rows
     assert ["no_answer", "1"] not in rows
+
+
+def test_what_is_found_with_and_without_the_walk_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert lifelog.main(["--data", str(persona(tmp_path)), "--found"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["memory", "all", "2", "100.0", "100.0", "100.0", "100.0"] in rows
+    assert {row[0] for row in rows[3:] if row} == {"memory", "bm25", "vector", "fused"}
 
 
 def test_what_is_wrong_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

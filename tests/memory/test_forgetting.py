@@ -109,7 +109,7 @@ def test_a_passage_is_gone_with_all_that_was_learnt_of_it(memory: Memory, what: 
 def test_what_is_erased_is_not_called_undone_where_the_disk_refuses_to_overwrite_it(memory: Memory) -> None:
     resource = pytest.importorskip("resource")
     for n in range(40):
-        memory.remember(f"The vaultword{n} is Ana's. " * 200, source=f"note:{n}")
+        memory.remember(f"The vaultword{n} is Ana's. " * 60, source=f"note:{n}")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     memory.ingest.forget_sources(["note:7"], wipe=False)
     resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 10, before[1]))  # no file may grow: the log cannot be emptied

@@ -23,6 +23,7 @@ from memory.store import vectors
 from tests.examples import examples
 from tests.memory.store.building import HashEmbedder
 
+TEXTS = 3  # that are embedded of a note: itself and its two sentences
 ON_DISK = MemorySettings(recall=RecallSettings(vectors_in_memory=0))
 
 
@@ -67,6 +68,11 @@ def content(memory: Memory) -> list[tuple[str, bytes | None]]:
         )
 
 
+def best_cosine(memory: Memory, question: str) -> float:
+    """Of the question with a whole passage."""
+    return next(float(step.detail["cosine"]) for step in memory.recall(question).trace.steps if step.name == "text")
+
+
 @pytest.fixture
 def filled(tmp_path: Path) -> Iterator[Memory]:
     with Memory.open(tmp_path / "memory.db", embedder=HashEmbedder()) as memory:
@@ -96,7 +102,7 @@ def test_a_kept_set_makes_going_back_quick(filled: Memory) -> None:
     filled.remember_many(notes(30, 33))
     first = Counting("hash", 8)
     list(filled.maintenance.switch_embedder(first))
-    assert len(first.texts) == 3, "what was written since"
+    assert len(first.texts) == 3 * TEXTS, "what was written since"
     assert stored(filled) == {"hash": (True, 33, 33)}
     assert filled.check().problems == ()
 
@@ -114,7 +120,7 @@ def test_a_question_uses_the_old_vectors_until_the_end(filled: Memory, static: E
     assert stored(filled)[static.name] == (False, 10, 30)
     assert filled.embedder.name == "hash"
     exact = "Crate 3. Crate 3 came from harbour 3. Nuria signed for it."  # the hash embedder knows no other likeness
-    assert filled.recall(exact).hits[0].channels["vector"] == pytest.approx(1.0, abs=1e-5)
+    assert best_cosine(filled, exact) == 1
     filled.remember("A heron stood on crate 99.", source="late")
     filled.ingest.retire("note 1")
     list(bits)
@@ -124,7 +130,7 @@ def test_a_question_uses_the_old_vectors_until_the_end(filled: Memory, static: E
 
 
 def test_what_breaks_off_changes_nothing_and_goes_on_later(filled: Memory) -> None:
-    breaks = Counting(most=10)
+    breaks = Counting(most=10 * TEXTS)
     with pytest.raises(RuntimeError, match="out of breath"):
         list(filled.maintenance.switch_embedder(breaks))
     assert stored(filled) == {"hash": (True, 30, 30), "counting": (False, 8, 30)}
@@ -132,7 +138,7 @@ def test_what_breaks_off_changes_nothing_and_goes_on_later(filled: Memory) -> No
     assert filled.check().problems == ()
     goes_on = Counting()
     list(filled.maintenance.switch_embedder(goes_on))
-    assert len(goes_on.texts) == 22
+    assert len(goes_on.texts) == 22 * TEXTS
     assert stored(filled) == {"counting": (True, 30, 30)}
 
 
@@ -151,7 +157,7 @@ def test_a_memory_opened_with_another_embedder_answers_and_mixes_nothing(filled:
         assert Memory.embedder_of(path) is None, "no set is whole now"
     with Memory.open(path, embedder=HashEmbedder()) as memory:  # back again: two episodes lack, the others serve
         exact = "Crate 3. Crate 3 came from harbour 3. Nuria signed for it."
-        assert memory.recall(exact).hits[0].channels["vector"] == pytest.approx(1.0, abs=1e-5)
+        assert best_cosine(memory, exact) == 1
         list(memory.maintenance.switch_embedder(memory.embedder))
         assert stored(memory) == {"hash": (True, 32, 32)}
         assert memory.check().problems == ()
@@ -172,11 +178,11 @@ def test_what_was_prepared_is_written_without_the_embedder(tmp_path: Path, stati
     with Memory.open(tmp_path / "memory.db", embedder=first) as memory:
         memory.remember_many(notes(0, 3))
         ready = memory.ingest.prepare(notes(0, 6))
-        assert len(first.texts) == 6, "only what is new"
+        assert len(first.texts) == 6 * TEXTS, "only what is new"
         assert memory.stats().episodes == 3, "nothing is written"
         memory.ingest.retire("note 1")
         assert [one.added for one in memory.remember_many(ready)] == [0, 1, 0, 1, 1, 1]
-        assert len(first.texts) == 7, "and what has gone meanwhile"
+        assert len(first.texts) == 7 * TEXTS, "and what has gone meanwhile"
         ready = memory.ingest.prepare(notes(6, 9))
         list(memory.maintenance.switch_embedder(static))
         memory.remember_many(ready)
@@ -268,7 +274,7 @@ def test_kill_9_in_the_middle_loses_at_most_a_batch(tmp_path: Path) -> None:
     last = Counting()
     with Memory.open(path, embedder=HashEmbedder()) as memory:
         list(memory.maintenance.switch_embedder(last))
-        assert len(last.texts) == 400 - seen
+        assert len(last.texts) == (400 - seen) * TEXTS
         assert stored(memory) == {"counting": (True, 400, 400)}
         assert memory.check().problems == ()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,13 @@ from memory.graph.arrays import Graph
 from memory.graph.change import EpisodeVertex
 from memory.graph.walk import Walk, top_k
 from memory.protocols import Embedder
-from memory.retrieval.rank import final_scores, smooth_chat_scores
+from memory.retrieval.rank import (
+    LEAST_GRAPH_SHARE,
+    MOST_GRAPH_SHARE,
+    final_scores,
+    graph_share,
+    smooth_chat_scores,
+)
 from memory.retrieval.state import LEXICAL_WEIGHT
 from memory.retrieval.text_search import fuse
 from memory.settings import MemorySettings, RecallSettings
@@ -103,19 +111,22 @@ def test_links_order_and_keep_scores_within_one() -> None:
     graph = Graph.empty().with_episodes(rows, [])
     text = fuse(scores(3, 2, 1), scores(0.3, 0.2, 0.1), ALL, 0.7)
     walk = Walk(scores(0.4, 0.2, 0.2), scores())
-    plain = final_scores(text, walk, scores(0, 0, 0), graph, RecallSettings())
-    linked = final_scores(text, walk, scores(1, 0, 1), graph, RecallSettings())
+    settings = RecallSettings(graph_weight=0.8)
+    plain = final_scores(text, walk, scores(0, 0, 0), graph, settings)
+    linked = final_scores(text, walk, scores(1, 0, 1), graph, settings)
     assert plain[0] == linked[0] == 1
     assert plain[1] > plain[2] and linked[2] > linked[1]
 
 
-def test_in_a_chat_the_words_tell_more_than_the_walk() -> None:
-    text = fuse(scores(1, 0, 0), scores(0.1, 0, 0), ALL, 0.7)
-    walk = Walk(scores(0, 1, 0), scores())
-    notes = Graph.empty().with_episodes(
-        [EpisodeVertex(i, 1, i, None, False, 50, {}, frozenset()) for i in range(3)], []
-    )
-    of_chat = final_scores(text, walk, scores(0, 0, 0), chat(1, 1, 1), RecallSettings())
-    of_notes = final_scores(text, walk, scores(0, 0, 0), notes, RecallSettings())
-    assert of_notes[1] > of_notes[0]
-    assert of_chat[0] > of_notes[0] and of_chat[1] < of_notes[1]
+def test_the_walk_counts_more_among_pages_that_name_each_other() -> None:
+    def share(mentions: Sequence[dict[int, int]], settings: RecallSettings = RecallSettings()) -> float:  # noqa: B008
+        objects = [(100 + place, False) for place in range(len(mentions))]
+        rows = [
+            EpisodeVertex(place, 1, place, None, False, 50, {100 + place: 1, **others}, frozenset({100 + place}))
+            for place, others in enumerate(mentions)
+        ]
+        return graph_share(Graph.empty().with_episodes(rows, objects), settings)
+
+    notes, wiki = share([{}, {}, {}, {}]), share([{101: 1}, {102: 1}, {103: 1}, {100: 1}])
+    assert notes == LEAST_GRAPH_SHARE < share([{101: 1}, {}, {}, {}]) < wiki == MOST_GRAPH_SHARE
+    assert share([{}, {}], RecallSettings(graph_weight=0.6)) == 0.6

@@ -100,7 +100,8 @@ def remember(conn: Connection, uri: str, *texts: str, now: int = 1000, title: st
     text.add(conn, ids)
     if ids:
         matrix = embedder.embed_documents(list(texts))
-        vectors.put_many(conn, embedder_id, ids, matrix, [sha(one) for one in texts])
+        sentences = [embedder.embed_documents(re.findall(r"[^.]+\.?", one)) for one in texts]
+        vectors.put_many(conn, embedder_id, ids, matrix, [sha(one) for one in texts], sentences)
     return ids
 
 

@@ -10,6 +10,7 @@ from tests.memory.store.building import remember
 DAMAGE = {
     "DELETE FROM vec WHERE item_id = {a}": ["has no vector"],
     "UPDATE vec SET data = x'0000' WHERE item_id = {a}": ["wrong length"],
+    "UPDATE sentence_vec SET data = x'' WHERE vec_id = (SELECT id FROM vec WHERE item_id = {a})": ["not as many"],
     "UPDATE vec SET item_id = 99999 WHERE item_id = {a}": ["which is not live"],
     "DELETE FROM episode_text WHERE rowid = {a}": ["missing from the full text"],
     "UPDATE episode SET text = 'Other words.' WHERE node_id = {a}": ["full text of episode texts is damaged"],
