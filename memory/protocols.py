@@ -23,7 +23,8 @@ class Embedder(Protocol):
     """Turns text into unit vectors. The same text always gives the same vector. `name` is the identity under which
     vectors are stored: another model, another dimension or another prefix must have another name. An embedder may say
     how much its vectors are worth by a `lexical_weight`: the share that full text has beside them, in [0, 1]. Of others
-    it is that of static vectors, `memory.retrieval.state.LEXICAL_WEIGHT`."""
+    it is that of static vectors, `memory.retrieval.state.LEXICAL_WEIGHT`. And by a `sentence_window`, an odd number,
+    with how many sentences around it a sentence is embedded; of others 1, the sentence alone."""
 
     batch: int  # texts per call that the embedder likes best
     query_prefix: str
