@@ -111,9 +111,7 @@ def test_a_table_has_a_row_for_each_type(tmp_path: Path, capsys: pytest.CaptureF
     assert ["no_answer", "1"] not in rows
 
 
-def test_what_is_found_with_and_without_the_walk_is_listed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_found_with_and_without_the_walk_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lifelog.main(["--data", str(persona(tmp_path)), "--found"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["memory", "all", "2", "100.0", "100.0", "100.0", "100.0"] in rows
