@@ -121,6 +121,7 @@ def test_what_can_be_mended_without_asking_is_mended(shell: Shell) -> None:
         shell.pal("remember", f"Crate {number} came from Harbour {number}.")
     shell.pal("daemon", "stop")
     with closing(sqlite3.connect(shell.home / "memory.db")) as file, file:
+        file.execute("PRAGMA foreign_keys = ON")
         file.execute("DELETE FROM vec WHERE id = 2")
         file.execute("UPDATE vec SET data = x'0102' WHERE id = 3")
     said = shell.pal("doctor")
