@@ -27,8 +27,11 @@ from memory.time.dates import (
     parse_week_or_month,
 )
 
-WRITTEN_KEYS = ("date", "published", "updated", "modified", "last-modified", "lastmod")  # the first date wins
-BEGUN_KEYS = ("created", "date-created", "created-at")
+WRITTEN_KEYS = (  # the first date wins
+    "date", "published", "updated", "modified", "lastmodified", "lastmod", "lastupdated", "lastedited", "updatedat",
+    "modifiedat", "dateupdated", "datemodified",
+)  # fmt: skip
+BEGUN_KEYS = ("created", "datecreated", "createdat")
 OPENING_LINES = 3  # lines with text that may carry the date of the whole
 _HEAD_LINES = 12  # of a head of fields, "From: ..."
 _LINE_CHARS = 300  # of each of them
@@ -99,7 +102,7 @@ def begun_date(properties: Mapping[str, Any]) -> datetime | None:
 
 
 def _first_date(properties: Mapping[str, Any], keys: Sequence[str]) -> datetime | None:
-    by_key = {key.lower().replace("_", "-").replace(" ", "-"): value for key, value in properties.items()}
+    by_key = {re.sub(r"[\s_-]", "", key.lower()): value for key, value in properties.items()}
     values = (by_key.get(key) for key in keys)
     return next((at for value in values if isinstance(value, str) and (at := parse_date(value))), None)
 
@@ -233,6 +236,7 @@ def _date_of_title(line: str) -> Iterator[datetime]:
         is_set_off = _SET_OFF.search(before) is not None
         fits = is_set_off or (is_heading and before.endswith(" ") and ")" not in after)
         fits = fits and len(before.split()) <= _TITLE_WORDS
+        fits = fits and (is_heading or not before.rstrip("*_[( ").endswith(":"))  # "created: ..." is a field
     else:
         fits = _SET_OFF_INSIDE.search(before) is not None and _APART.match(after) is not None
         fits = fits or (before.endswith(("(", "[")) and _SIGNED.match(after) is not None)

@@ -258,6 +258,7 @@ def test_a_month_in_the_name_is_its_first_day(path: str, text: str) -> None:
         ("party.md", "# Party 2026-12-24"),  # a plan
         ("2026-12-24.md", "Buy a tree."),
         ("roof.md", "# Roof\n\n- [ ] call the roofer 📅 2024-02-01\n- [ ] pay @{2024-12-03}"),
+        ("flat.txt", "deadline: 5 March 2024\n\nFind a flat."),
         ("flat.md", "# Flat\n\nrent: 780, as of 5 March 2024"),
         ("flat.md", "# Flat\n\n- rent 780, as of 5 March 2024"),
         ("talks.md", "# Talks\n\n(5 March 2024 is the next one)"),
@@ -278,6 +279,14 @@ def test_a_file_without_a_date(path: str, text: str) -> None:
 def test_months_of_many_languages(month: str) -> None:
     found = written("note.md", f"5 {month} 2024\n\nRain.")
     assert found is not None and found.month == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Дата: 5 марта 2024", "Tarih: 5 Mart 2024", "päivämäärä: 5.3.2024", "日付：2024年3月5日", "날짜: 2024년 3월 5일"],
+)
+def test_labels_of_many_languages(line: str) -> None:
+    assert written("note.md", f"Plums\n{line}\n\nRain.") == FIFTH
 
 
 @pytest.mark.parametrize(("spelling", "month"), [("5 aprıl 2024", 4), ("5 APRİL 2024", 4), ("5 ſeptember 2024", 9)])
