@@ -62,9 +62,10 @@ _NOTE = re.compile("\u200e<[^<>\n]{3,80}>\\s*")  # of an iPhone: what is attache
 _LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())  # who "speaks" in a log
 
 
-def turns_of(text: str) -> tuple[Turn, ...]:
-    """The messages; none if it is no such chat, or nobody can tell its days from its months. What the messenger itself
-    says ("Anna left") and pictures that are not there are left out."""
+def turns_of(text: str, month: datetime | None = None) -> tuple[Turn, ...]:
+    """The messages; none if it is no such chat, or nobody can tell its days from its months, not even by the `month`
+    that the file is named after. What the messenger itself says ("Anna left") and pictures that are not there are left
+    out."""
     lines = text.split("\n")
     filled = [line for line in lines if line.strip()]
     head_of = next((form for form in (_DAY_FIRST, _CLOCK_FIRST) if filled and form.match(filled[0])), None)
@@ -74,7 +75,7 @@ def turns_of(text: str) -> tuple[Turn, ...]:
     spoken = [head["speaker"].strip().casefold() for _, head in heads if head["speaker"]]
     if len(spoken) < LEAST or len(heads) < MOST * len(filled) or not _LEVELS.isdisjoint(spoken):
         return ()
-    times = _times([head for _, head in heads])
+    times = _times([head for _, head in heads], month)
     if times is None:
         return ()
     ends = [*(number for number, _ in heads[1:]), len(lines)]
@@ -96,18 +97,17 @@ def _say(head: re.Match[str], others: Sequence[str]) -> str:
     return "" if _OMITTED.match(said) or _DELETED.fullmatch(said.rstrip(".")) else said
 
 
-def _times(heads: Sequence[re.Match[str]]) -> list[datetime] | None:
+def _times(heads: Sequence[re.Match[str]], month: datetime | None) -> list[datetime] | None:
     """When each message was written, with the day before the month or behind it, as all of them allow; of two orders
-    that are possible the one in which no message is older than the one before it, if that holds for one only. Days with
-    dots have the day first. None if it stays open."""
+    that are possible the one in which no message is older than the one before it, or all are of that `month`, if that
+    holds for one only. Days with dots have the day first. None if it stays open."""
     read = {order: found for order in ("dmy", "mdy") if (found := _read(heads, order)) is not None}
-    if len(read) == 2 and read["dmy"] != read["mdy"]:
-        in_order = [order for order, times in read.items() if all(a <= b for a, b in pairwise(times))]
-        dotted = all(head["mark"].startswith(".") for head in heads)
-        if len(in_order) != 1 and not dotted:
-            return None
-        return read["dmy" if dotted else in_order[0]]
-    return next(iter(read.values()), None)
+    if len(read) < 2 or read["dmy"] == read["mdy"] or all(head["mark"].startswith(".") for head in heads):
+        return next(iter(read.values()), None)
+    in_order = [times for times in read.values() if all(a <= b for a, b in pairwise(times))]
+    named = f"{month:%Y-%m}" if month else ""
+    in_month = [times for times in in_order if all(f"{at:%Y-%m}" == named for at in times)]
+    return next((found[0] for found in (in_order, in_month) if len(found) == 1), None)
 
 
 def _read(heads: Sequence[re.Match[str]], order: str) -> list[datetime] | None:

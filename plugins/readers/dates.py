@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from memory.text.languages import alternatives
+from memory.text.languages import alternatives, word_numbers
 from memory.time.dates import (
+    MAX_VALUE_CHARS,
     STAMP,
+    CalendarDate,
     date_at,
+    find_dates,
     full_dates,
     local_day,
     moment_of,
@@ -24,16 +27,21 @@ from memory.time.dates import (
     parse_week_or_month,
 )
 
-WRITTEN_KEYS = ("date", "published", "updated", "modified", "last-modified", "lastmod")  # the first date wins
-BEGUN_KEYS = ("created", "date-created", "created-at")
+WRITTEN_KEYS = (  # the first date wins
+    "date", "published", "updated", "modified", "lastmodified", "lastmod", "lastupdated", "lastedited", "updatedat",
+    "modifiedat", "dateupdated", "datemodified",
+)  # fmt: skip
+BEGUN_KEYS = ("created", "datecreated", "createdat")
 OPENING_LINES = 3  # lines with text that may carry the date of the whole
 _HEAD_LINES = 12  # of a head of fields, "From: ..."
 _LINE_CHARS = 300  # of each of them
 _TITLE_WORDS = 12  # a first line with more of them before its date is a sentence
 
 _I = re.IGNORECASE
-_LABEL = re.compile(rf"^\W*(?:{alternatives('file_dates', 'label')})\b\W*", _I)
+_MARK = r"[,;:|/–—·(\[]|\s-|\s\s|\t"  # sets off what stands behind it
+_LABEL = re.compile(rf"(?:^|{_MARK})\W*(?:{alternatives('file_dates', 'label')})\b\W*", _I)
 _FIELD = re.compile(r"[^\W\d_][\w -]{0,30}:(?!/)")
+_OF_ONE = re.compile(rf"\s*[-*+•]\s|{_FIELD.pattern}")
 _WEEKDAY = rf"(?:{alternatives('file_dates', 'weekday')})\w{{0,6}}\.?,?\s+(?:the\s+|den\s+|le\s+)?"
 _WRAPPED = 60  # a line at least this long goes on in the next one
 _ADDED = rf"(?:{alternatives('file_dates', 'added')})\b(?:\s+(?:from|of|on|vom))?[\s:(\[]*"
@@ -45,23 +53,37 @@ _PLACE = re.compile(
 )
 _DAY_NAME = re.compile(rf"[\s,(]*(?:{alternatives('file_dates', 'weekday_behind')})\b", _I)
 _LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
-_SET_OFF = re.compile(r"(?:^|[,;:|/–—·(\[]|\s-|\s\s|\t)[\s*_]*$")  # before a date at the end of a title
+_SET_OFF = re.compile(rf"(?:^|{_MARK})[\s*_]*$")  # before a date at the end of a title
 _BETWEEN_MARKS = re.compile(r"(?:[|/–—·]|\s-)[\s*_]*$")
 _SET_OFF_INSIDE = re.compile(r"(?:[|/–—·(\[]|\s-)[\s*_]*$|^\S+(?: \S+){0,2}, $")  # before one in the middle of it
+_SIGNED = re.compile(r"(?:\s+[^\W\d_a-z][\w.]*){1,2}[)\]]\W*$")  # initials behind a date at the end of brackets
+_ASIDE = re.compile(r"\([^()]+\)|\*[^*]+\*|_[^_]+_")  # a line that is all in brackets or italics
+_DAY_NUMBER = re.compile(r"(\d{1,2})(?:/(\d{1,2})|st|nd|rd|th|\.)?(?!\w|[:/.,-]\d)")
+_WORD = re.compile(r"[^\W\d_]+")
+_YEARS = re.compile(r"\s?[-–/]\s?\d")  # goes on with a year: "2023-24"
 _APART = re.compile(r"[*_\])>]*(?:\s*$|\.?\s*[:|/–—·,(]|\.\s|\s+-{1,2}\s|\t| {2,}|[*_\])>]+\s)")  # after a date
+
+
+class Period(NamedTuple):
+    """A year, or a month of it."""
+
+    year: int
+    month: int | None
 
 
 def find_written_date(path: Path, title: str, text: str, file_time: datetime | None, now: datetime) -> datetime | None:
     """The day that a text names as the one on which it was written, in its head, its title or its name; None if it
     names none. A day after `now` is a plan, and so is one among other words that is after the time of the file."""
-    opening, latest = _opening(text), file_time or now
-    head = (at for line in _head(text) if (at := labelled_date(line, alone=False)) is not None)
+    opening, latest, period = _opening(text), file_time or now, find_period(path, title)
+    head = (leading_date(said) or find_day(said, period) for said in _labelled(text))
+    days = (find_day(line, period) for line in (title, *opening))
     lines = chain.from_iterable(map(_date_of_line, (title, *opening)))
     titles = chain.from_iterable(map(_date_of_title, (f"# {title[:_LINE_CHARS]}", *opening[:1])))
-    below = chain.from_iterable(map(_date_between_marks, opening[1:2]))
+    below = chain.from_iterable(map(_date_below_title, opening[1:2]))
     found = chain(
-        ((at, now) for at in head),
+        ((day[0], now) for day in head if day and day[0]),
         ((at, now) for at in lines),
+        ((day[0], now) for day in days if day and holds_no_word(day[1])),
         ((at, latest) for at in chain(titles, below)),
         ((at, now if is_first else latest) for at, is_first in _in_name(path)),
         ((at, now) for at in _in_folders(path)),
@@ -80,7 +102,7 @@ def begun_date(properties: Mapping[str, Any]) -> datetime | None:
 
 
 def _first_date(properties: Mapping[str, Any], keys: Sequence[str]) -> datetime | None:
-    by_key = {key.lower().replace("_", "-").replace(" ", "-"): value for key, value in properties.items()}
+    by_key = {re.sub(r"[\s_-]", "", key.lower()): value for key, value in properties.items()}
     values = (by_key.get(key) for key in keys)
     return next((at for value in values if isinstance(value, str) and (at := parse_date(value))), None)
 
@@ -112,11 +134,58 @@ def trailing_date(text: str) -> tuple[datetime, str] | None:
     return None
 
 
-def labelled_date(line: str, alone: bool = True) -> datetime | None:
-    """The date of a line that begins with a label and a date: "Date: 5 March 2024"; where it is `alone` on its line."""
+def labelled_date(line: str) -> datetime | None:
+    """The date of a line that consists of a label and a date: "Date: 5 March 2024"."""
     label = _LABEL.match(line)
     found = leading_date(line[label.end() :]) if label else None
-    return found[0] if found and (not alone or holds_no_word(found[1])) else None
+    return found[0] if found and holds_no_word(found[1]) else None
+
+
+def find_period(path: Path, title: str) -> Period | None:
+    """The year that a file, its title or the folder around it is named after, and the month; None if it is named after
+    a day, or several years."""
+    folders = [folder for folder in path.parts[-2:-1] if folder.isdecimal()]
+    for name in (one.replace("_", "-") for one in (path.stem, title, *folders)):
+        told = [one for one in find_dates(name, compact=True) if one.year]
+        if any(one.day or (not one.month and _YEARS.match(name, one.end)) for one in told):
+            return None
+        if told:
+            return Period(told[0].year or 0, told[0].month) if len({one.year for one in told}) == 1 else None
+    return None
+
+
+def find_day(text: str, period: Period | None) -> tuple[datetime, str] | None:
+    """The day of a `period` that a text begins with, and what follows it: "6 March", of a month also "Tue 6" and "6/3"
+    or "3/6". A weekday beside it must be that of the day."""
+    if period is None:
+        return None
+    start = begin.end() if (begin := _BEGIN.match(text)) else 0
+    found = next(find_dates(text[: start + MAX_VALUE_CHARS], start=start), None)
+    number = None
+    if found is None or found.start != start:
+        number = _DAY_NUMBER.match(text, start)
+        found = _of_month(number, period.month) if number and period.month else None
+    if found is None or found.year or not found.month:
+        return None
+    moment = moment_of(text, found._replace(year=period.year))
+    if moment is None:
+        return None
+    end = behind.end() if (behind := _DAY_NAME.match(text, moment[1])) else moment[1]
+    days = [day for word in _WORD.findall(text[:start] + text[moment[1] : end]) if (day := _weekdays(word))]
+    is_told = bool(days) or number is None or number[2] is not None
+    return (moment[0], text[end:]) if is_told and all(moment[0].weekday() in day for day in days) else None
+
+
+def _of_month(number: re.Match[str], month: int) -> CalendarDate | None:
+    """The day of a month that a number names, or two of which one is that month."""
+    first, second = int(number[1]), int(number[2] or month)
+    day = first if second == month else second
+    return CalendarDate(*number.span(), None, month, day) if month in (first, second) else None
+
+
+def _weekdays(word: str) -> set[int]:
+    """Which weekdays a word may mean, in whatever language, counted from Monday as 0."""
+    return {day for name, day in word_numbers("time", "weekdays").items() if name.startswith(word.lower())}
 
 
 def holds_no_word(text: str) -> bool:
@@ -137,13 +206,17 @@ def _opening(text: str) -> list[str]:
     return lines
 
 
-def _head(text: str) -> Iterator[str]:
-    """The lines that may be labelled: the first ones, and those of a head of fields."""
+def _labelled(text: str) -> Iterator[str]:
+    """What stands behind labels that begin one of the first lines or those of a head of fields; in the title and the
+    line below it also where marks set them off, unless that line is an item or a field: "rent: 780 (as of 2024-03-05)".
+    """
     lines = [line for line in text[: 20 * _LINE_CHARS].split("\n") if line.strip()][:_HEAD_LINES]
     for number, line in enumerate(lines):
         if number >= OPENING_LINES and not _FIELD.match(line):
             return
-        yield line[:_LINE_CHARS]
+        inside = number < 2 and not _OF_ONE.match(line)
+        labels = _LABEL.finditer(line[:_LINE_CHARS])
+        yield from (line[label.end() :] for label in labels if inside or not label.start())
 
 
 def _date_of_title(line: str) -> Iterator[datetime]:
@@ -163,14 +236,20 @@ def _date_of_title(line: str) -> Iterator[datetime]:
         is_set_off = _SET_OFF.search(before) is not None
         fits = is_set_off or (is_heading and before.endswith(" ") and ")" not in after)
         fits = fits and len(before.split()) <= _TITLE_WORDS
+        fits = fits and (is_heading or not before.rstrip("*_[( ").endswith(":"))  # "created: ..." is a field
     else:
         fits = _SET_OFF_INSIDE.search(before) is not None and _APART.match(after) is not None
+        fits = fits or (before.endswith(("(", "[")) and _SIGNED.match(after) is not None)
     if fits:
         yield at
 
 
-def _date_between_marks(line: str) -> Iterator[datetime]:
-    """The only date of a line below the title, which marks set off on both sides: "page 4 | 5 March 2024 | draft"."""
+def _date_below_title(line: str) -> Iterator[datetime]:
+    """The only date of a line below the title, which marks set off on both sides: "page 4 | 5 March 2024 | draft"; or
+    that is at an edge of a line in brackets: "(second draft, 5 March 2024)"."""
+    if _ASIDE.fullmatch(line):
+        yield from _date_of_title(line[1:-1])
+        return
     at, before, after = _split_at_date(line)
     if at is not None and _BETWEEN_MARKS.search(before) and _APART.match(after):
         yield at

@@ -48,8 +48,13 @@ class _Page(HTMLParser):
         self._lists: list[int] = []  # per open list: the next number, or 0 for bullets
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs} if tag in ("meta", "time") else {}
+        if tag == "time" and self._skip is None:  # as microdata, microformats and HTML mark when a page was published
+            is_published = "pubdate" in given or "publish" in given.get("class", "")
+            name = given.get("itemprop", "published" if is_published else "")
+            self._meta({"name": name, "content": given.get("datetime", "")})
         if tag == "meta":
-            self._meta({name: value or "" for name, value in attrs})
+            self._meta(given)
         elif tag == "title" and self._skip in (None, "head"):
             self._in_title = True
         elif self._skip is not None:

@@ -42,7 +42,7 @@ def convert(text: str) -> Document:
         raise Unreadable("a calendar whose events never take place")
     is_cancelled = calendar.get("METHOD", "").strip().upper() == "CANCEL"
     for entry in entries:
-        parts.append((len(lines) + 1, _told_on(entry)))
+        parts.append((len(lines) + 1, _written_on(entry)))
         lines += [_heading(entry), *_in_order([*_section(entry, recurring[entry.line], is_cancelled)])]
         lines.append(("", lines[-1][1]))
     return Document(
@@ -225,17 +225,10 @@ def _after(start: datetime | date, length: str) -> datetime | date | None:
         return None
 
 
-def _told_on(entry: Entry) -> datetime | None:
-    """When what an entry says was so: on its day, or as long as it comes again; None if that has no end."""
-    rule = entry.get("RRULE")
-    if rule is None:
-        return _start(entry)
-    until = re.search(r"UNTIL=([^;]+)", rule.value.upper())
-    return _local(_moment(rule._replace(value=until[1]))) if until else None
-
-
-def _start(entry: Entry) -> datetime | None:
-    return _local(_moment(entry.get("DTSTART") or entry.get("DUE")))
+def _written_on(entry: Entry) -> datetime | None:
+    """When an entry was changed last: never the day of an event or task, but that of an entry of a journal."""
+    names = (*(["DTSTART"] if entry.kind == "VJOURNAL" else []), "LAST-MODIFIED", "DTSTAMP")
+    return next((at for name in names if (at := _local(_moment(entry.get(name)))) is not None), None)
 
 
 def _local(moment: datetime | date | None) -> datetime | None:
@@ -256,4 +249,4 @@ def _person(one: Property) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=6))
+    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=7))

@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from memory.nouns import Document
-from memory.time.dates import parse_date
 from plugins.readers import frontmatter
+from plugins.readers.dates import date_of
 
 _BLOCK = re.compile(r"(?P<indent>[ \t]*)-(?:[ \t]+(?P<said>.*))?$")
 _PROPERTY = re.compile(r"(?P<key>[a-zA-Z][\w-]{0,40}):: ?(?P<value>.*)$")
@@ -101,7 +101,7 @@ def convert(path: Path, text: str) -> Document:
         uri="",
         text="\n".join(kept),
         title=title,
-        at=next((at for key in ("date", "created") if (at := parse_date(stated.get(key, "")))), None),
+        at=date_of(stated),
         properties=properties,
         tags=frontmatter.tags(stated),
         aliases=tuple(dict.fromkeys((*frontmatter.aliases(stated), *_find_last_name(title)))),

@@ -8,7 +8,7 @@ from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader, frontmatter, logseq, obsidian
 from plugins.readers.chat_lines import turns_of
-from plugins.readers.dates import date_of
+from plugins.readers.dates import date_of, find_month
 from plugins.readers.decode import text_of
 
 _BODY = re.compile(r" {0,3}(?:```|~~~)|(?!\s*(?:[#<!\[]|[*_-]+\s*$)).*\w")  # no tag, picture, link or rule
@@ -18,7 +18,7 @@ _UNDERLINE = re.compile(r" {0,3}=+\s*$")
 
 def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
-    if turns := turns_of(text):  # as exporters of Signal write a chat: a folder with its name, and in it chat.md
+    if turns := turns_of(text, find_month(path)):  # exporters of Signal make a folder with its name, and in it chat.md
         name = path.parent.name if path.stem == "chat" else path.stem
         return [Document(uri="", turns=turns, title=name, conversation=name, at=turns[0].at)]
     if logseq.is_page(path, text):
@@ -59,4 +59,4 @@ def first_heading(text: str) -> str | None:
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
     suffixes = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
-    register(Reader("markdown", suffixes, "Markdown notes", read, dates_parts=True, version=4))
+    register(Reader("markdown", suffixes, "Markdown notes", read, dates_parts=True, version=5))

@@ -15,14 +15,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 from memory.nouns import Document
 from memory.time.dates import with_local_zone
 from plugins.readers import frontmatter
 from plugins.readers.dates import (
+    Period,
     begun_date,
+    find_day,
     find_month,
+    find_period,
     find_written_date,
     holds_no_word,
     labelled_date,
@@ -34,11 +38,11 @@ Parts = tuple[tuple[int, datetime | None], ...]
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
-_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)])[ \t]+(?!\[.\])")
+_BULLET = re.compile(r"(?:[-*+•]|\d{1,3}[.)])[ \t]+(?!\[.\])|(?:x|\([A-Z]\)) (?=\d{4}-\d\d-\d\d )")  # or of todo.txt
 _TITLE = re.compile(r"(\*\*|__)[^*_]+\1:?\s*$")  # a line in bold stands above what follows it
 _APART = re.compile(r"[*_\])>]*(?:\s*$|\s*[:|–—]|\s+-{1,2}\s|\t| {2,}|[*_\])>]+\s)")  # between a date and what it is of
 _LOOKED_AT = 200  # characters of a line
-_DIGITS = re.compile(r"\d\d")  # every date has some
+_DIGIT = re.compile(r"\d")  # every date has some
 _ISO = re.compile(r"[*_\[(]*\d{4}-\d\d-\d\d")
 
 
@@ -55,7 +59,8 @@ def date_document(
     latest = file_time or now
     lines = document.text.split("\n")
     _, before = frontmatter.split(document.text)  # its dates are properties
-    parts = dated_parts(lines, before, latest) if has_parts and not document.turns else ()
+    period = find_period(path, document.title or "")
+    parts = dated_parts(lines, before, latest, period) if has_parts and not document.turns else ()
     title, end = document.title, len(lines)
     if parts:
         title = None if begins_with_date(title or "") else title
@@ -75,10 +80,11 @@ def _not_after(latest: datetime, at: datetime | None) -> datetime | None:
     return at if at is not None and at <= latest else None
 
 
-def dated_parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
+def dated_parts(lines: Sequence[str], before: int, latest: datetime, period: Period | None = None) -> Parts:
     """(line, time) of each part of a text that has dated ones; empty if it has none, or one date that stands above all.
-    The first `before` of the lines are frontmatter, and no date behind `latest` counts."""
-    found = _Parts(before)
+    The first `before` of the lines are frontmatter, and no date behind `latest` counts. Headings and lines that consist
+    of a day are of the year of the `period`, in that of a month also items that begin with one."""
+    found = _Parts(before, period, _find_logs(lines, period))
     series = _series(lines[before:])
     fence = None
     previous = ""
@@ -90,7 +96,7 @@ def dated_parts(lines: Sequence[str], before: int, latest: datetime) -> Parts:
         elif fence is not None:
             found.other()
         elif (heading := _HEADING.match(line)) is not None:
-            found.heading(number, len(heading[1]), _date(heading, series, latest))
+            found.heading(number, len(heading[1]), _date(heading, series, latest, period))
         elif line.strip() and not found.item(number, line, previous, latest):
             found.text(number, line, previous)
         previous = line
@@ -124,8 +130,35 @@ def _name(heading: re.Match[str]) -> tuple[str, str] | None:
     return (heading[1], found[1].casefold()) if found else None
 
 
-def _date(heading: re.Match[str], series: frozenset[tuple[str, str]], latest: datetime) -> datetime | None:
-    found = leading_date(heading[2])
+def _find_logs(lines: Sequence[str], period: Period | None) -> frozenset[int]:
+    """The numbers of the lines that begin with a date, behind the same bullet as the item or paragraph before or after
+    them does."""
+    begins: list[tuple[int, str | None]] = []
+    previous = ""
+    for number, line in enumerate(lines, 1):
+        if line[:1].strip():
+            mark = _BULLET.match(line)
+            said = line[mark.end() if mark else 0 : _LOOKED_AT]
+            found = (leading_date(said) or _day_of(said, period)) if _DIGIT.search(said, 0, 60) else None
+            is_dated = found is not None and found[0] is not None
+            if is_dated or mark or not previous.strip():
+                begins.append((number, (mark[0] if mark else "") if is_dated else None))
+        previous = line
+    pairs = ((a, b) for (a, one), (b, other) in pairwise(begins) if one is not None and one == other)
+    return frozenset(number for pair in pairs for number in pair)
+
+
+def _day_of(text: str, period: Period | None) -> tuple[datetime, str] | None:
+    """The day of a period that a heading or line consists of; of a month also one that it begins with."""
+    found = find_day(text, period)
+    is_of_month = found is not None and period is not None and found[0].month == period.month
+    return found if found and (is_of_month or holds_no_word(found[1])) else None
+
+
+def _date(
+    heading: re.Match[str], series: frozenset[tuple[str, str]], latest: datetime, period: Period | None
+) -> datetime | None:
+    found = leading_date(heading[2]) or _day_of(heading[2], period)
     at = found[0] if found else None
     if found is None and series and _name(heading) in series:
         last = trailing_date(heading[2])
@@ -136,7 +169,9 @@ def _date(heading: re.Match[str], series: frozenset[tuple[str, str]], latest: da
 class _Parts:
     """The parts of the lines that it was told of, one after the other."""
 
-    def __init__(self, before: int) -> None:
+    def __init__(self, before: int, period: Period | None, logs: frozenset[int]) -> None:
+        self._period = period
+        self._logs = logs  # the lines of lists whose items begin with a date
         self.starts: list[tuple[int, datetime | None]] = [(1, None)]
         self._dated: list[tuple[int, datetime]] = []  # level and time of the dated sections that a line stands in
         self._bare: int | None = 1 if not before else None  # where the headings begin that nothing stands under yet
@@ -168,9 +203,9 @@ class _Parts:
     def item(self, number: int, line: str, previous: str, latest: datetime) -> bool:
         """Whether the line begins with a date, which makes it an item; under a heading, alone, it dates the section."""
         level, self._level = self._level, 0
-        if not _DIGITS.search(line, 0, 60):
+        if not _DIGIT.search(line, 0, 60):
             return False
-        found = leading_date(line)
+        found = leading_date(line) or _day_of(line, self._period)
         alone = labelled_date(line) if found is None else found[0] if holds_no_word(found[1]) else None
         if self._below and self._dated and self._dated[-1][0] == self._below and alone is not None:
             level = self._dated.pop()[0]  # the next day of a journal below one heading
@@ -182,10 +217,11 @@ class _Parts:
             return False
         bullet = ""
         if found is None and (mark := _BULLET.match(line)) is not None:
-            found, bullet = leading_date(line[mark.end() :]), "-"
-        if found is None or not (
-            _APART.match(found[1]) or (found[1][:1].isspace() and self._logged(line, bullet, previous))
-        ):
+            found, bullet = leading_date(line[mark.end() :]) or _day_of(line[mark.end() :], self._period), "-"
+        if found is None:
+            return False
+        is_logged = number in self._logs or self._logged(line, bullet, previous)
+        if not (_APART.match(found[1]) or (found[1][:1].isspace() and is_logged)):
             return False
         at = found[0] if found[0] and found[0] <= latest else None
         self._item = (bullet or ".") if at else ""

@@ -60,7 +60,7 @@ def read(path: Path, data: bytes) -> list[Document]:
             text.note(f"only the first {MAX_PAGES:,} of {len(file):,} pages were read")
         stated = file.get_metadata_dict()
     properties = {key.lower(): stated.get(key, "") for key in ("Author", "Subject", "Keywords")}
-    document = text.close(None, parse_pdf_date(stated.get("CreationDate", "")), properties)
+    document = text.close(None, parse_pdf_date(stated.get("CreationDate") or stated.get("ModDate", "")), properties)
     if not document.text:
         raise Unreadable(NO_TEXT)
     title = " ".join(stated.get("Title", "").split())

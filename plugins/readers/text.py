@@ -7,6 +7,7 @@ from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable, bookmarks, clippings
 from plugins.readers.chat_lines import turns_of
+from plugins.readers.dates import find_month
 from plugins.readers.decode import text_of
 from plugins.readers.eml import MAX_MAIL, is_mail
 from plugins.readers.eml import read as read_mail
@@ -20,7 +21,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     if len(data) > MAX_TEXT and not path.suffix:
         raise Unreadable(f"too large: of text in a file without a suffix {MAX_TEXT // MIB} MiB are read")
     text = text_of(data)
-    turns = turns_of(text)
+    turns = turns_of(text, find_month(path))
     if turns:
         return [Document(uri="", turns=turns, at=turns[0].at)]
     if clippings.is_clippings(text):
@@ -34,6 +35,6 @@ def read(path: Path, data: bytes) -> list[Document]:
 def register_readers(register: Callable[[Reader], None]) -> None:
     suffixes = (".txt", ".text", ".log")
     text = "Plain text, and chats as WhatsApp, Signal and Element export them"
-    register(Reader("text", suffixes, text, read, dates_parts=True, version=8))
+    register(Reader("text", suffixes, text, read, dates_parts=True, version=9))
     unnamed = "Plain text and mails in files without a suffix, as README or those of MH"
-    register(Reader("unnamed", ("",), unnamed, read, MAX_MAIL, dates_parts=True, version=7))
+    register(Reader("unnamed", ("",), unnamed, read, MAX_MAIL, dates_parts=True, version=8))

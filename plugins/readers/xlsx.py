@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime, time
+from datetime import UTC, datetime, time
 from decimal import ROUND_HALF_UP, Context, Decimal
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +16,7 @@ from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.libraries import import_library
-from plugins.readers.package import MAX_UNPACKED, open_package
+from plugins.readers.package import MAX_UNPACKED, find_date, open_package
 from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
 
 MAX_SHEETS = 200
@@ -32,7 +32,8 @@ _PLACES = re.compile(r"(?P<before>[^#0?@]*)(?P<whole>[#0?,]+)(?:\.(?P<decimals>[
 
 
 def read(path: Path, data: bytes) -> list[Document]:
-    open_package(data, "xlsx", MAX_UNPACKED).close()
+    with open_package(data, "xlsx", MAX_UNPACKED) as package:
+        states_dates = "docProps/core.xml" in package.namelist()  # the library makes some up
     openpyxl = import_library("openpyxl", "openpyxl")
     try:
         book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
@@ -46,6 +47,8 @@ def read(path: Path, data: bytes) -> list[Document]:
     ) as error:  # ParseError is the last
         raise Unreadable(f"a damaged xlsx file: {error}") from error
     title = book.properties.title or path.stem
+    stated = (book.properties.modified or book.properties.created) if states_dates else None
+    at = find_date(stated.replace(tzinfo=stated.tzinfo or UTC) if stated else None)
     found = []
     for sheet in book.worksheets[:MAX_SHEETS]:
         sheet.reset_dimensions()  # what it states may be wrong
@@ -53,7 +56,7 @@ def read(path: Path, data: bytes) -> list[Document]:
             table = convert_table(_rows(sheet.iter_rows()))
         except (BadZipFile, KeyError, ValueError, SyntaxError) as error:
             raise Unreadable(f"a damaged xlsx file: sheet {sheet.title}: {error}") from error
-        found.append(replace(table, uri=sheet.title, title=f"{title}, {sheet.title}"))
+        found.append(replace(table, uri=sheet.title, title=f"{title}, {sheet.title}", at=at))
     if not any(one.text for one in found):
         raise Unreadable("no values in it; formulas have some once a program has saved them")
     return found
@@ -104,4 +107,4 @@ def _show_unit(value: float, cell: Any) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", read, 50 * MIB, version=2))
+    register(Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", read, 50 * MIB, version=3))

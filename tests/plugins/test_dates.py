@@ -205,6 +205,16 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
         ("mail.txt", "From: Ana\nTo: Bo\nCc: Cy\nSubject: Keys\nDate: Tue, 5 Mar 2024\n\nHello"),
         ("minutes.txt", "Minutes, 5 March 2024\n\nAll were there."),
         ("lab.md", "# Lab notebook 2024-03-05"),
+        ("sauce.md", "# Sauce\n\nleaf 9, updated 5 March 2024, K. + P.\n\nPeel the plums."),
+        ("bill.txt", "Bill 17 | Date: 5 March 2024\n\nTo pay: 30"),
+        ("sauce.txt", "Plum sauce (5 March 2024 KP)\n\nPeel the plums."),
+        ("plans.md", "PLANS\n(second draft, Tuesday 5 March 2024)\n\nA pond."),
+        ("plans.md", "# Plans\n\n*5 March 2024, on the train*\n\nA pond."),
+        ("talks 2024.md", "# Talks\n\nTue Mar 5\n\nAll were there."),
+        ("2024/talks.md", "# Talks\n\n5 March"),
+        ("talks 2024.md", "# Talks (written Tue 5 March)\n\nAll were there."),
+        ("2024-03 talks.md", "# Talks\n\n5/3\n\nAll were there."),
+        ("2024_03.md", "Tue 5th\n\nAll were there."),
     ],
 )
 def test_the_date_of_a_file(path: str, text: str) -> None:
@@ -248,6 +258,15 @@ def test_a_month_in_the_name_is_its_first_day(path: str, text: str) -> None:
         ("party.md", "# Party 2026-12-24"),  # a plan
         ("2026-12-24.md", "Buy a tree."),
         ("roof.md", "# Roof\n\n- [ ] call the roofer 📅 2024-02-01\n- [ ] pay @{2024-12-03}"),
+        ("flat.txt", "deadline: 5 March 2024\n\nFind a flat."),
+        ("flat.md", "# Flat\n\nrent: 780, as of 5 March 2024"),
+        ("flat.md", "# Flat\n\n- rent 780, as of 5 March 2024"),
+        ("talks.md", "# Talks\n\n(5 March 2024 is the next one)"),
+        ("talks 2024.md", "# Talks\n\nWed Mar 5"),  # it was a Tuesday
+        ("talks 2024.md", "# Talks\n\nTue 5"),
+        ("talks 2023-24.md", "# Talks\n\nMar 5"),
+        ("2024-03.md", "# Talks\n\n5"),
+        ("2024-03.md", "# Talks\n\n5/2"),
         ("plan 2024.md", "# Plan 2024\n\nI have lived here since March 5, and like it"),
         ("wrapped.md", "The lighthouse was lit by the first keeper, who lived until about the\n5 March 1924 or so."),
     ],
@@ -260,6 +279,14 @@ def test_a_file_without_a_date(path: str, text: str) -> None:
 def test_months_of_many_languages(month: str) -> None:
     found = written("note.md", f"5 {month} 2024\n\nRain.")
     assert found is not None and found.month == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Дата: 5 марта 2024", "Tarih: 5 Mart 2024", "päivämäärä: 5.3.2024", "日付：2024年3月5日", "날짜: 2024년 3월 5일"],
+)
+def test_labels_of_many_languages(line: str) -> None:
+    assert written("note.md", f"Plums\n{line}\n\nRain.") == FIFTH
 
 
 @pytest.mark.parametrize(("spelling", "month"), [("5 aprıl 2024", 4), ("5 APRİL 2024", 4), ("5 ſeptember 2024", 9)])

@@ -44,6 +44,22 @@ line one<br>line two
 """
 
 
+@pytest.mark.parametrize(
+    ("mark", "day"),
+    [
+        ('itemprop="datePublished"', "2019-03-05"),
+        ('class="dt-published"', "2019-03-05"),
+        ("pubdate", "2019-03-05"),
+        ('itemprop="startDate"', None),  # of an event
+        ('class="event-date"', None),
+        ("", None),
+    ],
+)
+def test_when_a_page_was_published_as_its_text_is_marked(mark: str, day: str | None) -> None:
+    at = html.convert(f'<p>Plums <time {mark} datetime="2019-03-05T10:00">in spring</time></p>').at
+    assert (at and at.date().isoformat()) == day
+
+
 def test_a_page(read: Read) -> None:
     (page,) = read("page.html", PAGE)
     assert page.title == "Desks & chairs - The Shop"

@@ -109,10 +109,11 @@ def test_when_it_is_stands_first_wherever_the_file_says_so(read: Read) -> None:
     ]  # fmt: skip
 
 
-def test_an_event_is_from_its_day_and_one_that_comes_again_or_lies_ahead_from_when_it_was_written(read: Read) -> None:
-    events = ["DTSTART:20180105T100000Z"], ["DTSTART:20170105T100000Z", "RRULE:FREQ=YEARLY"], ["DTSTART:20300105"]
-    ended = ["DTSTART:20170105T100000Z", "RRULE:FREQ=YEARLY;UNTIL=20190105T100000Z"]
-    (calendar,) = read("a.ics", "\n".join(event(*lines) for lines in (*events, ended)))
+def test_an_entry_is_from_when_it_was_changed_last_and_never_from_its_day(read: Read) -> None:
+    day, stamp, changed = "DTSTART:20180105T100000Z", "DTSTAMP:20171220T100000Z", "LAST-MODIFIED:20171211T100000Z"
+    entries = [event(*lines) for lines in ([day], [day, stamp], [day, stamp, changed], ["RRULE:FREQ=DAILY", stamp])]
+    journal = event(day, stamp).replace("VEVENT", "VJOURNAL")
+    (calendar,) = read("a.ics", "\n".join([*entries, journal]))
     assert [at and at.astimezone(UTC).date().isoformat() for _, at in calendar.parts] == [
-        "2018-01-05", "2020-02-03", "2020-02-03", "2019-01-05",
+        "2020-02-03", "2017-12-20", "2017-12-11", "2017-12-20", "2018-01-05",
     ]  # fmt: skip

@@ -50,6 +50,12 @@ def test_a_journal(read: Read) -> None:
     } <= find_facts(found)  # fmt: skip
 
 
+@pytest.mark.parametrize(("key", "day"), [("date", "2019-03-05"), ("updated", "2019-03-05"), ("created", "2020-02-03")])
+def test_the_day_of_a_page(read: Read, key: str, day: str) -> None:
+    (page,) = read("pages/plums.md", f"{key}:: [[2019-03-05]]\n\n- DOING pick them")
+    assert page.at is not None and page.at.date().isoformat() == day
+
+
 def test_a_page_with_properties(read: Read) -> None:
     (page,) = found = read("pages/projects___roof.md", PAGE)
     assert (page.title, page.aliases, page.tags) == (

@@ -84,6 +84,8 @@ def test_tags_in_every_spelling(read: Read, tags: str, expected: tuple[str, ...]
         ("updated: 2024-03-06\ncreated: 2024-03-05", "2024-03-06"),
         ("created: 2019-03-05", "2020-02-03"),  # begun then, and written when its file was
         ("date: someday\nmodified: 2024-03-05", "2024-03-05"),
+        ("last_updated: 2024-03-05", "2024-03-05"),
+        ("dateModified: 2024-03-05", "2024-03-05"),
         ("Date: 2024-03-05T23:30", "2024-03-05"),
     ],
 )

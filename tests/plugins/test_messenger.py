@@ -144,6 +144,13 @@ def test_what_is_no_chat_or_cannot_be_told_is_text(text: str, read: Read) -> Non
         assert read("a.txt", text)[0].text == text
 
 
+def test_the_month_in_the_name_tells_the_days_from_the_months(read: Read) -> None:
+    chat = "03/04/2019, 10:00 - Anna: one\n05/04/2019, 10:00 - Ben: two\n"
+    (named,) = read("2019-04 crew.txt", chat)
+    assert [turn.at for turn in named.turns] == [at(2019, 4, 3, 10), at(2019, 4, 5, 10)]
+    assert read("crew.txt", chat)[0].turns == read("crew 2019_06.txt", chat)[0].turns == ()
+
+
 def test_a_file_becomes_a_chat(read: Read) -> None:
     (chat,) = read("WhatsApp Chat with Anna.txt", ANDROID)
     assert (chat.kind, chat.title, chat.conversation) == ("chat", *["WhatsApp Chat with Anna"] * 2)

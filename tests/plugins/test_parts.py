@@ -152,6 +152,43 @@ def test_a_log_has_a_part_for_each_day() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "Plums\n\n- 2.iii.26 none yet\n- 10.iv.26 the first",
+        "Plums\n\n2 March 2026 There were\nnone yet.\n\n10 April 2026 The first.",
+        "Tasks\n\n(A) 2026-03-02 buy a net due:2026-04-20\nx 2026-04-10 2026-03-05 mend the net",
+    ],
+)
+def test_what_begins_with_a_date_among_others_that_do_is_an_item(text: str) -> None:
+    days = [day for _, day in found(text)]
+    assert days == ["", MARCH, APRIL]
+
+
+def test_a_single_sentence_that_begins_with_a_date_is_no_item() -> None:
+    assert found("Plums\n\n- 2 March 2026 was warm\n- none yet\n- 10 April 2026 was cold") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "days"),
+    [
+        ("plums 2019.md", "# Plums\n\n## Sat Mar 2\nnone\n## 10 April\nthe first", ["03-02", "04-10"]),
+        ("plums 2019.md", "Plums\n\nMar 2\nnone\n\nApr 10\nthe first", [None, "03-02", "04-10"]),
+        ("plums 2019.md", "Plums\n\n- Mar 2: none\n- Apr 10: the first", []),  # birthdays are listed so, too
+        ("2019-03.txt", "Plums\n\n2 Mar: none\n14 Mar - few", [None, "03-02", "03-14"]),
+        ("2019-03.txt", "Plums\n\nSat 2. none\nyet\n\nThu 14. few", [None, "03-02", "03-14"]),
+        ("2019-03.txt", "Plums\n\n2/3 none\n14/3 few", [None, "03-02", "03-14"]),
+        ("2019-03.txt", "Plums\n\n2. none\n14. few", []),
+        ("2019-03.txt", "Plums\n\n3/4 cup\n1/2 cup\n", []),
+    ],
+)
+def test_a_year_or_month_in_the_name_is_that_of_the_days_below(
+    read: Read, name: str, text: str, days: list[str]
+) -> None:
+    (note,) = read(name, text)
+    assert [at and f"{at:%m-%d}" for _, at in note.parts] == days
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "# 2026-03-02\na\n## Tasks\nb",
         "# Kick-off\n2026-03-02\na\n## Tasks\nb",
         "# Kick-off\nDate: 2026-03-02\na\n## Tasks\nb",

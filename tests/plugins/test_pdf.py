@@ -36,6 +36,11 @@ def test_a_report_has_pages_headings_title_and_date(read: Read) -> None:
     assert find_place(found, "Casa Nova") == "report.pdf, page 3"
 
 
+def test_a_report_that_says_only_when_it_was_changed(read: Read) -> None:
+    (report,) = read("report.pdf", make_pdf([["Plums."]], info="/ModDate (D:20190305101500Z)"))
+    assert report.at is not None and report.at.date().isoformat() == "2019-03-05"
+
+
 def test_a_letter_without_outline_and_metadata(read: Read) -> None:
     pages = [["Dear Ada,", "the rent is 690 euros from May on."], [], ["Yours, Bram"]]
     found = read("2026-04-01 letter.pdf", make_pdf(pages))

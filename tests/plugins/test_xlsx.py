@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
-from datetime import date
+from datetime import UTC, date, datetime
 from io import BytesIO
 
 import openpyxl
@@ -30,6 +31,19 @@ def costs() -> bytes:
         rent.append(row)
     power["B3"], power["C3"], power["B5"], power["C5"] = "meter", "read by", 48_211, "Bram"
     return save(book)
+
+
+def test_a_sheet_is_from_when_its_file_says(read: Read) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["plums", 3])
+    book.properties.modified = datetime(2019, 3, 5, 10)
+    packed = zipfile.ZipFile(BytesIO(save(book)))
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as other:
+        for name in packed.namelist():
+            told = packed.read(name)
+            other.writestr(name, re.sub(rb"20\d\d(-\d\d){2}T[\d:]+Z", b"2019-03-05T10:00:00Z", told))
+    assert [sheet.at for sheet in read("plums.xlsx", file.getvalue())] == [datetime(2019, 3, 5, 10, tzinfo=UTC)]
 
 
 def test_each_sheet_is_a_table_with_its_rows(read: Read, costs: bytes) -> None:
