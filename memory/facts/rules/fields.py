@@ -170,31 +170,33 @@ def read_field(text: str, line: Line) -> Field | None:
 def find_headings(text: str, title: str) -> Headings:
     """What the headings of a note are. Those of the first level are records, as in an address book, where the note is
     called as one of several or a key comes below more than one; those of another level where they have two keys or more
-    in common, and no field is outside. A key that comes again in its record, or in a note without any, is about parts
-    that have no name; and where half of the values come again they are kinds of things, as in a list of types."""
-    fields: list[tuple[Line, str]] = []
-    values: list[str] = []
+    in common, and no field is outside. A key that comes again elsewhere in its record, or in a note without any, is
+    about parts that have no name; where half of the values come again they are kinds of things, as in a list of types.
+    """
+    passage = Passage(text, tuple(read_lines(text)), ())
     names: dict[int, set[str]] = defaultdict(set)
-    for line in read_lines(text):
+    for line in passage.lines:
         if line.heading and not HEADLINE.match(text, line.start, line.end):
             names[line.heading].add(line.section or line.chapter)
-        elif field := read_field(text, line):
-            fields.append((line, field.key.casefold()))
-            values.append(clean(text[field.start : field.end]))
+    runs = [*_runs(passage)]
+    fields = [field for run in runs for field in run]
     headings = _records(fields, names, title)
-    counts = Counter((headings.record(line), key) for line, key in fields)
+    counts = Counter(
+        place for run in runs for place in {(headings.record(field.line), field.key.casefold()) for field in run}
+    )
+    values = [clean(text[field.start : field.end]) for field in fields]
     if not headings.records and len(values) > 3 and len({*values}) <= LEAST_VALUES * len(values):
         counts.clear()
     return headings._replace(keys=frozenset(place for place, number in counts.items() if number == 1))
 
 
-def _records(fields: Sequence[tuple[Line, str]], names: dict[int, set[str]], title: str) -> Headings:
+def _records(fields: Sequence[Field], names: dict[int, set[str]], title: str) -> Headings:
     """The records and sections among the headings of a note, `names` by their level."""
     keys: dict[str, set[str]] = defaultdict(set)
     chapter_keys: dict[str, set[str]] = defaultdict(set)
-    for line, key in fields:
-        keys[line.section].add(key)
-        chapter_keys[line.chapter].add(key)
+    for field in fields:
+        keys[field.line.section].add(field.key.casefold())
+        chapter_keys[field.line.chapter].add(field.key.casefold())
     if len(chapters := frozenset(names.pop(1, set()))) > 1:
         is_called_so = clean(title).casefold() in {clean(chapter).casefold() for chapter in chapters}
         return Headings(records=chapters) if is_called_so or _shared(chapter_keys) else Headings(sections=chapters)

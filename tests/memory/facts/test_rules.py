@@ -220,6 +220,12 @@ def test_what_comes_again_in_a_note_is_not_about_the_note(text: str) -> None:
     assert told_of(text.partition("\n\nA walk")[0], "Works"), "without it there are facts"
 
 
+def test_a_key_of_lines_that_follow_each_other_has_several_values() -> None:
+    assert told_of("Phone: 0341 111\nPhone: 0341 222\nCity: Leipzig\nZip: 04109\nBorn: 1956\n", "Ana") >= {
+        ("Ana", "Phone", "0341 111"), ("Ana", "Phone", "0341 222"),
+    }  # fmt: skip
+
+
 def test_an_example_that_two_passages_share_states_nothing() -> None:
     begin, end = "```\nlevel: 3\n\n", "port: 8080\n```\n"
     headings = find_headings(begin + end, "Pump")
