@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import PurePath
 
 from memory.errors import InvalidInputError
 from memory.facts.extraction import NOTHING_EXTRACTED
@@ -92,6 +93,8 @@ class Drafting:
         """In order; to be taken once."""
         document = self._document
         headings = find_headings(document.text, title_of(document)) if self._rules else NO_HEADINGS
+        # A title that is the whole name of a file, without a suffix, says what kind of file it is, as README does.
+        has_name = document.mtime_ns is None or PurePath(document.uri).name != document.title
         line_maps = _LineMaps(document)
         cut = chunk_document(document, self._settings)
         if self._most is not None and len(cut) > self._most:
@@ -106,8 +109,8 @@ class Drafting:
             found = NOTHING_EXTRACTED
             if self._rules:
                 found = extract_by_rules(
-                    draft.text, draft.title, draft.at, draft.speaker or document.speaker, document.properties,
-                    not self._hashes, chat=bool(document.turns), spans=spans, headings=headings,
+                    draft.text, draft.title if has_name else "", draft.at, draft.speaker or document.speaker,
+                    document.properties, not self._hashes, chat=bool(document.turns), spans=spans, headings=headings,
                     told=document.reader == TOLD,
                 )  # fmt: skip
             words = [draft.title, draft.text, draft.speaker or ""]

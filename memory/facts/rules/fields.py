@@ -24,12 +24,15 @@ from memory.text.words import EVENT_RECURS, EVENT_TIME
 _KEY_WORDS = 5
 _VALUE_WORDS = 12
 LEAST_KEYS = 0.75  # share of the lines of a record that have other keys
+LEAST_VALUES = 0.5  # share of the fields of a note that have other values
+_BROKEN = 60, 80  # characters of a line that may be broken within a sentence
 
 _FIELD = re.compile(
     r"(?P<mark>\*\*|__|\*|_)?(?P<key>(?:\[\[)?[^\W\d_][^:：|`\n]{0,60}?)"
     r"(?:\s?::?(?!//)(?:\*\*|__|\*|_)?\s+|(?:\*\*|__|\*|_)\s?:\s+|：\s*)(?P<value>\S.*)"
 )
 _CONTINUATION = re.compile(r"[ \t]*\n([ \t]+)(?![-*+•\s]|\d+[.)]\s|[^\s:]{1,30}:)\S")  # of a value, on the next line
+_ENDS = frozenset(".!?:;|-=*_~")  # of sentences, rows and rules
 _ASIDE = re.compile(r"\s*\([^()]{0,120}\)")
 _NO_VALUE = re.compile(r"[\"'“„«]|.*(?:[!?…:]$|: )|(?:\S+\s+){4}.*\w{3}\.$")  # quoted, a question, a sentence
 _OF_FILES = word_set("facts", "no_properties")
@@ -78,18 +81,21 @@ class Field(NamedTuple):
 
 def line_facts(passage: Passage, places: Places, written: datetime | None) -> Iterator[ExtractedRelation]:
     """The facts of the fields of a passage: those of a record, half of whose values at least are values by their form,
-    and single ones with such a value. Where many keys come again the lines are items of a list, or a conversation."""
+    and single ones with such a value that are no items of a list. Where many keys come again the lines are items of a
+    list, or a conversation."""
     text = passage.text
     for run in _runs(passage):
         counts = Counter(field.key.lower() for field in run)
-        if len(run) > 1 and len(counts) <= LEAST_KEYS * len(run):
+        if _goes_on(text, run[0]) or 1 < len(run) >= len(counts) / LEAST_KEYS:
             continue
         read = [(field, read_values(text, field.start, field.end, written)) for field in run]
         values = sum(_is_value(text, field_values[0]) for _, field_values in read)
         for field, field_values in read:
-            place = places.find(field.line)
-            is_field = field.is_marked or 2 * values >= len(run) > 1 or _is_value(text, field_values[0])
-            if place is None or not is_field:
+            place = places.find(field.line, field.key)
+            if place is None:
+                continue
+            is_value = _is_value(text, field_values[0]) and not field.line.bullet  # an item of a list may be anything
+            if not (field.is_marked or 2 * values >= len(run) > 1 or is_value):
                 continue
             for valid in field_values:
                 value = clean(text[valid.start : valid.end])
@@ -108,7 +114,16 @@ def line_facts(passage: Passage, places: Places, written: datetime | None) -> It
 
 def _is_value(text: str, valid: ValidValue) -> bool:
     value = clean(text[valid.start : valid.end])
-    return value_kind(value) != "word" or is_name(value)
+    is_constant = value.isupper() and " " not in value  # of a program
+    return value_kind(value) != "word" or (is_name(value) and not is_constant)
+
+
+def _goes_on(text: str, field: Field) -> bool:
+    """Whether a field is part of what the line above it says: it ends with a colon, or its sentence is broken there."""
+    begin = text.rfind("\n", 0, field.line.start)
+    above = text[text.rfind("\n", 0, max(begin, 0)) + 1 : max(begin, 0)].rstrip()
+    is_broken = _BROKEN[0] <= len(above) <= _BROKEN[1] and above[-1] not in _ENDS and not field.line.bullet
+    return is_broken or above.endswith(":")
 
 
 def _runs(passage: Passage) -> Iterator[list[Field]]:
@@ -131,9 +146,13 @@ def read_field(text: str, line: Line) -> Field | None:
     if line.heading or line.box or line.turn or not line.own or PLACEHOLDER.search(text, line.start, line.end):
         return None
     match = _FIELD.match(text, line.start, line.end)
-    if match is None or any(form.match(text, line.start, line.end) for form in (PLANNED, EVENT_TIME, EVENT_RECURS)):
+    if match is None or line.is_indented:  # what an indented line says is about the line above it
         return None
-    key = clean(_ASIDE.sub("", match["key"]))
+    if any(form.match(text, line.start, line.end) for form in (PLANNED, EVENT_TIME, EVENT_RECURS)):
+        return None
+    key, is_marked = clean(_ASIDE.sub("", match["key"])), "::" in text[match.end("key") : match.start("value")]
+    if not is_marked and ("_" in key or "  " in match["key"]):  # a name of a program; columns
+        return None
     start, end = trim(text, *match.span("value"))
     value = _ASIDE.sub("", text[start:end])
     if not 0 < len(key.split()) <= _KEY_WORDS or not all(c.isalnum() or c in " -_'’/&.%+€$#" for c in key):
@@ -145,28 +164,43 @@ def read_field(text: str, line: Line) -> Field | None:
         "\n", 0, line.start
     ) - 1:
         return None
-    return Field(key, start, end, line, "::" in text[match.end("key") : match.start("value")])
+    return Field(key, start, end, line, is_marked)
 
 
 def find_headings(text: str, title: str) -> Headings:
     """What the headings of a note are. Those of the first level are records, as in an address book, where the note is
     called as one of several or a key comes below more than one; those of another level where they have two keys or more
-    in common, and no field is outside."""
-    if text.count("\n#") + text.startswith("#") < 2:
-        return Headings()
-    keys: dict[str, set[str]] = defaultdict(set)
-    headings: dict[int, set[str]] = defaultdict(set)
-    chapter_keys: dict[str, set[str]] = defaultdict(set)
-    for line in read_lines(text):
+    in common, and no field is outside. A key that comes again elsewhere in its record, or in a note without any, is
+    about parts that have no name; where half of the values come again they are kinds of things, as in a list of types.
+    """
+    passage = Passage(text, tuple(read_lines(text)), ())
+    names: dict[int, set[str]] = defaultdict(set)
+    for line in passage.lines:
         if line.heading and not HEADLINE.match(text, line.start, line.end):
-            headings[line.heading].add(line.section or line.chapter)
-        elif field := read_field(text, line):
-            keys[line.section].add(field.key.lower())
-            chapter_keys[line.chapter].add(field.key.lower())
-    if len(chapters := frozenset(headings.pop(1, set()))) > 1:
+            names[line.heading].add(line.section or line.chapter)
+    runs = [*_runs(passage)]
+    fields = [field for run in runs for field in run]
+    headings = _records(fields, names, title)
+    counts = Counter(
+        place for run in runs for place in {(headings.record(field.line), field.key.casefold()) for field in run}
+    )
+    values = [clean(text[field.start : field.end]) for field in fields]
+    if not headings.records and len(values) > 3 and len({*values}) <= LEAST_VALUES * len(values):
+        counts.clear()
+    return headings._replace(keys=frozenset(place for place, number in counts.items() if number == 1))
+
+
+def _records(fields: Sequence[Field], names: dict[int, set[str]], title: str) -> Headings:
+    """The records and sections among the headings of a note, `names` by their level."""
+    keys: dict[str, set[str]] = defaultdict(set)
+    chapter_keys: dict[str, set[str]] = defaultdict(set)
+    for field in fields:
+        keys[field.line.section].add(field.key.casefold())
+        chapter_keys[field.line.chapter].add(field.key.casefold())
+    if len(chapters := frozenset(names.pop(1, set()))) > 1:
         is_called_so = clean(title).casefold() in {clean(chapter).casefold() for chapter in chapters}
         return Headings(records=chapters) if is_called_so or _shared(chapter_keys) else Headings(sections=chapters)
-    is_record = len(headings) == 1 and "" not in keys and len(_shared(keys)) > 1
+    is_record = len(names) == 1 and "" not in keys and len(_shared(keys)) > 1
     return Headings(records=frozenset(keys)) if is_record else Headings()
 
 
@@ -208,14 +242,14 @@ def _cells(text: str, line: Line) -> list[Span]:
 
 
 def _table(text: str, rows: Sequence[tuple[Line, list[Span]]], places: Places) -> Iterator[ExtractedRelation]:
-    """Row header × column header, for a table with a header whose first column names each row once. Of a table of two
-    columns without numbers or names in the second nothing is known but its text."""
+    """Row header × column header, for a table with a header whose first column names each row once, and not in code."""
     if len(rows) < 3 or not _RULE.match(text, rows[1][0].start, rows[1][0].end) or places.find(rows[0][0]) is None:
         return
     header = [clean(text[a:b]) for a, b in rows[0][1]]
     body = [cells for _, cells in rows[2:] if len(cells) == len(header)]
     names = [clean(text[a:b]) for a, b in (cells[0] for cells in body)]
-    if len(header) < 2 or len({*names}) < len(names) or any(value_kind(name) != "word" for name in names):
+    is_code = any("`" in text[line.start : cells[0][0]] for line, cells in rows[2:])
+    if is_code or len(header) < 2 or len({*names}) < len(names) or any(value_kind(name) != "word" for name in names):
         return
     for name, cells in zip(names, body, strict=True):
         for column, (start, end) in zip(header[1:], cells[1:], strict=True):

@@ -53,6 +53,7 @@ class Line:
     section: str = ""
     turn: bool = False
     chapter: str = ""
+    is_indented: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def _body_start(text: str, properties: Mapping[str, Any]) -> int:
             if text[start:end].strip() in ("---", "..."):
                 return end + 1
         return len(text) + 1
-    if "from" in properties and text.startswith("From:"):
+    if "from" in properties and _HEADER.match(text):
         return next((start for start, end in _line_spans(text, 0) if not _HEADER.match(text, start, end)), len(text))
     return 0
 
@@ -183,7 +184,8 @@ def _lines(text: str, begin: int, speaker: str, chat: bool, foreign: bool = Fals
             chapter, section = (chapter, said) if heading > 1 else (said, "")
         box = (marks["box"] or "").removeprefix("[")[:1]
         says = own and not fenced and not marks["quote"]
-        yield Line(words, end, speaker, heading, marks["bullet"] is not None, box, says, section, turns, chapter)
+        bullet, indented = marks["bullet"] is not None, text[start].isspace()
+        yield Line(words, end, speaker, heading, bullet, box, says, section, turns, chapter, indented)
 
 
 def _role(name: str) -> str:

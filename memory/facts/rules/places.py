@@ -2,7 +2,7 @@
 
 The subject is the note, or what a heading of it names where each heading is a record of its own, as in an address book,
 or an event. Below another heading the heading is part of the key: "vet phone". A note or heading that is only a date or
-a version is an entry of a log, and is the subject of nothing.
+a version is an entry of a log, and is the subject of nothing. A key that comes again in one place says nothing of it.
 """
 
 from typing import NamedTuple
@@ -12,6 +12,8 @@ from memory.facts.rules.passages import Line, Passage
 from memory.facts.rules.phrases import clean, names_log_entry
 from memory.text.versions import split_version
 from memory.text.words import EVENT_TIME
+
+MAX_NAME_WORDS = 6  # a longer heading is a sentence
 
 
 class FactPlace(NamedTuple):
@@ -26,10 +28,20 @@ class FactPlace(NamedTuple):
 
 class Headings(NamedTuple):
     """What the headings of a note are: `records`, each of which is a subject, and `sections` of the first level, which
-    qualify the keys below them."""
+    qualify the keys below them. `keys`: each key that comes once, with its record, "" for the note; None where the
+    whole note is not known."""
 
     records: frozenset[str] = frozenset()
     sections: frozenset[str] = frozenset()
+    keys: frozenset[tuple[str, str]] | None = None
+
+    def record(self, line: Line) -> str:
+        """The record that a line is in, "" for none."""
+        return next((name for name in (line.section, line.chapter) if name in self.records), "")
+
+    def holds_once(self, line: Line, key: str) -> bool:
+        """Whether a key comes only once in the record of its line."""
+        return self.keys is None or (self.record(line), key.casefold()) in self.keys
 
 
 class Places:
@@ -45,14 +57,20 @@ class Places:
             line.section for line in passage.lines if EVENT_TIME.match(passage.text, line.start, line.end)
         } - {""}
 
-    def find(self, line: Line) -> FactPlace | None:
-        """The place of a line; None in an entry of a log."""
+    def find(self, line: Line, key: str = "") -> FactPlace | None:
+        """The place of a line, and of its `key`; None in an entry of a log, and for a key that comes again."""
         section, chapter = clean(line.section), clean(line.chapter)
-        if line.section in self._events or line.section in self._headings.records:
+        if line.section in self._events:
+            return FactPlace(section, "")
+        if key and not self._headings.holds_once(line, key):
+            return None
+        if line.section in self._headings.records:
             return FactPlace(section, "")
         if names_log_entry(section) or names_log_entry(chapter):
             return None
         subject = chapter if line.chapter in self._headings.records else self.note
         if line.chapter in self._headings.sections:
             section = section or chapter
-        return FactPlace(subject, "" if section.casefold() == subject.casefold() else section) if subject else None
+        if not subject or len(section.split()) > MAX_NAME_WORDS:
+            return None
+        return FactPlace(subject, "" if section.casefold() == subject.casefold() else section)

@@ -46,7 +46,7 @@ def _read_state(text: str, line: Line) -> tuple[int, str]:
     if line.box:
         state = read_state(line.box)
         return line.start, _STATES.get(state, state)
-    for pattern, state in ((_DONE, "done"), (_OPEN, "open")):
+    for pattern, state in ((_DONE, "done"), (_OPEN, "open")) if not line.is_indented else ():
         if match := pattern.match(text, line.start, line.end):
             return match.start("task"), state
     return line.start, ""

@@ -83,6 +83,8 @@ def test_of_mail_headers_only_the_address_is_a_fact_and_nothing_of_quoted_mails(
     )
     properties = {"from": "Ana", "date": "today"}
     assert {r.object for r in told(mail, "rent", "Ana", properties, first=True)} == {"ana@mail.example"}
+    other = mail.replace("From:", "Received: by the harbour\nFrom:").replace("Subject: rent", "Priority: 3")
+    assert {r.object for r in told(other, "rent", "Ana", properties, first=True)} == {"ana@mail.example"}
     assert told("---\nrent: 735\n---\nA walk.", "Home", first=True) == ()
 
 
@@ -205,6 +207,54 @@ def count_calls(function: Callable[[], None]) -> int:
     return count
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Author: Mia Berg\n\nA walk.\n\nAuthor: Tom Falk\n",
+        "## Pump\nType: 4\n\nA walk.\n\n## Fan\nType: 5\n",
+        "Mo: Ida Lund\nTu: Kai Voss\n\nA walk.\n\nWe: Ida Lund\nTh: Kai Voss\n",
+    ],
+)
+def test_what_comes_again_in_a_note_is_not_about_the_note(text: str) -> None:
+    assert told_of(text, "Works") == set()
+    assert told_of(text.partition("\n\nA walk")[0], "Works"), "without it there are facts"
+
+
+def test_a_key_of_lines_that_follow_each_other_has_several_values() -> None:
+    assert told_of("Phone: 0341 111\nPhone: 0341 222\nCity: Leipzig\nZip: 04109\nBorn: 1956\n", "Ana") >= {
+        ("Ana", "Phone", "0341 111"), ("Ana", "Phone", "0341 222"),
+    }  # fmt: skip
+
+
+def test_an_example_that_two_passages_share_states_nothing() -> None:
+    begin, end = "```\nlevel: 3\n\n", "port: 8080\n```\n"
+    headings = find_headings(begin + end, "Pump")
+    assert extract_by_rules(end, "Pump", WRITTEN, None, {}, False, headings=headings).relations == ()
+    assert facts(end, "Pump"), "the passage alone does not show it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The cellar\n    height: 2 m\n",
+        "- the cellar\n  - height: 2 m\n",
+        "For the cellar:\nheight: 2 m\n",
+        "The cellar of the old house at the harbour is where we keep the\nwine: 40 bottles\n",
+        "## How we came to find a house with a good cellar\nheight: 2 m\n",
+        "Cellar    stairs    height: 2 m\n",
+    ],
+)
+def test_a_field_that_belongs_to_another_line_is_not_about_the_note(text: str) -> None:
+    assert facts(text, "House") == set()
+
+
+@pytest.mark.parametrize(
+    "text", ["- wine: 40 bottles\n- we should buy more of it\n", "max_height: 2 m\n", "kind: INTEGER\n"]
+)
+def test_an_item_of_a_list_and_the_words_of_a_program_are_no_fields(text: str) -> None:
+    assert facts(text, "House") == set()
+
+
 def test_an_event_of_a_calendar_is_a_thing_of_its_own() -> None:
     text = (
         "## Anna's cello lesson\nWhen: 2026-09-03 16:00 to 16:45\nTeacher: Mr Lindner\nRepeats: FREQ=WEEKLY;BYDAY=TH\n"
@@ -222,7 +272,8 @@ def test_a_table_has_a_subject_for_each_row() -> None:
         ("Brenta", "EUR/word", "0.15"),
     }
     twice = "| who | fee |\n|---|---|\n| Ana | 5 |\n| Ana | 6 |\n"
-    assert facts(twice, "Fees") == facts(table, "2024-03-06") == set()
+    code = "| name | size |\n|---|---|\n| `--depth` | 5 |\n| `--width` | 6 |\n"
+    assert facts(twice, "Fees") == facts(code, "Saw") == facts(table, "2024-03-06") == set()
 
 
 def test_tasks_are_open_or_done() -> None:
@@ -339,6 +390,10 @@ def test_work_grows_with_the_text_and_no_faster(piece: str) -> None:
 
     calls(1)  # what is read once, the words of the languages, is no work of a text
     assert calls(1600) < 3 * calls(800) + 1000
+
+
+def test_an_indented_line_is_no_task_of_a_list() -> None:
+    assert facts("Written by\n   (B) the people of the harbour\n", "Book") == set()
 
 
 def test_a_task_has_its_state_and_when_it_is_planned() -> None:
