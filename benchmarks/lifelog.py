@@ -123,6 +123,14 @@ def _day(text: str | None, path: Path) -> datetime | None:
         raise command.DataError(f'{path}: "as_of" must be a day like 2024-03-01, not "{text}".') from error
 
 
+class Found(NamedTuple):
+    """What recall finds for a question of a type: the gold files, and those that were found, best first."""
+
+    type: str
+    gold: Sequence[str]
+    files: Sequence[str]
+
+
 def answer_lines(text: str) -> tuple[str, ...]:
     """The lines of an answer that state what holds: without their marks, and without earlier values."""
     lines = (MARKS.sub("", line).strip() for line in text.splitlines())
@@ -147,11 +155,10 @@ def ask_all(
 
 def find_all(
     persona: Path, files: Sequence[File], questions: Sequence[Mapping[str, Any]], plugins: Plugins, embedder: Embedder
-) -> dict[str, list[tuple[str, Sequence[str], Sequence[str]]]]:
-    """What each configuration of `benchmarks.ablations` recalls for the questions with evidence: by its name, of each
-    question the type, the gold files and those that were found, best first."""
+) -> dict[str, list[Found]]:
+    """What each configuration of `benchmarks.ablations`, by its name, recalls for the questions with evidence."""
     asked = [question for question in questions if question["evidence"]]
-    found: dict[str, list[tuple[str, Sequence[str], Sequence[str]]]] = {}
+    found: dict[str, list[Found]] = {}
     with (
         tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary,
         Memory.open(Path(temporary) / "memory.db", embedder=embedder, quick=plugins.embedder("static")) as memory,
@@ -165,7 +172,7 @@ def find_all(
                 as_of = _day(question.get("as_of"), persona)
                 hits = memory.recall(question["question"], k=DEPTH, as_of=as_of).hits
                 paths = _paths([hit.episode.source.uri for hit in hits], persona)
-                found.setdefault(name, []).append((question["type"], question["evidence"], paths))
+                found.setdefault(name, []).append(Found(question["type"], question["evidence"], paths))
     return found
 
 
@@ -345,15 +352,14 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
-def show_found(found: Mapping[str, Sequence[tuple[str, Sequence[str], Sequence[str]]]]) -> None:
+def show_found(found: Mapping[str, Sequence[Found]]) -> None:
     """Print what each configuration finds, of all questions and by their type."""
     columns = {"configuration": "set", "type": "type", "questions": "questions"}
-    rows = [
-        {"set": name, "type": type, "questions": len(some), **_evidence([(gold, files) for _, gold, files in some])}
-        for name, results in found.items()
-        for type in ("all", *sorted({type for type, *_ in results}))
-        for some in [[result for result in results if type in ("all", result[0])]]
-    ]
+    rows = []
+    for name, results in found.items():
+        for type in ("all", *sorted({result.type for result in results})):
+            files = [(result.gold, result.files) for result in results if type in ("all", result.type)]
+            rows.append({"set": name, "type": type, "questions": len(files), **_evidence(files)})
     title = "Evidence among the first files that recall finds, in percent"
     command.show_table(title, rows, columns | {f"found@{k}": str(k) for k in FILES})
 
@@ -378,7 +384,7 @@ def _run(options: argparse.Namespace) -> None:
     embedder = plugins.embedder(options.embedder)
     results, rows = [], []
     if options.found:
-        found: dict[str, list[tuple[str, Sequence[str], Sequence[str]]]] = defaultdict(list)
+        found: dict[str, list[Found]] = defaultdict(list)
         for persona in find_personas(options.data):
             files, questions = load(persona, options.times)
             for name, more in find_all(persona, files, questions[: options.limit], plugins, embedder).items():

@@ -126,7 +126,8 @@ class Maintenance:
             for start in range(0, len(groups), GROUPS_AT_ONCE):
                 joined = unit(partial(self._join, groups[start : start + GROUPS_AT_ONCE]))
                 report = replace(report, joined=report.joined + joined)
-            report = replace(report, episodes=self.fill_vectors(unit))
+            while filled := self.fill_vectors(unit):
+                report = replace(report, episodes=report.episodes + filled)
             unit(self._state.complete_fact_vectors)
             unseen = len(self._store.read(queries.list_missing, self._state.serving.embedder_id, ALL))
             if unseen:
@@ -146,7 +147,7 @@ class Maintenance:
         away. A set that is only being made is none of its business: `switch_embedder` makes it whole."""
         embedder_id, embedder = self._state.serving.embedder_id, self._state.serving.embedder
         active = self._store.read(vectors.active)
-        waiting = self._store.read(vectors.list_missing, embedder_id, embedder.batch * BATCHES_AT_ONCE)
+        waiting = self._store.read(vectors.list_incomplete, embedder_id, embedder.batch * BATCHES_AT_ONCE)
         if active is None or active.id != embedder_id or not waiting:
             return 0
         done = 0

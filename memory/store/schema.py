@@ -162,8 +162,8 @@ def keep_wall_times(conn: Connection) -> None:
 
 
 def compare_sentences(conn: Connection) -> None:
-    """The vectors of sentences (`memory.store.vectors`). Passages that were read before get
-    theirs with the next consolidation."""
+    """The vectors of sentences (`memory.store.vectors`). Passages that were read before get theirs in the background
+    (`Maintenance.fill_vectors`)."""
     conn.execute(
         "CREATE TABLE sentence_vec(vec_id INTEGER PRIMARY KEY REFERENCES vec(id) ON DELETE CASCADE,"
         " data BLOB NOT NULL) STRICT"

@@ -176,13 +176,22 @@ def best_sentences(conn: Connection, embedder_id: int, ids: Sequence[int], query
 
 
 def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
+    """Live episodes this embedder has not seen yet, the newest first."""
+    return _list_without(conn, "v.id", embedder_id, limit)
+
+
+def list_incomplete(conn: Connection, embedder_id: int, limit: int) -> list[int]:
     """Live episodes that lack a vector of this embedder, or those of their sentences, the newest first."""
-    query = "SELECT n.id FROM node n LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode'"
-    lacking = (
-        "v.item_id = n.id LEFT JOIN sentence_vec s ON s.vec_id = v.id"
-        f" WHERE n.kind = 'E' AND {is_live('n')} AND s.vec_id IS NULL ORDER BY n.id DESC LIMIT ?"
+    return _list_without(conn, "s.vec_id", embedder_id, limit)
+
+
+def _list_without(conn: Connection, column: str, embedder_id: int, limit: int) -> list[int]:
+    query = (
+        "SELECT n.id FROM node n LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"
+        f" LEFT JOIN sentence_vec s ON s.vec_id = v.id WHERE n.kind = 'E' AND {is_live('n')} AND {column} IS NULL"
+        " ORDER BY n.id DESC LIMIT ?"
     )
-    return select_ids(conn, f"{query} AND {lacking}", embedder_id, limit)
+    return select_ids(conn, query, embedder_id, limit)
 
 
 def list_live(conn: Connection) -> list[int]:
@@ -191,10 +200,12 @@ def list_live(conn: Connection) -> list[int]:
 
 
 def drop_stray(conn: Connection, embedder_id: int) -> None:
-    """Removes vectors of what is not live, of every embedder, and those of this one that have another length."""
+    """Removes vectors of what is not live, of every embedder, those of this one that have another length, and those of
+    sentences without a vector of their episode."""
     conn.execute(f"DELETE FROM vec WHERE item_id NOT IN (SELECT n.id FROM node n WHERE {is_live('n')})")
     wrong = "embedder_id = ? AND length(data) <> 4 * ?"
     conn.execute(f"DELETE FROM vec WHERE {wrong}", (embedder_id, _dimension(conn, embedder_id)))
+    conn.execute("DELETE FROM sentence_vec WHERE vec_id NOT IN (SELECT id FROM vec)")
 
 
 def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:

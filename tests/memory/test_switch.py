@@ -323,3 +323,12 @@ def test_whatever_happened_a_switch_makes_it_whole(
         assert matrix is not None and np.all(np.linalg.norm(matrix[graph.alive], axis=1) > 0.99)
     finally:
         memory.close()
+
+
+def test_a_memory_of_an_older_version_gets_the_vectors_of_its_sentences(filled: Memory) -> None:
+    with filled.store.writing() as conn:
+        conn.execute("DELETE FROM sentence_vec")
+    assert filled.recall("Crate 3").hits, "it answers without them"
+    assert filled.maintenance.consolidate().episodes == 30 and filled.maintenance.consolidate().episodes == 0
+    with filled.store.reading() as conn:
+        assert conn.execute("SELECT count(*) FROM sentence_vec").fetchone()[0] == 30

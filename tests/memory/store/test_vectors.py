@@ -129,7 +129,8 @@ def test_a_passage_of_an_older_file_lacks_the_vectors_of_its_sentences(store: St
     with store.writing() as conn:
         ids = remember(conn, "s", "One. Two.", "Three.")
         conn.execute("DELETE FROM sentence_vec WHERE vec_id = (SELECT id FROM vec WHERE item_id = ?)", (ids[0],))
-        assert vectors.list_missing(conn, embedder_id) == ids[:1]
+        assert vectors.list_missing(conn, embedder_id) == []
+        assert vectors.list_incomplete(conn, embedder_id, 9) == ids[:1]
 
 
 def test_lengths_must_match(store: Store, embedder_id: int) -> None:
