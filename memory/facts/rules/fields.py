@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from memory.facts.extraction import OWNER, ExtractedRelation
@@ -81,9 +82,10 @@ class Field(NamedTuple):
 
 def line_facts(passage: Passage, places: Places, written: datetime | None) -> Iterator[ExtractedRelation]:
     """The facts of the fields of a passage: those of a record, half of whose values at least are values by their form,
-    and single ones with such a value that are no items of a list. Where many keys come again the lines are items of a
-    list, or a conversation."""
+    and single ones with such a value, unless they are one of several items of a list, which may be of any kind. Where
+    many keys come again the lines are items of a list, or a conversation."""
     text = passage.text
+    items = {line.start for pair in pairwise(passage.lines) if all(line.bullet for line in pair) for line in pair}
     for run in _runs(passage):
         counts = Counter(field.key.lower() for field in run)
         if _goes_on(text, run[0]) or 1 < len(run) >= len(counts) / LEAST_KEYS:
@@ -94,7 +96,7 @@ def line_facts(passage: Passage, places: Places, written: datetime | None) -> It
             place = places.find(field.line, field.key)
             if place is None:
                 continue
-            is_value = _is_value(text, field_values[0]) and not field.line.bullet  # an item of a list may be anything
+            is_value = _is_value(text, field_values[0]) and field.line.start not in items
             if not (field.is_marked or 2 * values >= len(run) > 1 or is_value):
                 continue
             for valid in field_values:

@@ -220,6 +220,11 @@ def test_what_comes_again_in_a_note_is_not_about_the_note(text: str) -> None:
     assert told_of(text.partition("\n\nA walk")[0], "Works"), "without it there are facts"
 
 
+def test_a_lone_item_is_a_field_and_one_of_several_is_not() -> None:
+    assert told_of("# Gate\n\n- Height: 120 cm\n", "Gate") == {("Gate", "Height", "120 cm")}
+    assert told_of("# Gate\n\n- see below\n- Height: 120 cm\n- and more\n", "Gate") == set()
+
+
 def test_a_key_of_lines_that_follow_each_other_has_several_values() -> None:
     assert told_of("Phone: 0341 111\nPhone: 0341 222\nCity: Leipzig\nZip: 04109\nBorn: 1956\n", "Ana") >= {
         ("Ana", "Phone", "0341 111"), ("Ana", "Phone", "0341 222"),
