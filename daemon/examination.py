@@ -114,7 +114,7 @@ def _plugins(found: wire.PluginsReply) -> Iterator[str]:
         if one.problem:
             yield (
                 f"The plug-in {one.name} was left out ({one.problem}). Install another version of {one.package}, or"
-                f" take it away: pip uninstall {one.package.split()[0]}"
+                f" do without: pal plugins off {one.name}"
             )
 
 

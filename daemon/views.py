@@ -29,7 +29,7 @@ def effort(name: str) -> Effort:
 
 def plugin(info: PluginInfo) -> wire.Plugin:
     adds = tuple(wire.Addition(kind, names) for kind, names in info.adds.items() if names)
-    return wire.Plugin(info.name, info.package, adds, info.problem, info.outside)
+    return wire.Plugin(info.name, info.package, adds, info.problem, info.is_off)
 
 
 def passage(episode: Episode) -> wire.Passage:

@@ -86,7 +86,7 @@ class LlmRequest:
     seed: int = 42
     think: bool = False
     local_only: bool = True
-    purpose: str = ""  # what the tokens are booked under: extract, decide, answer, agent, probe, title
+    purpose: str = ""  # what the tokens are booked under: extract, decide, answer, agent, probe
     cancelled: Callable[[], bool] | None = None
 
 

@@ -1,4 +1,4 @@
-"""Loads the plugins, ours and other people's, through the same hooks.
+"""Loads the plugins, ours and other people's, into this process, through the same hooks.
 
 Loading imports no model and no numpy: a reader is a function, an embedder is a name until it is asked for.
 A plugin of somebody else that breaks is left out whole, and `Plugins.others` says why.
@@ -7,26 +7,27 @@ A plugin of somebody else that breaks is left out whole, and `Plugins.others` sa
 from __future__ import annotations
 
 import importlib
+import logging
+import os
 import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from importlib.metadata import EntryPoint, entry_points, version
-from itertools import chain
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
-from memory.errors import InvalidInputError, NotFoundError
+from memory.errors import NotFoundError
 from plugins import hookspecs
 from plugins.exporters.contract import Exporter
-from plugins.guests.environment import is_traced
 from plugins.llms import Family
+from plugins.others import guard
 from plugins.rankers.settings import RankerSettings
 from plugins.readers import MIB, Reader, Unreadable
-from plugins.registrations import HOOKS, INSIDE, PluginInfo, Registrations, Tried, name_all, tell_outside
+from plugins.registrations import HOOKS, PluginInfo, Registrations, name_all
 from plugins.settings import PluginSettings
 from plugins.traversers.contract import Registered, describe_strategies, make_strategy, parse_strategy
 from plugins.traversers.settings import TraverserSettings
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from memory.ranking import EdgeRanker
     from memory.retrieval.traversers import FindStrategy, Strategy
 
+log = logging.getLogger(__name__)
+
 GROUP = hookspecs.PROJECT  # of the entry points
+TRACE = "PALIMPSEST_TRACE_PLUGINS"
 NO_RANKER = NO_RERANKER = "none"
 MAILDIR = ("cur", "new")  # its folders
 _MAIL = re.compile(r"\d{9,11}\.[\w=-]+\.[^/]+$")  # a file there: time, id and host, with its flags behind them
@@ -91,11 +95,9 @@ class Plugins:
         readers: Callable[[], Iterable[Reader]] = tuple,
         others: Iterable[PluginInfo] = (),
         settings: object = None,
-        outside: Mapping[str, str] | None = None,
     ) -> None:
         """`readers` is called when a file is first asked for. A later reader takes over the suffixes it shares with an
-        earlier one. `outside`: names of strategies and rankers that were not let in, and what lets each in."""
-        self._outside = outside or {}
+        earlier one."""
         self._find_readers = readers
         self._make = _makers(registered["register_embedders"], settings)
         self._make_reranker = _makers(registered["register_rerankers"], settings)
@@ -114,6 +116,11 @@ class Plugins:
         return tuple(
             f"The plugin {one.name!r} ({one.package}) was left out: {one.problem}" for one in self.others if one.problem
         )
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of those that are installed and were not loaded."""
+        return tuple(one.name for one in self.others if one.problem or one.is_off)
 
     def built_in(self) -> PluginInfo:
         """What this program has by itself, and no plugin has taken over."""
@@ -136,8 +143,6 @@ class Plugins:
 
     def check_strategy(self, name: str) -> None:
         """InvalidInputError for the name of a strategy that is not there or cannot work; imports nothing that walks."""
-        if left := next((self._outside[part] for part in name.split("+") if part in self._outside), ""):
-            raise InvalidInputError(left)
         parse_strategy(name, self._traversers)
 
     def strategies(self, settings: TraverserSettings | None = None) -> FindStrategy:
@@ -155,7 +160,7 @@ class Plugins:
             return None
         if name not in self._rankers:
             known = ", ".join([*sorted(self._rankers), NO_RANKER])
-            raise NotFoundError(self._outside.get(name) or f"There is no ranker called {name!r}. Known: {known}.")
+            raise NotFoundError(f"There is no ranker called {name!r}. Known: {known}.")
         return self._rankers[name](settings or RankerSettings())
 
     def reranker(self, name: str) -> Reranker | None:
@@ -165,7 +170,7 @@ class Plugins:
             return None
         try:
             return cast("Reranker", _find_maker(self._make_reranker, name, "reranker")())
-        except Exception as error:  # somebody else's plugin
+        except (Exception, SystemExit) as error:  # somebody else's plugin
             return _MissingReranker(name, error)
 
     @cached_property
@@ -221,7 +226,7 @@ class Plugins:
 
     def embedder_of(self, identity: str) -> Embedder | None:
         """The embedder whose vectors are stored under `identity` (its `Embedder.name`), if it is installed."""
-        theirs = {name for one in self.others for name in one.adds.get("embedders", ())}  # which start a process
+        theirs = {name for one in self.others for name in one.adds.get("embedders", ())}  # which may be slow to make
         names = sorted(self.embedders, key=lambda name: name in theirs)
         for name in (*(name for name in names if not name.endswith(":")), identity):
             try:
@@ -242,7 +247,7 @@ def suffix_of(path: Path) -> str:
 class _MissingReranker:
     """A reranker that cannot be had."""
 
-    def __init__(self, name: str, error: Exception) -> None:
+    def __init__(self, name: str, error: BaseException) -> None:
         self.name = name
         self.problem = str(error.args[0] if error.args else type(error).__name__)
         self._error = error
@@ -252,35 +257,23 @@ class _MissingReranker:
         raise self._error
 
 
-def find_entries(left_out: Iterable[str] = ()) -> dict[EntryPoint, Tried]:
-    """What is installed of others: each entry point, to be imported here but for those `left_out`, by their names."""
-    return {entry: Tried("left out before" if entry.name in left_out else "") for entry in entry_points(group=GROUP)}
+def find_names() -> list[str]:
+    """The names of the plug-ins of others that are installed; none is imported."""
+    return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
-def register_alone(entry: EntryPoint) -> Registrations:
-    """What one plugin registers, imported here. Raises whatever it raises."""
-    return _register(_new_manager(), entry.load(), entry.name)
-
-
-def load(entries: Mapping[EntryPoint, Tried] | None = None, settings: object = None) -> Plugins:
-    """The built-in plugins, then every entry point of the group "palimpsest", imported here, or `entries`, as they were
-    tried. `settings` has the sections of config.toml as its attributes."""
+def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
+    """The built-in plugins, then every entry point of the group "palimpsest" but for those that are `left_out` or
+    turned off. `settings` has the sections of config.toml as its attributes."""
     manager = _new_manager()
-    let_in = getattr(settings, "plugins", PluginSettings()).inside
+    off = {*getattr(settings, "plugins", PluginSettings()).disabled, *left_out}
     everything: Registrations = {hook: [] for hook in HOOKS}
     others: list[PluginInfo] = []
-    left_outside: dict[str, str] = {}
 
     def add(found: Registrations) -> Registrations:
         for hook, registered in found.items():
             everything[hook] += registered
         return found
-
-    def find(entry: EntryPoint, tried: Tried) -> Registrations:
-        if tried.registered is not None and not (tried.inside and entry.name in let_in):
-            return tried.registered
-        here = _register(manager, entry.load(), entry.name)
-        return here if tried.registered is None else tried.registered | {hook: here[hook] for hook in INSIDE}
 
     def readers() -> list[Reader]:
         built_in = (_register(manager, importlib.import_module(name), name) for name in BUILT_IN_READERS)
@@ -288,26 +281,24 @@ def load(entries: Mapping[EntryPoint, Tried] | None = None, settings: object = N
 
     for name in BUILT_IN:
         add(_register(manager, importlib.import_module(name), name))
-    for entry, tried in (find_entries() if entries is None else entries).items():
+    for entry in entry_points(group=GROUP):
         adds: dict[str, tuple[str, ...]] = {}
-        problem = tried.problem
-        try:
-            adds = {} if problem else name_all(add(find(entry, tried)))
-        except (Exception, SystemExit) as error:  # whatever somebody else's module does, the others still work
-            problem = f"{type(error).__name__}: {error}"
+        problem = ""
+        if entry.name not in off:
+            log.info("the plug-in %s is loaded", entry.name)
+            try:
+                adds = name_all(add(guard(entry.name, _register(manager, entry.load(), entry.name))))
+            except (Exception, SystemExit) as error:  # whatever somebody else's module raises, the others still work
+                problem = f"{type(error).__name__}: {error}"
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
-        outside = ""
-        if tried.inside and not problem and entry.name not in let_in:
-            outside = tell_outside(tried.inside, (*let_in, entry.name))
-            left_outside |= dict.fromkeys(chain(*tried.inside.values()), f"The plug-in {entry.name} has {outside}")
-        others.append(PluginInfo(entry.name, package, adds, problem, outside))
-    return Plugins(everything, readers, others, settings, left_outside)
+        others.append(PluginInfo(entry.name, package, adds, problem, entry.name in off))
+    return Plugins(everything, readers, others, settings)
 
 
 def _new_manager() -> pluggy.PluginManager:
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    if is_traced():
+    if os.environ.get(TRACE, "") not in ("", "0"):
         manager.add_hookcall_monitoring(_before, _after)
     return manager
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from plugins.exporters.contract import Exporter
@@ -48,43 +47,20 @@ NAMES: dict[str, tuple[str, Callable[[Any], str]]] = {  # hook -> what it adds, 
 }
 
 
-INSIDE = ("register_traversers", "register_rankers")  # hooks of what works on the graph, where that is
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """What is known of a plugin before it is loaded: the `problem` for which it must not be; what stands for all that
-    it has, but for what runs `inside`, of which there are the names, by kind. With `registered` None it is imported
-    here."""
-
-    problem: str = ""
-    registered: Registrations | None = None
-    inside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True)
 class PluginInfo:
     """A plugin that is installed: its name, the package that brought it with its version, and what it `adds`: kind
-    ("readers") -> names. `problem` says why it was left out; then it adds nothing. `outside` says what of it was left
-    out because nobody has let it in, and what lets it in."""
+    ("readers") -> names. `problem` says why it was left out; then it adds nothing, nor if a person has turned it off
+    (`is_off`)."""
 
     name: str
     package: str
     adds: Mapping[str, tuple[str, ...]]
     problem: str = ""
-    outside: str = ""
+    is_off: bool = False
 
 
 def name_all(found: Registrations) -> dict[str, tuple[str, ...]]:
     """What was registered: kind -> names."""
     named = {kind: tuple(map(name, found[hook])) for hook, (kind, name) in NAMES.items()}
     return {kind: names for kind, names in named.items() if names}
-
-
-def tell_outside(inside: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> str:
-    """What of a plugin was not let in, and what lets it in, beside those that are."""
-    what = "; ".join(f"{kind} {', '.join(named)}" for kind, named in inside.items())
-    return (
-        f"{what}: they run in the daemon itself, which they can end. To let them in: pal config set plugins.inside"
-        f" '{json.dumps([*names])}', then pal daemon restart"
-    )

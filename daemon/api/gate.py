@@ -79,7 +79,7 @@ class Gate:
         self._open[kind] += counted
         try:
             await self._app(scope, bring, note)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # which a plug-in may raise, and which would end the daemon
             # Without the error's message: it may quote what was asked or read.
             where = "".join(traceback.format_tb(error.__traceback__))
             log.error("%s %s: %s\n%s", scope["method"], scope["path"], type(error).__name__, where)

@@ -156,7 +156,7 @@ def _work(
             channel.put(event)
     except ModelCancelledError:
         log.info("nobody waited for the end of an answer")
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # of a plug-in, perhaps
         log.error("a question failed: %s", type(error).__name__)
         channel.put(failure(error))
     finally:

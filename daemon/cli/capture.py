@@ -13,10 +13,9 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.capture_install import install
+from daemon.cli.install import find_pal, install_capture
 from daemon.cli.mcp_options import check_name
 from daemon.cli.options import json_option
-from daemon.cli.program_files import find_pal
 from daemon.cli.session import Session
 from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import count
@@ -77,7 +76,7 @@ def capture(
         output.print_text(f"Nothing new in {count(kept.turns, 'message')}: {kept.source}")
 
 
-capture.add_command(install)
+capture.add_command(install_capture)
 
 
 def _keep(session: Session, client: str, found: Captured, name: str | None, title: str | None) -> wire.Captured:

@@ -125,10 +125,8 @@ def write_setting(file: Path, key: str, value: str) -> Any:
         if key == "memory.recall.strategy":
             from daemon.settings import load
             from plugins import manager
-            from plugins.trial import Trial
 
-            settings = load(file)
-            manager.load(Trial().results(settings), settings).check_strategy(value.strip("\"'"))
+            manager.load(load(file)).check_strategy(value.strip("\"'"))
         return config_file.write_setting(file, key, value)
     except config_file.NotTomlError as error:
         raise click.ClickException(str(error)) from error

@@ -50,9 +50,8 @@ def export(
     """
     from daemon.settings import load
     from plugins import manager
-    from plugins.trial import Trial
 
-    exporters = manager.load(Trial().results(load(session.paths.config))).exporters
+    exporters = manager.load(load(session.paths.config)).exporters
     if only_list:
         _print_formats(exporters, as_json)
         return
@@ -161,16 +160,10 @@ def _parts(session: Session, exporter: Exporter, secrets: bool, hidden: bool = F
             yield from exporter.write(_counted(lines, bar))
         except (click.ClickException, OSError, GeneratorExit):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # of a plug-in, perhaps
             from daemon.cli.errors import to_click_exception
-            from memory.errors import ModelError
 
-            if isinstance(error, ModelError):  # of a plug-in, in words for the person
-                raise click.ClickException(
-                    display_safe(f"The format {exporter.name} could not be written. {error}")
-                ) from error
-
-            if to_click_exception(error, session.as_json) is not None:
+            if isinstance(error, Exception) and to_click_exception(error, session.as_json) is not None:
                 raise
             raise click.ClickException(
                 f"The format {exporter.name} could not be written: {type(error).__name__}: {error}"

@@ -11,7 +11,7 @@ import click
 
 from daemon.cli import output
 from daemon.cli.errors import NothingFound
-from daemon.cli.mcp_install import install
+from daemon.cli.install import install_server
 from daemon.cli.mcp_options import check_name, grants
 from daemon.cli.options import as_date, json_option
 from daemon.cli.session import Session, pass_session
@@ -160,4 +160,4 @@ def undo(session: Session, name: str, since: datetime | None, yes: bool, as_json
     print_copies(gone)
 
 
-mcp.add_command(install)
+mcp.add_command(install_server)

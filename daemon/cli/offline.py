@@ -19,6 +19,7 @@ from daemon import views, wire
 from daemon.api import facts as known_facts
 from daemon.api import questions
 from daemon.api.exporting import read_lines
+from daemon.jobs.choices import choose_ranker, choose_strategy
 from daemon.jobs.embedder import first
 from daemon.lock import hold
 from daemon.paths import Paths, private_folder
@@ -26,20 +27,19 @@ from daemon.settings import load
 from memory import Memory
 from memory.nouns import Answer
 from plugins import manager
-from plugins.trial import Trial
 
 
 def open_memory(paths: Paths, read_only: bool = False) -> Memory:
     """The memory as a daemon would open it. NotAvailableError where its embedder is not installed; StoreError."""
     settings = load(paths.config)
-    plugins = manager.load(Trial().results(settings), settings)
+    plugins = manager.load(settings)
     return Memory.open(
         paths.memory,
         embedder=first(paths.memory, plugins, settings.embedder.name, read_only),
-        settings=settings.memory,
+        settings=choose_strategy(settings, plugins),
         quick=plugins.embedder("static"),
         find_strategy=plugins.strategies(settings.traversers),
-        ranker=plugins.ranker(settings.learning.ranker, settings.rankers),
+        ranker=choose_ranker(settings, plugins),
         read_only=read_only,
     )
 

@@ -22,7 +22,7 @@ from daemon.jobs.tasks import EMBED, Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import EmbedderSettings
 from memory import Memory
-from memory.errors import ModelError, PalimpsestError
+from memory.errors import ModelError, NotFoundError, PalimpsestError
 from memory.services.jobs import NewJob
 from plugins.manager import Plugins
 
@@ -42,13 +42,14 @@ T = TypeVar("T")
 def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> Embedder:
     """What to open the memory at `path` with: the embedder whose vectors it has, if that is installed, so that
     questions have vectors from the beginning; else the one called `name`, or if a server would have to be asked what
-    that is, which may take minutes, or it cannot tell, the one of this program until then. NotFoundError,
-    NotAvailableError."""
+    that is, which may take minutes, or it cannot tell, the one of this program until then; so it does where a plug-in
+    was left out, which may have it. NotFoundError, NotAvailableError."""
     identity = Memory.embedder_of(path, read_only)
     if identity and (there := plugins.embedder_of(identity)):
         return there
-    wanted = plugins.embedder(name)
-    with contextlib.suppress(ModelError):  # of a plug-in of somebody else, which is told when it is changed to
+    lacking = (NotFoundError,) if plugins.left_out else ()
+    with contextlib.suppress(ModelError, *lacking):  # of a plug-in; `Embedding` says so
+        wanted = plugins.embedder(name)
         if not getattr(wanted, "is_served", False) and wanted.name and wanted.dimension:
             return wanted
     return plugins.embedder(OWN)

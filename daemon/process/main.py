@@ -136,13 +136,11 @@ class Daemon:
         # made it four times slower.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         gc.disable()  # until it serves: nothing that the imports make is garbage, and looking for it takes 0.1 s
-        from plugins.trial import Trial
-
-        trial = Trial()  # goes on while the rest is imported
         from daemon.api.facts import News
         from daemon.api.services import Services
         from daemon.api.telling import Telling
         from daemon.jobs.activity import Activity
+        from daemon.jobs.choices import choose_ranker, choose_strategy
         from daemon.jobs.disk import Disk, release_ballast
         from daemon.jobs.embedder import Embedding, first, prepare
         from daemon.jobs.enrichment import Enrichment
@@ -163,7 +161,7 @@ class Daemon:
         from memory import Memory
         from plugins import manager
 
-        plugins = manager.load(trial.results(self.settings), self.settings)
+        plugins = manager.load(self.settings)
         for problem in filter(None, (*plugins.problems, describe_exposure(self.paths.config))):
             log.warning("%s", problem)
         release_ballast(self.paths)
@@ -173,10 +171,10 @@ class Daemon:
         self.memory = Memory.open(
             self.paths.memory,
             embedder=embedder,
-            settings=self.settings.memory,
+            settings=choose_strategy(self.settings, plugins),
             quick=quick,
             find_strategy=plugins.strategies(self.settings.traversers),
-            ranker=plugins.ranker(self.settings.learning.ranker, self.settings.rankers),
+            ranker=choose_ranker(self.settings, plugins),
             reranker=plugins.reranker(self.settings.reranker.name),
             wait_s=self.settings.disk.wait_s,
         )
@@ -190,8 +188,7 @@ class Daemon:
         self.writer = Writer(News(self.memory, self.activity.publish).look)
         self.tasks = Tasks(self.activity.publish)
         memory = self.settings.memory
-        left_out = tuple(one.name for one in plugins.others if one.problem)
-        self.readers = Readers(memory.chunk, memory.facts.rules, self.memory.secrets.masker, left_out)
+        self.readers = Readers(memory.chunk, memory.facts.rules, self.memory.secrets.masker, plugins.left_out)
         self.attempts = Attempts(self.memory, self.writer, self.paths.reading)
         ingest = Ingest(
             self.memory, plugins, self.writer, self.tasks, self.activity.publish, self.settings.watch, self.paths.all(),
@@ -370,9 +367,7 @@ class Daemon:
     def stop(self) -> None:
         """Closes the memory. Nobody finds the daemon any more."""
         from daemon.process.server import forget_address
-        from plugins.guests.process import end_all
 
-        end_all()
         self.services.close()
         self.memory.close()
         forget_address(self.paths)

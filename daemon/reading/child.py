@@ -54,7 +54,7 @@ def main(left_out: Sequence[str] = ()) -> int:
     """Serves the socket that is standard input until it is closed or idle; returns the exit code. Plugins that are
     `left_out` are not loaded."""
     connection = socket.socket(fileno=os.dup(0))
-    plugins = manager.load(manager.find_entries(left_out))
+    plugins = manager.load(left_out=left_out)
     assert plugins.readers  # imports them: afterwards no file is written
     _confine()
     for number in range(FILES):

@@ -21,7 +21,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from daemon.reading.contents import NO_TEXT, FileDrafts, OpenFile, ReaderDiedError
-from plugins.guests.environment import clean_environment
 from plugins.readers import MIB, Reader, Unreadable
 
 if TYPE_CHECKING:
@@ -35,6 +34,10 @@ RECEIVE_BYTES = 64 << 10  # at least, at a time
 START_SECONDS = 10.0  # more for the first file of a process, on a busy machine
 WALL = 3.0  # times its limit of processor time: how long a file may take on a busy machine, where others go first
 KEPT_PROCESSES = 2  # that wait for the next file: of a task that reads ahead, and of one that is more urgent
+KEPT_VARIABLES = (  # no key of anything
+    "PATH HOME USER LANG LANGUAGE LC_ALL LC_CTYPE LC_TIME TZ TMPDIR SYSTEMROOT"
+    " PYTHONHOME PYTHONHASHSEED PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE PYTHONUTF8 VIRTUAL_ENV"
+).split()
 SEND_BYTES = 256 << 10  # of requests that may wait in a process: more than those of all files that are handed to one
 
 
@@ -288,7 +291,7 @@ class _ReadingProcess:
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
         theirs.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SEND_BYTES)
         # One arena: each reserves 64 MiB, which would count against the limit.
-        environment = clean_environment() | {"MALLOC_ARENA_MAX": "1"}
+        environment = _clean_environment() | {"MALLOC_ARENA_MAX": "1"}
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "daemon.reading.child", *self._left_out],
@@ -354,3 +357,9 @@ class _ReadingProcess:
     def _broken(self, how: str) -> ReaderDiedError:
         self.close()
         return ReaderDiedError(how)
+
+
+def _clean_environment() -> dict[str, str]:
+    """Without the keys of models, which a reader need not see; the same code as here, wherever that is."""
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

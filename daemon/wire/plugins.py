@@ -16,13 +16,13 @@ class Addition:
 @dataclass(frozen=True, slots=True)
 class Plugin:
     """A plug-in, the package that brought it with its version, and what it `adds`. `problem` says why it was left
-    out, `outside` what of it was not let into the daemon, and what lets it in."""
+    out; `is_off`: a person has turned it off."""
 
     name: str
     package: str
     adds: tuple[Addition, ...] = ()
     problem: str = ""
-    outside: str = ""
+    is_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

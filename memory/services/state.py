@@ -19,7 +19,7 @@ import numpy as np
 
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import EdgeMemory, load_edge_memory
-from memory.errors import ModelError, StoreDamagedError
+from memory.errors import ModelError, StoreDamagedError, StoreError
 from memory.facts.attributes import names_told, title_spellings
 from memory.graph.arrays import Graph
 from memory.graph.change import GraphChange
@@ -28,7 +28,7 @@ from memory.protocols import Embedder, Vectors
 from memory.ranking import EdgeRanker, Serving
 from memory.retrieval.rerank import Reranking
 from memory.retrieval.state import QuestionState
-from memory.retrieval.traversers import FindStrategy
+from memory.retrieval.traversers import EdgeScorer, FindStrategy
 from memory.settings import MemorySettings
 from memory.store import episodes, fact_vectors, graph, past, secrets, sources, vectors
 from memory.store.connect import Connection, driver
@@ -148,10 +148,18 @@ class State:
                 lambda: without_vectors(known, dimension, limit),
             )
             usable = "vectors" not in self.damage and _coverage(conn, embedder_id) >= USABLE_SHARE
-            ranker = self.ranker
-            scorer = self._undamaged("ranker", lambda: ranker.load(conn, embedder), lambda: None) if ranker else None
+            scorer = self._undamaged("ranker", lambda: self._load_scorer(conn, embedder), lambda: None)
             names = self._undamaged("names", self.told_names, lambda: ())
             return Serving(embedder, embedder_id, snapshot, usable, names, scorer)
+
+    def _load_scorer(self, conn: Connection, embedder: Embedder) -> EdgeScorer | None:
+        """Of the ranker, which may be a plug-in's. StoreDamagedError for what that raises of its own."""
+        try:
+            return self.ranker.load(conn, embedder) if self.ranker else None
+        except (driver().Error, StoreError):
+            raise
+        except (Exception, SystemExit) as error:
+            raise StoreDamagedError(type(error).__name__) from error
 
     def _undamaged(self, what: str, read: Callable[[], T], otherwise: Callable[[], T]) -> T:
         """What is read or, where the file is damaged there, something in its place; `damage` tells."""

@@ -44,8 +44,8 @@ class Exporter:
     With `suffixes` (lower case with the dot) all is one file, and one whose name ends so is written by it if nobody
     says otherwise; without them it is a folder.
 
-    Those of this program run in the process of the command, those of others in one that it starts (`plugins/guests/`):
-    they may take their time, and what one raises, or takes, ends that command alone.
+    All run in the process of the command: they may take their time, and what one raises, or takes, ends that command
+    alone.
     """
 
     name: str

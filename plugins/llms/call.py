@@ -115,9 +115,9 @@ class Call:
         """Notes the sockets of this call (the extension `trace` of httpcore)."""
         if event not in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             return
-        self.hold(info["return_value"].get_extra_info("socket"))
+        self._hold(info["return_value"].get_extra_info("socket"))
 
-    def hold(self, sock: socket.socket) -> None:
+    def _hold(self, sock: socket.socket) -> None:
         """Takes a socket of this call, which is shut when it is broken off."""
         with self._lock:
             self._sockets.append(sock)

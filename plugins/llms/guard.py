@@ -176,7 +176,7 @@ class Guarded:
                 if call.reply is None:
                     raise ModelUnavailableError(f"{self.name} broke off in the middle of its answer. Try again.")
                 return call.reply
-            except Exception as error:  # a vendor's library raises all sorts of things
+            except (Exception, SystemExit) as error:  # a vendor's library, or a plug-in, raises all sorts of things
                 if call.reason is not None:
                     raise call.reason from error
                 odd = f"{self.name} did not answer as it should ({type(error).__name__}). Try again."

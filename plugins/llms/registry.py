@@ -56,7 +56,7 @@ class Models:
         def one(prefix: str) -> Look:
             try:
                 return self._families[prefix].look(self._settings.get(prefix))
-            except Exception as error:  # somebody else's plugin
+            except (Exception, SystemExit) as error:  # somebody else's plugin
                 return Look(problem=f"The plugin for {prefix}: models is broken ({type(error).__name__}).")
 
         with ThreadPoolExecutor(max(1, len(wanted))) as pool:

@@ -161,7 +161,7 @@ def test_a_plugin_writes_its_own_format_and_harms_nothing_when_it_fails(
     assert here.pal("export", "all.titles").code == 0
     assert "Ozzie Penhale" in (here.folder / "all.titles").read_text().splitlines()
     said = here.pal("export", "all.broken")
-    assert said.code == 1 and "The plug-in titler failed with ZeroDivisionError: of course" in said.err
+    assert said.code == 1 and "The format broken could not be written: ZeroDivisionError: of course" in said.err
     assert [file.name for file in here.folder.iterdir()] == ["all.titles"]
     assert here.pal("export", "--format", "titles", "-").out == (here.folder / "all.titles").read_text()
 

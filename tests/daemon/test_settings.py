@@ -96,7 +96,7 @@ def test_what_is_rendered_is_read_again(
 
 
 def test_settings_that_were_removed_are_ignored(tmp_path: Path) -> None:
-    text = "[mcp]\nport = 7437\ncalls_per_minute = 9\n\n[anthropic]\nbatches = false\n"
+    text = "[mcp]\nport = 7437\ncalls_per_minute = 9\n\n[anthropic]\nbatches = false\n[plugins]\ncall_s = 1\n"
     assert loaded(tmp_path, text) == replace(Settings(), mcp=McpSettings(calls_per_minute=9))
 
 

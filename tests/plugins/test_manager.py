@@ -13,9 +13,9 @@ from memory.llm import LlmRequest, Message
 from memory.protocols import Embedder
 from plugins import manager
 from plugins.embedders.static import StaticEmbedder
-from plugins.guests.environment import TRACE
 from plugins.llms import Family, Look
 from plugins.llms.registry import Models
+from plugins.manager import TRACE
 
 
 def install(folder: Path, name: str, code: str) -> None:

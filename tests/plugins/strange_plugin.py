@@ -6,29 +6,23 @@ from pathlib import Path
 
 from tests.plugins.test_manager import install
 
-WAYS = ("raise", "hang", "exit", "leave", "crash", "swell")
+WAYS = ("raise", "exit")
 CODE = """
-import os, signal, sys, time
+import sys
+from memory.errors import NotAvailableError
 from memory.llm import Reply
 from plugins.exporters.contract import Exporter, Part
 from plugins.hookspecs import hookimpl
 from plugins.llms import Family, Look, ModelInfo
-from plugins.traversers.contract import Traversal
+from plugins.traversers.contract import Preset, Traversal
 
-WAYS = ("raise", "hang", "exit", "leave", "crash", "swell", "good", "odd")
+WAYS = ("raise", "exit", "good")
 
 def do(what):
     match what:
-        case "raise": raise KeyError("no")
-        case "hang": time.sleep(600)
+        case "raise": raise KeyError("a word of a note")
         case "exit": sys.exit(0)
-        case "leave": os._exit(7)
-        case "crash": signal.raise_signal(signal.SIGSEGV)
-        case "garble":
-            for descriptor in range(3, 64):
-                try: os.write(descriptor, b"\\x00\\x00\\x00\\x02{}")
-                except OSError: pass
-        case "swell": import numpy; numpy.ones(1 << 28)
+        case "lacking": raise NotAvailableError("Install the rest of it.")
 
 class Embedder:
     dimension = 4
@@ -36,12 +30,18 @@ class Embedder:
     query_prefix = document_prefix = ""
 
     def __init__(self, what):
-        self.name, self.what = f"strange:{what}", what
+        do(what.removeprefix("make-"))
+        self.what = what
+
+    @property
+    def name(self):
+        do(self.what.removeprefix("name-"))
+        return f"strange:{self.what}"
 
     def embed_documents(self, texts):
         import numpy as np
-        do(self.what)
-        return np.eye(4, dtype=np.float32)[[len(text) % 4 for text in texts]][:, : 3 if self.what == "odd" else 4]
+        do(self.what.removeprefix("embed-"))
+        return np.eye(4, dtype=np.float32)[[len(text) % 4 for text in texts]]
 
     def embed_query(self, text):
         return self.embed_documents([text])[0]
@@ -52,9 +52,7 @@ class Reranker:
 
     def score(self, question, texts):
         do(self.what)
-        if self.what == "pid":
-            return [os.getpid()]
-        return ["x"] if self.what == "odd" else [len(text) for text in texts]
+        return [len(text) for text in texts]
 
 class Model:
     limits = (2.0, 2.0, 4.0)
@@ -63,22 +61,15 @@ class Model:
         self.what = what
 
     def is_local(self):
+        do(self.what.removeprefix("local-"))
         return True
 
     def info(self):
         return ModelInfo(self.what, is_local=True, context_tokens=4096)
 
     def stream(self, request, call):
-        yield f"{os.environ.get('STRANGE_API_KEY')} {os.environ.get('OPENAI_API_KEY')} "
-        do(self.what)
-        for message in request.messages:
-            yield f"{message.native} "
-        if self.what == "odd":
-            yield Reply(5)
-        while self.what == "endless":
-            yield "on and on "
-            time.sleep(0.05)
-        yield Reply("all", native={1: "thought"})
+        do(self.what.removeprefix("stream-"))
+        yield Reply("all")
 
     def close(self):
         pass
@@ -86,10 +77,22 @@ class Model:
 def write(what):
     def write(lines):
         do(what)
-        if what == "odd":
-            yield 1
         yield Part("", b"".join(line.kind.encode() + b" " for line in lines))
     return write
+
+def make(what, settings):
+    do(what)
+    def walk(graph, seeds, allowed, recall):
+        do(what.removeprefix("walk-"))
+    return walk
+
+class Ranker:
+    def __init__(self, what):
+        do(what)
+        self.what = what
+
+    def load(self, conn, embedder):
+        do(self.what.removeprefix("load-"))
 
 @hookimpl
 def register_embedders(register):
@@ -101,7 +104,8 @@ def register_rerankers(register):
 
 @hookimpl
 def register_llms(register):
-    models = tuple(Model(what, None).info() for what in WAYS)
+    names = ("good", *(f"{at}-{what}" for at in ("local", "stream") for what in ("raise", "exit")))
+    models = tuple(Model(name, None).info() for name in names)
     register(Family("strange", open=Model, look=lambda settings: Look(models)))
 
 @hookimpl
@@ -111,16 +115,16 @@ def register_exporters(register):
 
 @hookimpl
 def register_traversers(register):
-    register(Traversal("wild", "Walks off.", make=lambda settings: do, remembers=False))
+    for what in (*WAYS, "walk-raise", "walk-exit"):
+        register(Traversal(f"wild-{what}", "Walks off.", make=lambda settings, what=what: make(what, settings)))
+    register(Preset("wild-preset", "Has settings that there are not.", "spread", traversers={"none": {}}))
+
+@hookimpl
+def register_rankers(register):
+    for what in (*WAYS, "load-raise", "load-exit"):
+        register(f"strange-{what}", lambda settings, what=what: Ranker(what))
 """
-REASONS = {  # what is said of each
-    "raise": "failed with KeyError",
-    "hang": "had not answered after",
-    "exit": "failed with SystemExit",
-    "leave": "ended the process that it runs in, with code 7",
-    "crash": "was ended by SIGSEGV",
-    "swell": "takes more than 512 MB of memory. To let it: pal config set plugins.memory_mb 1024",
-}
+REASONS = {"raise": "KeyError", "exit": "SystemExit"}  # what is said of each
 
 
 def install_strange(folder: Path) -> None:

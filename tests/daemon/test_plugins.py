@@ -1,0 +1,121 @@
+"""A daemon with a plug-in that raises in all that it does: it starts, answers, and says what was the matter."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from daemon.client import DaemonError
+from daemon.settings import EmbedderSettings, LearningSettings, RerankerSettings, Settings
+from daemon.testing import RunningDaemon, run_daemon
+from memory.settings import MemorySettings, RecallSettings
+from plugins.settings import PluginSettings
+from tests.cli.vault import Shell
+from tests.daemon.conftest import added
+from tests.plugins.strange_plugin import REASONS, WAYS, install_strange
+
+CHAT = [{"role": "user" if n % 2 else "assistant", "content": f"The tea is in box {n}. " * 60} for n in range(12)]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The strange plug-in, for this process and those that it starts."""
+    folder = tmp_path_factory.mktemp("plugins")
+    install_strange(folder)
+    (folder / "chat.json").write_text(json.dumps({"title": "tea", "messages": CHAT}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def daemon(installed: Path) -> Iterator[RunningDaemon]:
+    """With a reranker that would end its process. It has read a chat."""
+    with run_daemon(installed / "home", Settings(reranker=RerankerSettings("strange:exit"))) as running:
+        added(running.client, installed / "chat.json")
+        yield running
+
+
+def check_it_answers(daemon: RunningDaemon) -> None:
+    """The same process, from its memory."""
+    assert daemon.process is not None and daemon.process.poll() is None
+    assert daemon.client.hello().pid == daemon.process.pid
+    assert daemon.client.recall("Where is the tea?").hits
+
+
+@pytest.mark.parametrize("what", WAYS)
+@pytest.mark.parametrize("at", ["make", "embed"])
+def test_an_embedder(daemon: RunningDaemon, at: str, what: str) -> None:
+    with pytest.raises(DaemonError, match=f"The plug-in strange failed with {REASONS[what]}"):
+        daemon.client.set_embedder(f"strange:{at}-{what}")
+    assert daemon.client.embedder().name == "static"
+    check_it_answers(daemon)
+
+
+@pytest.mark.parametrize("what", WAYS)
+def test_a_model(daemon: RunningDaemon, what: str) -> None:
+    with pytest.raises(DaemonError, match=f"The plug-in strange failed with {REASONS[what]}"):
+        daemon.client.try_model(f"strange:local-{what}")
+    assert REASONS[what] in daemon.client.try_model(f"strange:stream-{what}").problem
+    assert daemon.client.try_model("strange:good").problem == ""
+    check_it_answers(daemon)
+
+
+@pytest.mark.parametrize("what", WAYS)
+@pytest.mark.parametrize("at", ["", "walk-"])
+def test_a_strategy(daemon: RunningDaemon, at: str, what: str) -> None:
+    with pytest.raises(DaemonError, match=f"The plug-in strange failed with {REASONS[what]}"):
+        daemon.client.recall("Where is the tea?", strategy=f"wild-{at}{what}")
+    check_it_answers(daemon)
+
+
+def test_a_reranker(daemon: RunningDaemon) -> None:
+    assert REASONS["exit"] in daemon.client.plugins().reranker
+    check_it_answers(daemon)
+
+
+@pytest.mark.parametrize("what", WAYS)
+def test_an_exporter(daemon: RunningDaemon, tmp_path: Path, what: str) -> None:
+    shell = Shell(tmp_path, daemon.paths.data)
+    said = shell.pal("export", f"notes.{what}")
+    assert said.code == 1 and f"The format strange-{what} could not be written: {REASONS[what]}" in said.err
+    assert not [*tmp_path.iterdir()]
+    assert shell.pal("export", "notes.good").code == 0
+    assert (tmp_path / "notes.good").read_bytes().startswith(b"palimpsest source")
+    check_it_answers(daemon)
+
+
+def named(what: str, at: str, of_strategy: str) -> Settings:
+    """What config.toml names of the plug-in, which raises."""
+    return Settings(
+        embedder=EmbedderSettings(f"strange:{what}"),
+        learning=LearningSettings(ranker=f"strange-{at}{what}"),
+        memory=MemorySettings(recall=RecallSettings(strategy=f"wild-{of_strategy}")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "at", "strategy"), [("raise", "", "raise"), ("exit", "load-", "exit"), ("raise", "load-", "preset")]
+)
+def test_a_daemon_whose_settings_name_what_raises_starts_and_answers(
+    installed: Path, what: str, at: str, strategy: str
+) -> None:
+    with run_daemon(installed / f"home-{what}-{strategy}", named(what, at, strategy)) as running:
+        added(running.client, installed / "chat.json")
+        check_it_answers(running)
+        assert "The plug-in strange" in running.client.embedder().problem
+        assert running.stop() == 0
+
+
+def test_a_daemon_whose_settings_name_what_is_off_starts_and_answers(installed: Path) -> None:
+    settings = replace(named("good", "", "good"), plugins=PluginSettings(("strange",)))
+    with run_daemon(installed / "home-off", settings) as running:
+        added(running.client, installed / "chat.json")
+        check_it_answers(running)
+        assert "There is no embedder called 'strange:good'" in running.client.embedder().problem
