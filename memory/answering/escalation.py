@@ -43,7 +43,7 @@ from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
 from memory.nouns import Answer, Episode, Preview
 from memory.protocols import LLM, ChooseLLM
-from memory.retrieval.question_type import format_hint
+from memory.retrieval.question_type import DIGEST_HINT, format_hint
 from memory.retrieval.state import RetrievalResult
 from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
 from memory.store import jobs, traces
@@ -67,7 +67,8 @@ NOT_OF_THIS = "What helped with such a question before does not speak of what th
 class Escalation(Answering):
     """One question on its way from tier to tier, with as little as suffices. `choose` gives the model that writes,
     `drive` one that may drive tools; `again` retrieves once more where a model's outline may help. `chosen` are the
-    episodes that a model chose, `expanded` the edges that it followed."""
+    episodes that a model chose, `expanded` the edges that it followed. Of a digest (`is_digest`) a model sees the lines
+    alone."""
 
     choose: ChooseLLM
     drive: ChooseLLM | None
@@ -77,6 +78,7 @@ class Escalation(Answering):
     chosen: dict[int, None] = field(default_factory=dict)
     expanded: dict[int, None] = field(default_factory=dict)
     has_looked: bool = False
+    is_digest: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -93,13 +95,15 @@ class Escalation(Answering):
         )
 
     def _escalate(self) -> Generator[Event, None, Answer]:
-        if self.found.replay.evidence and not self.parts:
+        is_overview = self.found.question.type.of in ("all", "new")  # of which nothing is left out
+        if self.found.replay.evidence and not self.parts and not is_overview:
             answer = yield from self._answer_from_replay()
             if answer is not None:
                 return answer
         yield from self._consult()
         extractive = yield from self._extract_enough()
         while True:
+            self.is_digest = extractive.is_digest
             pieces, chains = yield from self._gather(self.found, extractive.candidates, extractive.chains)
             try:
                 picked = self._pick_model(pieces, chains)
@@ -302,7 +306,9 @@ class Escalation(Answering):
         """All that a model may get to read, and the chains that join it."""
         with self.reading() as conn:
             wanted = joined if self.settings.prompt_chains else None
-            pieces, chains, step = gather_evidence(conn, found, candidates, self.embedder, self.chosen, wanted)
+            pieces, chains, step = gather_evidence(
+                conn, found, candidates, self.embedder, self.chosen, wanted, self.is_digest
+            )
         yield self._record(step)
         return pieces, chains
 
@@ -342,7 +348,8 @@ class Escalation(Answering):
 
     def _request(self, context: PromptContext, fence: str = "") -> LlmRequest:
         question = self.options.question or self.found.question.text
-        hint, max_tokens = format_hint(self.found.question.type), self.settings.answer_tokens
+        hint = DIGEST_HINT if self.is_digest else format_hint(self.found.question.type)
+        max_tokens = self.settings.answer_tokens
         return compose.build_request(question, context, self.options, hint=hint, max_tokens=max_tokens, fence=fence)
 
 
