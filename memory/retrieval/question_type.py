@@ -257,7 +257,7 @@ def _of_each(asked: str, words: dict[str, Any], language: str) -> tuple[str, ...
     if (
         both is not None
         and not _part_pattern("jointly", language).search(both["rest"])
-        and all(_names(f"the {both[side]}", language) for side in "ab")
+        and all(find_names(f"the {both[side]}", language) for side in "ab")
     ):
         verb = words["singular"][both["aux"].lower()]
         return tuple(f"{verb} {both[side].strip()} {both['rest']}?" for side in "ab")
@@ -313,24 +313,56 @@ def _resolve_pronoun(part: str, before: str, words: dict[str, Any], language: st
     refers = _part_pattern("pronouns", language).search(part)
     if refers is None:
         return part
-    if _names(part[: refers.start()], language):  # "where does Bo live and when did Cleo sell her boat?"
+    if find_names(part[: refers.start()], language):  # "where does Bo live and when did Cleo sell her boat?"
         return part
-    names = _names(before, language)
-    thing = _part_pattern("thing", language).search(before)
-    is_thing = refers[0].lower() in words.get("of_things", "").split()
-    if is_thing and thing is not None:
-        name = f"{words['definite'].get(thing['article'].lower(), thing['article'])} {thing['noun']}"
-    elif names and (len(names) == 1 or not is_thing):
+    names = find_names(before, language)
+    is_thing = _is_of_thing(refers, words)
+    name = find_thing(before, language) if is_thing else ""
+    if not name and names and (len(names) == 1 or not is_thing):
         name = names[0]
-    else:
-        return None
-    if "possessive" not in words:  # of a language with cases: beside the pronoun nothing has to agree
-        return f"{part} ({name})"
+    return put_name(part, name, language) if name else None
+
+
+def asks_with_pronoun(text: str, language: str) -> Literal["", "one", "thing"]:
+    """Whether something in a text stands for what was named before: for a "thing" for sure, or for some"one" or other;
+    "" if nothing does, or what the rules of its language do not know."""
+    found = tables("decomposition", language=language)
+    refers = _part_pattern("pronouns", language).search(text) if found else None
+    if refers is None:
+        return ""
+    return "thing" if _is_of_thing(refers, found[0]) else "one"
+
+
+def put_name(text: str, name: str, language: str) -> str:
+    """A text with a name in place of what stands for it; beside it in a language with cases, where nothing has to
+    agree."""
+    [words] = tables("decomposition", language=language)
+    refers = _part_pattern("pronouns", language).search(text)
+    if "possessive" not in words or refers is None:
+        return f"{text.rstrip(' ?')} ({name})"
     put = words["possessive"].format(name) if refers["of"] else name
-    return part[: refers.start()] + put + part[refers.end() :]
+    return text[: refers.start()] + put + text[refers.end() :]
 
 
-def _names(text: str, language: str) -> list[str]:
+def _is_of_thing(refers: re.Match[str], words: dict[str, Any]) -> bool:
+    return refers[0].lower() in words.get("of_things", "").split()
+
+
+def find_thing(question: str, language: str) -> str:
+    """The thing that a question ends with: "the harbour office"; "" if it ends with none."""
+    found = tables("decomposition", language=language)
+    thing = _part_pattern("thing", language).search(question.rstrip(" ?!.")) if found else None
+    if thing is None:
+        return ""
+    return f"{found[0]['definite'].get(thing['article'].lower(), thing['article'])} {thing['noun']}"
+
+
+def is_complete(text: str, language: str) -> bool:
+    """Whether a text begins as a question does."""
+    return bool(tables("decomposition", language=language)) and _beginning(language).match(text) is not None
+
+
+def find_names(text: str, language: str) -> list[str]:
     """The names in it, in order, without days."""
     little = stop_words(language)
     found = (one for one in mentions(text) if one.kind == "name" and not is_date(one.norm))

@@ -7,7 +7,8 @@ from datetime import datetime
 from itertools import islice
 
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer
-from memory.answering.options import ALLOWANCES, MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
+from memory.answering.followups import MAX_EARLIER_QUESTIONS, UNKNOWN, EarlierAnswer, resolve_followup
+from memory.answering.options import ALLOWANCES, AskOptions, ModelChoice
 from memory.answering.owner import name_family
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import ENOUGH, is_due
@@ -55,8 +56,9 @@ class Questions:
     ) -> Iterator[AskEvent]:
         """Answers a question; a bad one fails here, not when the first event is fetched."""
         question = self._state.mask(question)
-        before = (*self._before(conversation), *options.before)
-        searched = resolve_followup(question, before) if before else question
+        asked, last = self._before(conversation)
+        before = (*asked, *options.before)
+        searched = resolve_followup(question, before, UNKNOWN if options.before else last, options.now)
         options = replace(options, before=before, question="" if searched == question else replace_surrogates(question))
         state = self._analyse(searched, options.now, options.as_of, within)
         self._strategy(options.strategy)
@@ -308,11 +310,19 @@ class Questions:
         wanted = self._state.sentence_embedder
         return found.embedder if wanted is found.embedder.embedder else CachedEmbedder(wanted)
 
-    def _before(self, conversation: int | None) -> tuple[str, ...]:
-        """What was asked in a chat before, the newest last."""
+    def _before(self, conversation: int | None) -> tuple[tuple[str, ...], EarlierAnswer]:
+        """What was asked in a chat before, as it was searched for, the newest last; and what its last answer told."""
         if conversation is None:
-            return ()
-        return tuple(self._store.read(conversations.list_questions, conversation, MAX_EARLIER_QUESTIONS))
+            return (), UNKNOWN
+        with self._store.reading() as conn:
+            turns = conversations.list_turns(conn, conversation, MAX_EARLIER_QUESTIONS)
+            known = [(text, traces.get(conn, trace) if trace is not None else None) for text, trace in turns]
+        asked = tuple((traced and traced.plan.searched) or text for text, traced in known)
+        _, traced = known[-1] if known else ("", None)
+        if traced is None or traced.answer is None:
+            return asked, UNKNOWN
+        named = tuple(one.label for one in traced.trace.visits if one.stage == "seed")
+        return asked, EarlierAnswer(named, traced.answer.citations)
 
     def keep(self, trace: Trace, said: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:
         """Keeps the trace of a question and reinforces its edges; its id. None if something that it shows has been
