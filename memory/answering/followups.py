@@ -10,7 +10,7 @@ goes on in no such way ("since when?", "and before?") is searched with the whole
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -26,7 +26,7 @@ from memory.retrieval.question_type import (
 )
 from memory.text.languages import alternatives, content_words, guess_language, stem, word_set
 from memory.text.words import words
-from memory.time.expressions import generic_verbs, resolve_time
+from memory.time.expressions import generic_verbs, parse_span, resolve_time
 
 MAX_FOLLOWUP_WORDS = 8  # words of a question that may need the one before it
 MAX_EARLIER_CHARS = 500  # characters of the one before
@@ -38,10 +38,11 @@ MAX_LINES = 3  # of an answer that are looked at for whom it names
 @dataclass(frozen=True, slots=True)
 class EarlierAnswer:
     """What is known of the answer to a question: the objects that the question was found to name, by their names, and
-    what the answer cites."""
+    what the answer cites. `is_title`: whether notes are called by a name, in lower case."""
 
     named: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
+    is_title: Callable[[str], bool] = lambda name: False
 
 
 UNKNOWN = EarlierAnswer()
@@ -58,8 +59,9 @@ def resolve_followup(
     language = guess_language(f"{before[-1][:MAX_EARLIER_CHARS]} {text}")
     if not _refers(text, language):
         return question
-    begins = _pattern("goes_on", language).match(text)
-    rest = text[begins.end() :].strip(" ,") if begins else text
+    rest, begins = text, _pattern("goes_on", language).match(text)
+    while match := _pattern("goes_on", language).match(rest):  # "and what about Bob?"
+        rest = rest[match.end() :].strip(" ,")
     names = find_names(rest, language)
     if not begins and names:
         return question
@@ -110,24 +112,45 @@ def _change(
     earlier: str, rest: str, names: Sequence[str], known: EarlierAnswer, language: str, now: datetime | None
 ) -> str | None:
     """The earlier question with another name or time; what stands for itself as it is. None if it is neither."""
-    when = resolve_time(rest, now or datetime.now(UTC))
+    of_named = [one for name in known.named if (one := _written(name, earlier))]
     if not names:
-        return _change_time(earlier, rest, language, now or datetime.now(UTC))
+        thing = rest.rstrip(" ?")
+        if len(of_named) == 1 and known.is_title(_bare(thing)) and known.is_title(_bare(of_named[0])):
+            return earlier.replace(of_named[0], thing)
+        return _change_time(earlier, thing, language, (now or datetime.now(UTC)))
     said = {part for name in names for part in words(name)}
-    if set(content_words(rest, language)) - said or (when is not None and is_complete(rest, language)):
+    if set(content_words(rest, language)) - said or is_complete(rest, language):
         return rest
-    of = find_names(earlier, language) or [one for name in known.named if (one := _written(name, earlier))]
-    return earlier.replace(of[0], names[0]) if len(of) == 1 else None
+    of = find_names(earlier, language) or of_named
+    leading = rest[: rest.index(names[0])].split()[-1:]  # "about", of two names that are spoken of
+    alike = [name for name in of if len(of) == 1 or earlier[: earlier.index(name)].split()[-1:] == leading]
+    return earlier.replace(alike[0], names[0]) if len(alike) == 1 else f"{earlier} {rest}"
 
 
 def _change_time(earlier: str, rest: str, language: str, now: datetime) -> str | None:
     """The earlier question of another time, if a time is all that is said: "and in June", "and the day before"."""
     old = resolve_time(earlier, now)
-    for said in (rest.rstrip(" ?"), f"{rest.rstrip(' ?')} {old.words}" if old else ""):
-        new = resolve_time(said, now) if said else None
+    if old and (span := _bare_time(old.words, now)) and _bare_time(rest, now) == rest:
+        return earlier.replace(span, rest)
+    for said in (rest, f"{rest} {old.words}" if old else ""):
+        new = resolve_time(f"{said}?", now) if said else None
         if new is not None and not content_words(said.replace(new.words, " "), language):
             return earlier.replace(old.words, new.words) if old else f"{earlier.rstrip(' ?')} {new.words}?"
     return None
+
+
+def _bare_time(said: str, now: datetime) -> str:
+    """The time that some words end with, without what says how it relates: "Friday" of "on Friday"."""
+    parts, local = said.split(), now.astimezone().replace(tzinfo=None)
+    ends = (" ".join(parts[start:]) for start in range(len(parts)))
+    return next((end for end in ends if _names_span(end, local)), "")
+
+
+def _names_span(said: str, local: datetime) -> bool:
+    try:
+        return parse_span(said, local) is not None
+    except (ValueError, OverflowError):  # 31 February; the ends of time
+        return False
 
 
 # The subject ------------------------------------------------------------------------------------
@@ -144,6 +167,8 @@ def _find_subject(earlier: str, known: EarlierAnswer, is_thing: bool, language: 
     told = _find_told(earlier, known.citations, language) if asks_who and not is_thing else ""
     of_things = [one for name in known.named if (one := _written(name, earlier))]
     said = [*of_things, *names] if is_thing else [*names, *of_things]
+    if is_thing and len({one.casefold() for one in said}) > 1:  # nobody knows which
+        return ""
     thing = find_thing(earlier, language)
     return told or next(iter(said), "") or (thing if len(thing.split()) <= MAX_THING_WORDS else "")
 
@@ -168,6 +193,15 @@ def _stems(text: str, language: str) -> set[str]:
 
 def _written(name: str, question: str) -> str:
     """A name as a question writes it, with its article; "" if it does not hold the name."""
-    articles = "|".join(sorted(word_set("facts", "articles")))
-    found = re.search(rf"(?<!\w)(?:(?:{articles}) )?{re.escape(name)}(?!\w)", question, re.IGNORECASE)
+    found = re.search(rf"(?<!\w)(?:{_articles()} )?{re.escape(name)}(?!\w)", question, re.IGNORECASE)
     return found[0] if found else ""
+
+
+def _bare(thing: str) -> str:
+    """A name without its article, in lower case."""
+    return re.sub(rf"^{_articles()} ", "", thing.lower())
+
+
+@cache
+def _articles() -> str:
+    return rf"(?:{'|'.join(sorted(word_set('facts', 'articles')))})"

@@ -92,7 +92,8 @@ def analyse(
         says = word_set("time", "verbs", "says")
         terms, topic = (tuple(term for term in of if term not in says) for of in (terms, topic))
     is_past = tense(fold(stripped)) == "past" and not generic_verbs().isdisjoint(words(stripped))
-    if when and (overview or generic_verbs().issuperset(topic)):  # "What happened on 5 March?" has no topic
+    asking = generic_verbs() | word_set("lists", "calendar", language=language)
+    if when and (overview or asking.issuperset(topic)):  # "What happened on 5 March?" has no topic
         topic = ()
     asks_all = not writer and not _asks_one(stripped, language) and (is_past or not topic)
     if asks_all and not topic and when and when.kind == "as_of" and when.since:  # not how things stood then

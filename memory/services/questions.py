@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
+import numpy as np
+
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer
 from memory.answering.followups import MAX_EARLIER_QUESTIONS, UNKNOWN, EarlierAnswer, resolve_followup
 from memory.answering.options import ALLOWANCES, AskOptions, ModelChoice
@@ -25,8 +27,9 @@ from memory.retrieval.traversers import Strategy
 from memory.retrieval.visits import path_to
 from memory.services.state import State
 from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
-from memory.store import conversations, facts, queries, relations, traces
+from memory.store import conversations, facts, graph, queries, relations, traces
 from memory.store.store import read_by
+from memory.text.mentions import norm
 from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
 from memory.trace import OPINIONS, Hop, Plan, Used, Why, WhyNot
@@ -58,7 +61,8 @@ class Questions:
         question = self._state.mask(question)
         asked, last = self._before(conversation)
         before = (*asked, *options.before)
-        searched = resolve_followup(question, before, UNKNOWN if options.before else last, options.now)
+        last = UNKNOWN if options.before else last
+        searched = resolve_followup(question, before, last, options.now) if before else question
         options = replace(options, before=before, question="" if searched == question else replace_surrogates(question))
         state = self._analyse(searched, options.now, options.as_of, within)
         self._strategy(options.strategy)
@@ -322,7 +326,13 @@ class Questions:
         if traced is None or traced.answer is None:
             return asked, UNKNOWN
         named = tuple(one.label for one in traced.trace.visits if one.stage == "seed")
-        return asked, EarlierAnswer(named, traced.answer.citations)
+        return asked, EarlierAnswer(named, traced.answer.citations, self._is_title)
+
+    def _is_title(self, name: str) -> bool:
+        """Whether notes are called by a name."""
+        of = self._state.serving.snapshot.graph
+        nodes = self._store.read(graph.all_by_norm, norm(name))
+        return any(len(of.titles.find(np.array([of.column_of[id]]))[1]) for id in nodes if id in of.column_of)
 
     def keep(self, trace: Trace, said: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:
         """Keeps the trace of a question and reinforces its edges; its id. None if something that it shows has been

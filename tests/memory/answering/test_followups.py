@@ -14,7 +14,7 @@ from memory.nouns import Answer
 from plugins.embedders.static import StaticEmbedder
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
-STUDIO = EarlierAnswer(named=("Studio",))
+STUDIO = EarlierAnswer(named=("Studio",), is_title=lambda name: name in ("studio", "boat"))
 NOTES = {
     "Studio": "# Studio\n\nThe studio is in Mill Lane 4.\n\nIt costs 420 euros a month.\n\n- telephone: 0151 4432",
     "Boat": "# Boat\n\nThe boat lies at Kalmar Dock.\n\nIt costs 90 euros a month.\n\n- telephone: 0162 8811",
@@ -54,7 +54,10 @@ def test_what_refers_to_something_is_searched_with_it(question: str, expected: s
         ("What did I do yesterday?", "and the day before?", "What did I do the day before yesterday?"),
         ("What happened last week?", "and the week before?", "What happened the week before last week?"),
         ("Wo wohnt Ana?", "und wo arbeitet sie?", "wo arbeitet sie (Ana)"),
-        ("Wo wohnt Ana?", "und in Porto?", "Wo wohnt Porto?"),
+        ("What did Ana say about Bob?", "and about Carl?", "What did Ana say about Carl?"),
+        ("How is the weather in Porto?", "and in Lisbon?", "How is the weather in Lisbon?"),
+        ("What do I have to do tomorrow?", "and on Friday?", "What do I have to do on Friday?"),
+        ("What is on Friday?", "and Saturday?", "What is on Saturday?"),
         ("Was ist im März passiert?", "und im Mai?", "Was ist im Mai passiert?"),
         ("¿Dónde vive Ana?", "¿y su teléfono?", "su teléfono (Ana)?"),
         ("Où habite Ana ?", "et son téléphone ?", "son téléphone (Ana)?"),
@@ -70,6 +73,8 @@ def test_another_name_or_time_takes_the_place_of_the_first(before: str, question
         ("Where is the studio?", "and what does it cost?", "what does the studio cost?"),
         ("Where is the studio?", "and the phone?", "the phone (the studio)?"),
         ("Is the studio heated?", "how much is it?", "how much is the studio?"),
+        ("What does the studio cost?", "and the boat?", "What does the boat cost?"),
+        ("What does the studio cost?", "and what about Bob?", "What does Bob cost?"),
         ("Wo ist das Studio?", "und was kostet es?", "was kostet es (Studio)"),
     ],
 )
@@ -155,6 +160,7 @@ def talk(memory: Memory, *questions: str) -> list[Answer]:
         (("What is Ana Ferro's phone?", "What is Bob Tanner's phone?"), "0170 77799"),
         (("What is Ana Ferro's phone?", "and Bob Tanner's?"), "0170 77799"),
         (("What is Ana Ferro's phone?", "and Bob Tanner's?", "and his birthday?"), "3 June 1979"),
+        (("What does the studio cost?", "and the boat?"), "90 euros"),
         (("What happened in May?", "and in June?"), "Sold the old cart"),
     ],
 )
