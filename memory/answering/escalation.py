@@ -95,8 +95,7 @@ class Escalation(Answering):
         )
 
     def _escalate(self) -> Generator[Event, None, Answer]:
-        is_overview = self.found.question.type.of in ("all", "new")  # of which nothing is left out
-        if self.found.replay.evidence and not self.parts and not is_overview:
+        if self.found.replay.evidence and not self.parts and self.found.question.type.of not in ("all", "new"):
             answer = yield from self._answer_from_replay()
             if answer is not None:
                 return answer
@@ -167,7 +166,7 @@ class Escalation(Answering):
         reserved = Allowance(1, self.settings.context_tokens + self._tokens_beside, 0)
         llm = _may_see_question(self.choose, [hit.episode for hit in self.found.recall.hits])
         if llm is not None:
-            question, cancelled = self.found.question.text, self.options.cancelled
+            question, cancelled = self._heard, self.options.cancelled
             outline, step = consult(Metered(llm, self.meter, reserved), question, self.options.today, cancelled)
             if outline:
                 self.found = self.again(outline)
@@ -230,7 +229,7 @@ class Escalation(Answering):
         looked = explore_guided(
             Metered(llm, self.meter, reserved),
             explorer,
-            self.found.question.text,
+            self._heard,
             missing=missing,
             calls=MAX_GUIDED_CALLS,
             now=self.options.today,
@@ -255,7 +254,7 @@ class Escalation(Answering):
             looked = Agent(
                 Metered(llm, self.meter, reserved),
                 toolbox,
-                self.found.question.text,
+                self._heard,
                 turns=AGENT_ALLOWANCE.calls,
                 missing=missing,
                 now=self.options.today,
@@ -287,6 +286,12 @@ class Escalation(Answering):
                 why = f"{llm.name} saw the very same {when} and found no answer in it, so it was not asked again."
                 return GroundedText(no_answer=True, missing=one.missing, failed=why)
         return None
+
+    @property
+    def _heard(self) -> str:
+        """The question as a model may read it, without a name that only an answer told, which may have to stay here."""
+        asked = self.options.question
+        return " ".join((*self.options.before[-1:], asked)) if asked else self.found.question.text
 
     @property
     def _tokens_beside(self) -> int:

@@ -59,11 +59,14 @@ class Questions:
     ) -> Iterator[AskEvent]:
         """Answers a question; a bad one fails here, not when the first event is fetched."""
         question = self._state.mask(question)
-        asked, last = self._before(conversation)
-        before = (*asked, *options.before)
-        last = UNKNOWN if options.before else last
+        asked, searched_before, last = self._before(conversation)
+        before, last = (*searched_before, *options.before), UNKNOWN if options.before else last
         searched = resolve_followup(question, before, last, options.now) if before else question
-        options = replace(options, before=before, question="" if searched == question else replace_surrogates(question))
+        options = replace(
+            options,
+            before=(*asked, *options.before),
+            question="" if searched == question else replace_surrogates(question),
+        )
         state = self._analyse(searched, options.now, options.as_of, within)
         self._strategy(options.strategy)
         return self._answer(state, self._models(models), options)
@@ -314,19 +317,21 @@ class Questions:
         wanted = self._state.sentence_embedder
         return found.embedder if wanted is found.embedder.embedder else CachedEmbedder(wanted)
 
-    def _before(self, conversation: int | None) -> tuple[tuple[str, ...], EarlierAnswer]:
-        """What was asked in a chat before, as it was searched for, the newest last; and what its last answer told."""
+    def _before(self, conversation: int | None) -> tuple[tuple[str, ...], tuple[str, ...], EarlierAnswer]:
+        """What was asked in a chat before, the newest last, and as it was searched for; and what is known of the last
+        answer."""
         if conversation is None:
-            return (), UNKNOWN
+            return (), (), UNKNOWN
         with self._store.reading() as conn:
             turns = conversations.list_turns(conn, conversation, MAX_EARLIER_QUESTIONS)
             known = [(text, traces.get(conn, trace) if trace is not None else None) for text, trace in turns]
-        asked = tuple((traced and traced.plan.searched) or text for text, traced in known)
+        asked = tuple(text for text, _ in known)
+        searched = tuple((traced and traced.plan.searched) or text for text, traced in known)
         _, traced = known[-1] if known else ("", None)
         if traced is None or traced.answer is None:
-            return asked, UNKNOWN
+            return asked, searched, UNKNOWN
         named = tuple(one.label for one in traced.trace.visits if one.stage == "seed")
-        return asked, EarlierAnswer(named, traced.answer.citations, self._is_title)
+        return asked, searched, EarlierAnswer(named, traced.answer.citations, self._is_title)
 
     def _is_title(self, name: str) -> bool:
         """Whether notes are called by a name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from memory import Memory
 from memory.answering.followups import EarlierAnswer, resolve_followup
 from memory.nouns import Answer
 from plugins.embedders.static import StaticEmbedder
+from tests.fakes.answering import prompt
+from tests.memory.answering.conftest import Desk
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
 STUDIO = EarlierAnswer(named=("Studio",), is_title=lambda name: name in ("studio", "boat"))
@@ -169,3 +172,21 @@ def test_the_subject_of_the_answer_before_counts_as_named(
 ) -> None:
     *_, answer = talk(notes, *questions)
     assert expected in answer.lines[0].text, answer.text
+
+
+@pytest.mark.parametrize("strategy", ["", "sketches"])
+def test_a_name_that_only_an_answer_told_is_not_sent_away(desk: Desk, strategy: str) -> None:
+    desk.note("studio", "Odalys Ferro shares the studio with me.", policy="local")
+    desk.note("lists", "The phone list of the studio is in the drawer.")
+    chat = desk.memory.conversations.create("talk")
+    for n, question in enumerate(("Who shares the studio with me?", "What is her phone?", "and where is her list?")):
+        model = desk.away if n else None
+        asked = partial(desk.memory.ask, question, conversation=chat, strategy=strategy)
+        *_, answer = asked(llm=lambda local_only, model=model: None if local_only else model)
+        desk.memory.conversations.add_question(chat, question)
+        assert isinstance(answer, Answer)
+        desk.memory.conversations.add_answer(chat, answer)
+    with desk.memory.store.reading() as conn:
+        (searched,) = conn.execute("SELECT plan ->> 'searched' FROM trace ORDER BY id LIMIT 1 OFFSET 1").fetchone()
+    assert searched == "What is Odalys Ferro's phone?"
+    assert desk.anthropic.messages and not any("Odalys" in prompt(body) for body in desk.anthropic.messages)
