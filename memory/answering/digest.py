@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 import numpy as np
 
@@ -35,7 +36,8 @@ from memory.time.timex import fold
 MAX_LINES, LEAST_LINES = 10, 2  # of a digest; of one that is asked of something by its name
 MAX_PASSAGES = 300  # of a time that are looked at, evenly spread
 EARLIEST = date(1, 1, 3)  # a day that is one in every zone
-MAX_NAMING = 60  # with what is named
+MAX_NAMING, MAX_COUNTED = 60, 20_000  # with what is named that are looked at, and found at all
+DAY_MS = 86_400_000
 FIRST_WEIGHT = 0.5  # of the line that a note begins with
 FIELD_WEIGHT, ASKS_WEIGHT, TASK_WEIGHT, MACHINE_WEIGHT = -0.5, -1.0, -1.0, -2.0  # of what tells little of a day
 _FIELD = re.compile(r"[^:.]{1,24}: ")
@@ -72,6 +74,11 @@ class _Item:
     def order(self) -> tuple[date, bool, int]:
         return self.day, not self.is_event, self.lines[0].episode.id
 
+    def show(self, most: int) -> list[AnswerCandidate]:
+        """So many of its lines, in their order, as they are shown."""
+        chosen = sorted(self.lines[:most], key=lambda one: (one.episode.seq, one.start))
+        return chosen if self.is_event else [replace(one, shown=_show(one, self.day), earlier=False) for one in chosen]
+
 
 def write_digest(state: AnswerState) -> Digest:
     """The digest that a question asks for; an empty one if it asks for none, or there is nothing to tell."""
@@ -86,7 +93,8 @@ def write_digest(state: AnswerState) -> Digest:
     first, end = _span(state, is_over)
     if first >= question.today and not is_over:  # what is planned for a day is a list
         return NO_DIGEST
-    items = _tell_notes(state, topic, first, end)
+    read, unread = _choose_passages(state, topic, first, end)
+    items = _tell_notes(state, topic, read, first, end)
     if changes:
         newest = max(one.newness for one in changes)
         items = [one for one in items if one.lines[0].newness > newest]
@@ -98,8 +106,8 @@ def write_digest(state: AnswerState) -> Digest:
     room = max(0, MAX_LINES - len(changes))
     chosen = _spread(items, room, is_newest=question.type.of == "new")
     each = room // max(1, len(chosen))  # where there are few notes more is told of each
-    lines = [line for one in chosen for line in sorted(one.lines[:each], key=lambda one: (one.episode.seq, one.start))]
-    return Digest([*changes, *precede_with_notes(state, lines)][:MAX_LINES], len(items) - len(chosen))
+    lines = [line for one in chosen for line in one.show(each)]
+    return Digest([*changes, *precede_with_notes(state, lines)][:MAX_LINES], len(items) - len(chosen) + unread)
 
 
 def _topic(state: AnswerState) -> frozenset[str]:
@@ -128,10 +136,36 @@ def _span(state: AnswerState, is_over: bool) -> tuple[date, date]:
 # Notes -----------------------------------------------------------------------------------------
 
 
-def _tell_notes(state: AnswerState, topic: frozenset[str], first: date, end: date) -> list[_Item]:
+def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end: date) -> tuple[list[int], int]:
+    """The passages (ids) that are read for a digest: of very many the newest of what is new, else some that are evenly
+    spread; and how many notes have none among these."""
+    question, graph = state.question, state.found.graph
+    within = Scope(since=_midnight(max(first, EARLIEST)), until=_midnight(end))
+    ids = episodes.find_in_scope(state.conn, within)
+    if topic:
+        terms = [term for term in question.topic if stem(term, question.language) in topic]
+        named, _ = text.search(state.conn, terms, MAX_COUNTED)
+        ids = sorted({*ids} & {*named.tolist()})
+    most = MAX_NAMING if topic else MAX_PASSAGES
+    seen = [id for id in ids if state.found.sees(id)]
+    if len(seen) <= most:
+        return seen, 0
+    rows = np.array([graph.row_of[id] for id in seen])
+    rows = rows[np.argsort(graph.event_from[rows], kind="stable")]
+    places = np.arange(len(rows) - most, len(rows))
+    if question.type.of != "new":
+        places = np.linspace(0, len(rows) - 1, most).astype(int)
+    notes = [{*zip(graph.source_ids[of], graph.event_from[of] // DAY_MS, strict=True)} for of in (rows, rows[places])]
+    is_sure = len(topic) <= 1  # of several names a passage may hold only one
+    return graph.episode_ids[rows[places]].tolist(), len(notes[0] - notes[1]) if is_sure else 0
+
+
+def _tell_notes(state: AnswerState, topic: frozenset[str], ids: Sequence[int], first: date, end: date) -> list[_Item]:
     """The lines of each note on each of its days."""
     by_note: dict[tuple[int, date], list[AnswerCandidate]] = defaultdict(list)
-    for one in _read(state, topic, first, end):
+    unlike = {one.id: one for one in {one.content: one for one in episodes.by_ids(state.conn, ids)}.values()}
+    lines = state.read(unlike.values()) if topic else read_candidates(state.conn, state.found, unlike)
+    for one in lines:
         day = _day_of(one)
         if day is None or not first <= day < end or one.place.kind not in ("text", "row", "task"):
             continue
@@ -145,29 +179,12 @@ def _tell_notes(state: AnswerState, topic: frozenset[str], first: date, end: dat
         begins = min((one.episode.seq, one.start) for one in lines)
         telling = {one.thesis_id: _tell(state, one, (one.episode.seq, one.start) == begins) for one in lines}
         lines.sort(key=lambda one: (-telling[one.thesis_id] - (one.score if topic else 0), one.thesis_id))
-        unlike: list[AnswerCandidate] = []
+        apart: list[AnswerCandidate] = []
         for one in lines:
-            if not any(one.overlaps(other) for other in unlike):
-                unlike.append(one)
-        shown = [replace(one, shown=_show(one, day), earlier=False) for one in unlike]
-        items.append(_Item(day, shown, telling[lines[0].thesis_id]))
+            if not any(one.overlaps(other) for other in apart):
+                apart.append(one)
+        items.append(_Item(day, apart, telling[lines[0].thesis_id]))
     return items
-
-
-def _read(state: AnswerState, topic: frozenset[str], first: date, end: date) -> list[AnswerCandidate]:
-    """The lines of the passages that may belong to it."""
-    found = state.found
-    if topic:
-        ids, _ = text.search(state.conn, state.question.topic, MAX_NAMING)
-        named = {one.id: one for one in episodes.by_ids(state.conn, [id for id in ids.tolist() if found.sees(id)])}
-        return state.read((named | {hit.episode.id: hit.episode for hit in found.recall.hits}).values())
-    within = Scope(since=_midnight(max(first, EARLIEST)), until=_midnight(end))
-    seen = [id for id in episodes.find_in_scope(state.conn, within) if found.sees(id)]
-    if len(seen) > MAX_PASSAGES:
-        seen.sort(key=lambda id: (found.graph.event_from[found.graph.row_of[id]], id))
-        seen = [seen[place] for place in np.linspace(0, len(seen) - 1, MAX_PASSAGES).astype(int)]
-    unlike = {one.content: one for one in episodes.by_ids(state.conn, seen)}
-    return read_candidates(state.conn, found, {one.id: one for one in unlike.values()})
 
 
 def _midnight(day: date) -> datetime:
@@ -215,8 +232,12 @@ def _show(line: AnswerCandidate, day: date) -> str:
 
 def _task_at(line: AnswerCandidate) -> Entry | None:
     """The task that a line is of."""
-    tasks = (one for one in read_entries(line.episode.text) if one.kind == "task")
-    return next((one for one in tasks if one.start <= line.start < one.end), None)
+    return next((one for one in _list_tasks(line.episode.text) if one.start <= line.start < one.end), None)
+
+
+@lru_cache(maxsize=2 * MAX_PASSAGES)
+def _list_tasks(text: str) -> tuple[Entry, ...]:
+    return tuple(one for one in read_entries(text) if one.kind == "task")
 
 
 # Events ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
+from memory.answering import digest
 from memory.nouns import Answer, Document, Turn
 from plugins.embedders.static import StaticEmbedder
 from plugins.readers import documents
@@ -179,6 +180,24 @@ def test_there_are_ten_lines_at_most_and_the_rest_is_counted(fresh: Memory) -> N
     assert days[0] <= "2026-03-03" and days[-1] >= "2026-03-23", "all of the time is told of"
 
 
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [("Summarise March", "2026-03-01", "2026-03-24"), ("What is new about the Tern?", "2026-03-15", "2026-03-24")],
+)
+def test_of_very_many_notes_some_are_read_and_all_are_counted(
+    fresh: Memory, monkeypatch: pytest.MonkeyPatch, question: str, first: str, last: str
+) -> None:
+    monkeypatch.setattr(digest, "MAX_PASSAGES", 12)
+    monkeypatch.setattr(digest, "MAX_NAMING", 12)
+    for day in range(24):
+        at = noon("2026-03-01") + timedelta(days=day)
+        fresh.remember(f"Sanded the Tern for the {day}th time.", title="Tern", source=f"/{day}.md", at=at)
+    answer = ask(fresh, question)
+    assert answer.text.splitlines()[-1] == "and 14 more notes"
+    days = [line.text[:10] for line in answer.lines[:10]]
+    assert days[0] >= first and days[-1] == last and days == sorted(days)
+
+
 def test_a_note_is_told_once_however_often_it_was_copied(fresh: Memory) -> None:
     for folder in ("a", "b"):
         fresh.remember(
@@ -212,5 +231,15 @@ def test_a_model_writes_the_digest_from_its_lines(desk: Desk, add_days: Callable
     )
     heard = desk.ask("Summarise May 2024", now=NOW)
     assert heard.answer.model and "two elms" in heard.answer.text
+    assert heard.answer.note == ""
     told = prompt(desk.ollama.chats[-1])
     assert "Sum up all of the evidence" in told and "Sold the old cart to Bruno." in told
+
+
+def test_a_model_sees_ten_lines_and_the_rest_is_counted(desk: Desk) -> None:
+    for day in range(1, 13):
+        desk.note(f"day {day}", f"Planted elm number {day} by the gate.", day)
+    desk.ollama.enqueue(Says("You planted elm number 1 by the gate [1]."))
+    heard = desk.ask("Summarise May 2024", now=NOW)
+    assert heard.answer.note == "And 2 more notes."
+    assert prompt(desk.ollama.chats[-1]).count("by the gate.") == 10
