@@ -63,7 +63,7 @@ NO_DIGEST = Digest()
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """What is told of a note on a day, or of an event: its lines, the most telling first, and how much that tells."""
+    """The lines of a note on a day, or of an event, the most telling first, and how much that one says."""
 
     day: date
     lines: Sequence[AnswerCandidate]
@@ -105,7 +105,7 @@ def write_digest(state: AnswerState) -> Digest:
     items.sort(key=lambda one: one.order)
     room = max(0, MAX_LINES - len(changes))
     chosen = _spread(items, room, is_newest=question.type.of == "new")
-    each = room // max(1, len(chosen))  # where there are few notes more is told of each
+    each = room // max(1, len(chosen))  # where there are few notes each has more lines
     lines = [line for one in chosen for line in one.show(each)]
     return Digest([*changes, *precede_with_notes(state, lines)][:MAX_LINES], len(items) - len(chosen) + unread)
 
@@ -198,7 +198,7 @@ def _day_of(line: AnswerCandidate) -> date | None:
 
 
 def _tell(state: AnswerState, line: AnswerCandidate, is_first: bool) -> float:
-    """How much a line tells by itself: names, days and numbers, its length, and that its note begins with it; little if
+    """How much a line says by itself: names, days and numbers, its length, and that its note begins with it; little if
     it is a field, a question, something to do, or of an assistant."""
     values, words = state.features.new_values(line.shown), set(state.features.stem_words(line.shown))
     task = _task_at(line)

@@ -1,6 +1,6 @@
 """What notes say of events: a calendar may not know that a dinner is cancelled, and a note that was written later does.
 
-Of an event that a calendar has, the newest line of a note that names it stands before its entry.
+Of an event in a calendar, the newest line of a note that names it is shown before its entry.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Questions that go on from the one before: what is searched for is a question that stands for itself.
+"""Questions that go on from the one before: what is searched for is a complete question.
 
-    "Where is the studio?"   "and what does it cost?"  ->  "what does the studio cost?"    what stands for the subject
+    "Where is the studio?"   "and what does it cost?"  ->  "what does the studio cost?"    the subject for its pronoun
     "Who is Ana?"            "and the phone?"          ->  "the phone (Ana)?"              what belongs to it
     "What is Ana's phone?"   "and Bob's?"              ->  "What is Bob's phone?"          another name
     "What happened in May?"  "and in June?"            ->  "What happened in June?"        another time
@@ -51,7 +51,7 @@ UNKNOWN = EarlierAnswer()
 def resolve_followup(
     question: str, before: Sequence[str], last: EarlierAnswer = UNKNOWN, now: datetime | None = None
 ) -> str:
-    """The text to search for: the question, or one that stands for itself if it needs the newest one `before` it that
+    """The text to search for: the question, or a complete one if it needs the newest one `before` it that
     names something. `last` is what is known of the very last one."""
     text = question.strip().lstrip("¿¡ ")
     if not before or len(text.split()) > MAX_FOLLOWUP_WORDS:
@@ -91,7 +91,7 @@ def _refers(text: str, language: str) -> bool:
 
 @cache
 def _pattern(key: str, language: str) -> re.Pattern[str]:
-    """What stands for something that was named before, or how a question goes on, in a language and by itself."""
+    """The words that refer to what was named before, or with which a question goes on, in a language."""
     return re.compile(alternatives("followup", key, language=language) or "(?!)", re.IGNORECASE)
 
 
@@ -111,7 +111,7 @@ def _is_bare(rest: str, language: str) -> bool:
 def _change(
     earlier: str, rest: str, names: Sequence[str], known: EarlierAnswer, language: str, now: datetime | None
 ) -> str | None:
-    """The earlier question with another name or time; what stands for itself as it is. None if it is neither."""
+    """The earlier question with another name or time, or what is a complete question. None if it is neither."""
     of_named = [one for name in known.named if (one := _written(name, earlier))]
     if not names:
         thing = rest.rstrip(" ?")
@@ -164,25 +164,25 @@ def _find_subject(earlier: str, known: EarlierAnswer, is_thing: bool, language: 
     names = find_names(earlier, language)
     who = alternatives("followup", "who", language=language)
     asks_who = bool(who) and re.search(rf"(?<!\w)(?:{who})(?!\w)", earlier, re.IGNORECASE) is not None
-    told = _find_told(earlier, known.citations, language) if asks_who and not is_thing else ""
+    answered = _find_answered(earlier, known.citations, language) if asks_who and not is_thing else ""
     of_things = [one for name in known.named if (one := _written(name, earlier))]
     said = [*of_things, *names] if is_thing else [*names, *of_things]
     if is_thing and len({one.casefold() for one in said}) > 1:  # nobody knows which
         return ""
     thing = find_thing(earlier, language)
-    return told or next(iter(said), "") or (thing if len(thing.split()) <= MAX_THING_WORDS else "")
+    return answered or next(iter(said), "") or (thing if len(thing.split()) <= MAX_THING_WORDS else "")
 
 
-def _find_told(earlier: str, citations: Sequence[Citation], language: str) -> str:
-    """The first name that a line of an answer tells and its question does not hold: of the lines that hold half of what
-    is asked, the one that says least beside it."""
+def _find_answered(earlier: str, citations: Sequence[Citation], language: str) -> str:
+    """The first name that a line of an answer has and its question has not: of the lines that have half of what
+    is asked, the one that says least else."""
     asked = {stem(word, language) for word in content_words(earlier, language)}
     found: list[tuple[float, str]] = []
     for line in [one for one in citations if not one.folded and not one.earlier][:MAX_LINES]:
         said = [stem(word, language) for word in content_words(line.quote, language)]
-        told = (name for name in find_names(line.quote, language) if asked.isdisjoint(_stems(name, language)))
+        new = (name for name in find_names(line.quote, language) if asked.isdisjoint(_stems(name, language)))
         held = asked & {*said, *_stems(line.title, language)}
-        if (name := next(told, "")) and len(held) >= len(asked) / 2:
+        if (name := next(new, "")) and len(held) >= len(asked) / 2:
             found.append((len(asked.intersection(said)) / len(said), name))
     return max(found, key=lambda one: one[0], default=(0.0, ""))[1]
 
