@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from memory.answering.briefing import ENOUGH_VALUES, ENOUGH_WORDS, LEAST_WORDS, LENGTH_WEIGHT, VALUES_WEIGHT
+from memory.answering.briefing import LEAST_WORDS, VALUES_WEIGHT, weigh_words
 from memory.answering.candidates import AnswerCandidate, Line, read_candidates, show_day
 from memory.answering.changes import list_changes
 from memory.answering.entries import Entry, read_entries
@@ -200,12 +200,10 @@ def _day_of(line: AnswerCandidate) -> date | None:
 def _tell(state: AnswerState, line: AnswerCandidate, is_first: bool) -> float:
     """How much a line says by itself: names, days and numbers, its length, and that its note begins with it; little if
     it is a field, a question, something to do, or of an assistant."""
-    values, words = state.features.new_values(line.shown), set(state.features.stem_words(line.shown))
     task = _task_at(line)
     is_machine = line.episode.source.by_agent or line.place.speaker.casefold() in MACHINE_SPEAKERS
     return (
-        VALUES_WEIGHT * min(len(values), ENOUGH_VALUES) / ENOUGH_VALUES
-        + LENGTH_WEIGHT * min(len(words), ENOUGH_WORDS) / ENOUGH_WORDS
+        weigh_words(state.features.new_values(line.shown), {*state.features.stem_words(line.shown)})
         + FIRST_WEIGHT * is_first
         + FIELD_WEIGHT * (not line.place.speaker and _FIELD.match(line.shown) is not None)
         + TASK_WEIGHT * (task is not None and task.state == "open")

@@ -45,6 +45,7 @@ MAX_TASKS_LOOKED_UP = 200
 MAX_COMPOUND_PASSAGES = 30  # with a part of a compound
 LEAST_COMPOUND_CHARS = 5  # of each part of one
 LONGEST_TIME = timedelta(days=366)  # that entries are listed of
+NEXT_WEEKS = timedelta(days=28)  # of a calendar that is asked of without a time
 MAX_CONTINUED = 10  # passages that a list goes on in
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
 _TASK_TAG = re.compile(r"\s*#task(?![\w/-])")
@@ -343,17 +344,21 @@ def _passages_with(state: AnswerState, wanted: str) -> list[Episode]:
 def _dated(
     state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = KINDS, is_once: bool = False
 ) -> list[AnswerCandidate]:
-    """The entries of some kinds that name a day of the time that is asked of, in order; `is_once`: each event on the
-    first of its days that is not over."""
-    when = state.question.when
-    if when is None or when.until is None or (when.since and when.until - when.since > LONGEST_TIME):
+    """The entries of some kinds that name a day of the time that is asked of, in order, of the calendar those of the
+    next weeks; `is_once`: each event on the first of its days that is not over."""
+    question, when = state.question, state.question.when
+    calendar = word_set("lists", "calendar", language=question.language)
+    is_calendar = not calendar.isdisjoint(words_of(question.text))
+    if when is None and is_calendar and not topic:
+        first, end = question.today, question.today + NEXT_WEEKS
+    elif when is None or when.until is None or (when.since and when.until - when.since > LONGEST_TIME):
         return []
-    since = when.since or state.question.asked_on
-    calendar = word_set("lists", "calendar", language=state.question.language)
-    kinds = EVENTS if not calendar.isdisjoint(words_of(state.question.text)) else TASKS if _asks_due(state) else kinds
-    found = find_dated(state, topic, kinds, since.date(), when.until.date())
+    else:
+        first, end = (when.since or question.asked_on).date(), when.until.date()
+    kinds = EVENTS if is_calendar else TASKS if _asks_due(state) else kinds
+    found = find_dated(state, topic, kinds, first, end)
     if is_once:
-        ahead = [one for one in found if one[0] >= state.question.today or one[2].entry.kind == "task"]
+        ahead = [one for one in found if one[0] >= question.today or one[2].entry.kind == "task"]
         found = [*{id(one): (day, at, one) for day, at, one in reversed(ahead)}.values()][::-1]
     return precede_with_notes(state, show_entries(state, [(one, show_entry(one, day, at)) for day, at, one in found]))
 

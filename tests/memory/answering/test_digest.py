@@ -145,6 +145,8 @@ def test_what_is_named_or_new_is_told_by_day(notes: Memory, question: str, expec
         ("What is in my calendar tomorrow?", [DENTIST]),
         ("What is in my calendar this week?", [DENTIST, CANCELLED, DINNER]),
         ("Was steht morgen im Kalender?", [DENTIST]),
+        ("What is in my calendar?", [DENTIST, CANCELLED, DINNER]),
+        ("Was steht in meinem Kalender?", [DENTIST, CANCELLED, DINNER]),
     ],
 )
 def test_days_ahead_have_tasks_and_the_calendar_events_alone(notes: Memory, question: str, expected: list[str]) -> None:
