@@ -189,14 +189,16 @@ def _by_score(
     newness = {at: (n + 1) / len(newest) for n, at in enumerate(newest)}
 
     def score(one: AnswerCandidate) -> float:
-        return (
-            NAMED_WEIGHT * (name <= one.words)
-            + NEWNESS_WEIGHT * newness[one.newness]
-            + VALUES_WEIGHT * min(len(one.values), ENOUGH_VALUES) / ENOUGH_VALUES
-            + LENGTH_WEIGHT * min(len(one.words), ENOUGH_WORDS) / ENOUGH_WORDS
-        )
+        about = NAMED_WEIGHT * (name <= one.words) + NEWNESS_WEIGHT * newness[one.newness]
+        return about + weigh_words(one.values, one.words)
 
     return sorted(candidates, key=lambda one: (-score(one), one.thesis_id))
+
+
+def weigh_words(values: Collection[str], words: Collection[str]) -> float:
+    """How much a line says with these values and stems."""
+    value = VALUES_WEIGHT * min(len(values), ENOUGH_VALUES) / ENOUGH_VALUES
+    return value + LENGTH_WEIGHT * min(len(words), ENOUGH_WORDS) / ENOUGH_WORDS
 
 
 def _in_turn(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

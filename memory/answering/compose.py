@@ -331,6 +331,8 @@ def finalise(
     """The answer that a model's text comes to: itself as far as it is proved, the extractive answer, or a refusal."""
     note = _left_out(context.left_out, model)
     if said.text and not said.broken:
+        counted = [text for text, cited in lines.lines[-1:] if lines.is_digest and not cited]  # what has no line
+        note = " ".join(filter(None, [note, *(f"{text[:1].upper()}{text[1:]}." for text in counted)]))
         note = " ".join(filter(None, [said.failed, note]))
         return Answer(said.text, tuple(said.citations), confidence=lines.answer.confidence, model=model, note=note)
     if said.text and lines.answer.no_answer:

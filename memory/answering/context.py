@@ -117,9 +117,10 @@ def fit_context(
     pieces: Sequence[EvidencePiece], tokens: int, left_out: int = 0, chains: Iterable[EvidenceChain] = ()
 ) -> PromptContext:
     """As much of it as has room in so many tokens, nothing twice: facts, then passages, then lines of other passages.
-    What comes first in its kind goes in first, facts and lines take no more than their share, and one piece at least
-    is in it. Of the `chains` those whose steps are all told by a piece, and not all by one passage."""
-    room = {"fact": FACT_TOKEN_SHARE * tokens, "passage": float(tokens), "line": LINE_TOKEN_SHARE * tokens}
+    What comes first in its kind goes in first, facts and lines beside others take no more than their share, and one
+    piece at least is in it. Of the `chains` those whose steps are all told by a piece, and not all by one passage."""
+    share = LINE_TOKEN_SHARE if any(piece.kind != "line" for piece in pieces) else 1.0
+    room = {"fact": FACT_TOKEN_SHARE * tokens, "passage": float(tokens), "line": share * tokens}
     left = float(tokens)
     chosen: list[EvidencePiece] = []
     for piece in sorted(pieces, key=lambda one: [*room].index(one.kind)):
@@ -185,11 +186,15 @@ def gather_evidence(
     embedder: Embedder,
     chosen: Collection[int] = (),
     chains: Iterable[ShownChain] | None = (),
+    only_lines: bool = False,
 ) -> tuple[tuple[EvidencePiece, ...], tuple[EvidenceChain, ...], Step]:
     """All that may be shown to a model, the chains that join it, and the step that chose its facts. `lines` are those
     of the answer, in their order, `chains` those among them, None if none are wanted, nor of facts. Of the passages the
     `chosen` ones (episode ids) come first, then those that retrieval and lines rank best together (reciprocal rank
-    fusion). `embedder` compares facts with the question; `conn` must see what the retrieval saw."""
+    fusion). `embedder` compares facts with the question; `conn` must see what the retrieval saw. With `only_lines` the
+    lines are all that is shown."""
+    if only_lines:
+        return tuple(map(_line, lines)), (), step(FilterNote(), 0.0)
     hits = [hit.episode for hit in found.recall.hits]
     start = perf_counter()
     told, of_facts, note = _facts(conn, found, hits, embedder, MAX_CHAIN_FACTS if chains is not None else 0)

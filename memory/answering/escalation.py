@@ -43,7 +43,7 @@ from memory.exploring.tools import Toolbox
 from memory.llm import Allowance, LlmRequest, about_tokens
 from memory.nouns import Answer, Episode, Preview
 from memory.protocols import LLM, ChooseLLM
-from memory.retrieval.question_type import format_hint
+from memory.retrieval.question_type import DIGEST_HINT, format_hint
 from memory.retrieval.state import RetrievalResult
 from memory.stages import AgentNote, GuidedNote, RouteNote, Tier, notes, step
 from memory.store import jobs, traces
@@ -67,7 +67,8 @@ NOT_OF_THIS = "What helped with such a question before does not speak of what th
 class Escalation(Answering):
     """One question on its way from tier to tier, with as little as suffices. `choose` gives the model that writes,
     `drive` one that may drive tools; `again` retrieves once more where a model's outline may help. `chosen` are the
-    episodes that a model chose, `expanded` the edges that it followed."""
+    episodes that a model chose, `expanded` the edges that it followed. Of a digest (`is_digest`) a model sees the lines
+    alone."""
 
     choose: ChooseLLM
     drive: ChooseLLM | None
@@ -77,6 +78,7 @@ class Escalation(Answering):
     chosen: dict[int, None] = field(default_factory=dict)
     expanded: dict[int, None] = field(default_factory=dict)
     has_looked: bool = False
+    is_digest: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -93,13 +95,14 @@ class Escalation(Answering):
         )
 
     def _escalate(self) -> Generator[Event, None, Answer]:
-        if self.found.replay.evidence and not self.parts:
+        if self.found.replay.evidence and not self.parts and self.found.question.type.of not in ("all", "new"):
             answer = yield from self._answer_from_replay()
             if answer is not None:
                 return answer
         yield from self._consult()
         extractive = yield from self._extract_enough()
         while True:
+            self.is_digest = extractive.is_digest
             pieces, chains = yield from self._gather(self.found, extractive.candidates, extractive.chains)
             try:
                 picked = self._pick_model(pieces, chains)
@@ -163,7 +166,7 @@ class Escalation(Answering):
         reserved = Allowance(1, self.settings.context_tokens + self._tokens_beside, 0)
         llm = _may_see_question(self.choose, [hit.episode for hit in self.found.recall.hits])
         if llm is not None:
-            question, cancelled = self.found.question.text, self.options.cancelled
+            question, cancelled = self._heard, self.options.cancelled
             outline, step = consult(Metered(llm, self.meter, reserved), question, self.options.today, cancelled)
             if outline:
                 self.found = self.again(outline)
@@ -226,7 +229,7 @@ class Escalation(Answering):
         looked = explore_guided(
             Metered(llm, self.meter, reserved),
             explorer,
-            self.found.question.text,
+            self._heard,
             missing=missing,
             calls=MAX_GUIDED_CALLS,
             now=self.options.today,
@@ -251,7 +254,7 @@ class Escalation(Answering):
             looked = Agent(
                 Metered(llm, self.meter, reserved),
                 toolbox,
-                self.found.question.text,
+                self._heard,
                 turns=AGENT_ALLOWANCE.calls,
                 missing=missing,
                 now=self.options.today,
@@ -285,6 +288,12 @@ class Escalation(Answering):
         return None
 
     @property
+    def _heard(self) -> str:
+        """The question as a model may read it, without a name that only an answer told, which may have to stay here."""
+        asked = self.options.question
+        return " ".join((*self.options.before[-1:], asked)) if asked else self.found.question.text
+
+    @property
     def _tokens_beside(self) -> int:
         """What an answer takes beside its evidence."""
         return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self.settings.answer_tokens
@@ -302,7 +311,9 @@ class Escalation(Answering):
         """All that a model may get to read, and the chains that join it."""
         with self.reading() as conn:
             wanted = joined if self.settings.prompt_chains else None
-            pieces, chains, step = gather_evidence(conn, found, candidates, self.embedder, self.chosen, wanted)
+            pieces, chains, step = gather_evidence(
+                conn, found, candidates, self.embedder, self.chosen, wanted, self.is_digest
+            )
         yield self._record(step)
         return pieces, chains
 
@@ -342,7 +353,8 @@ class Escalation(Answering):
 
     def _request(self, context: PromptContext, fence: str = "") -> LlmRequest:
         question = self.options.question or self.found.question.text
-        hint, max_tokens = format_hint(self.found.question.type), self.settings.answer_tokens
+        hint = DIGEST_HINT if self.is_digest else format_hint(self.found.question.type)
+        max_tokens = self.settings.answer_tokens
         return compose.build_request(question, context, self.options, hint=hint, max_tokens=max_tokens, fence=fence)
 
 

@@ -98,39 +98,55 @@ def extract_answer(
     is_answered = best is not None and (found.only_time or best.own or is_all_asked(found.question, best))
     absent = () if is_answered or not candidates else absent_names(state, candidates)
     certainty = 1.0 if is_answered else 0.0 if absent else confidence(state, candidates)
-    asks_all = found.question.type.kind == "about" or found.question.type.of == "changed"
+    asks_all = found.question.type.kind == "about" or found.question.type.of in ("changed", "new")
     if asks_all and found.named_objects and not absent:  # all that is told of it answers
         certainty = max(certainty, settings.threshold)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
     is_one = best is not None and state.exact_names.are_of_line(best)  # not a list, but an entry is asked for
-    listed = _list_entries(state) if found.question.asks_entries and not absent and not is_one else []
+    left_out: tuple[Line, ...] = ()
+    listed: Sequence[AnswerCandidate] = ()
+    if found.question.asks_entries and not absent:
+        listed, left_out = _write_digest(state)
+        listed = listed or ([] if is_one else _list_entries(state))
     if listed:
-        selected, certainty = listed, 1.0
+        selected, certainty = [*listed], 1.0
     elif candidates and certainty >= settings.threshold:
         if settings.chains:
             chains = join_with_chains(state, candidates, settings.lines - 1)
         usual = select_best(candidates, chains[0], settings)
         whole = _list_around(state, candidates[0]) if found.question.type.of == "named" else []
         selected = whole or fold(state, select_by_type(state, candidates, usual, settings))
-    asks_changed = found.question.type.of == "changed" and not listed and not absent
+    asks_changed = found.question.type.of in ("changed", "new") and not listed and not absent
     if asks_changed:
         selected = _select_changed(state, selected)
-    if found.question.type.of != "changed":  # there each line says itself what was before
+    is_digest = bool(listed) and found.question.type.of in ("all", "new")
+    if found.question.type.of != "changed" and not is_digest:  # there each line says itself what was before
         selected = show_edited(state, selected)
-    lines = _cite(selected)
+    lines = (*_cite(selected), *left_out)
     answer = make_answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
     if asks_changed and not any(one.earlier for one in selected):
         answer = _deny_change(found, answer)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
-    return ExtractiveAnswer(answer, lines, taken, (*selected, *rest), tuple(chains[1]))
+    candidates = selected if is_digest else [*selected, *rest]
+    return ExtractiveAnswer(answer, lines, taken, tuple(candidates), tuple(chains[1]), is_digest)
 
 
 def _list_entries(state: AnswerState) -> list[AnswerCandidate]:
     from memory.answering.lists import list_entries  # most questions ask for no list
 
     return list_entries(state)
+
+
+def _write_digest(state: AnswerState) -> tuple[Sequence[AnswerCandidate], tuple[Line, ...]]:
+    """The lines of a digest, and the one that counts what it leaves out; none of a question that asks for none."""
+    if state.question.type.of not in ("all", "new"):
+        return (), ()
+    from memory.answering.digest import write_digest
+
+    digest = write_digest(state)
+    return digest.lines, digest.rest()
 
 
 def _list_around(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:

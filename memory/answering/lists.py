@@ -15,6 +15,7 @@ from datetime import date, timedelta
 from memory.answering.candidates import AnswerCandidate, is_current
 from memory.answering.changes import list_changes
 from memory.answering.entries import KINDS, Entry, Kind, read_entries
+from memory.answering.event_notes import precede_with_notes
 from memory.answering.features import AnswerState
 from memory.answering.owner import OwnerQuestion
 from memory.answering.places import read_cells, show_row
@@ -25,12 +26,14 @@ from memory.store.episodes import Thesis
 from memory.text.languages import stem, word_set
 from memory.text.task_marks import drop_marks, drop_other_days, read_marks
 from memory.text.words import Term, show_links
+from memory.text.words import words as words_of
 from memory.time.expressions import tense
 from memory.time.recurrence import MAX_AHEAD_DAYS, Recurrence, list_event_days, move_day, read_recurrence
 from memory.time.timestamps import to_wall
 from memory.time.timex import fold
 
 TASKS: tuple[Kind, ...] = ("task",)
+EVENTS: tuple[Kind, ...] = ("event",)
 NO_DAYS: frozenset[date] = frozenset()
 LEAST_COVERED = 0.6  # share of the question's weight that a list holds, to be the one that is meant
 LEAST_OF_NAME = 0.99  # of one that is only asked for by its name
@@ -42,6 +45,7 @@ MAX_TASKS_LOOKED_UP = 200
 MAX_COMPOUND_PASSAGES = 30  # with a part of a compound
 LEAST_COMPOUND_CHARS = 5  # of each part of one
 LONGEST_TIME = timedelta(days=366)  # that entries are listed of
+NEXT_WEEKS = timedelta(days=28)  # of a calendar that is asked of without a time
 MAX_CONTINUED = 10  # passages that a list goes on in
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)(?:[T ]?(?:[A-Z][a-z]{2} )?(\d\d:\d\d))?")
 _TASK_TAG = re.compile(r"\s*#task(?![\w/-])")
@@ -123,14 +127,14 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
     topic = _topic(state)
     match asked.of:
         case "open" if _asks_ahead(state):
-            return _dated(state, topic, ("task", "event"))
+            return _dated(state, topic, ("task", "event"), is_once=True)
         case "open" | "done":
             found = _tasks(state, topic, asked.of) or (_whole_list(state, topic) if topic else [])
         case "next":
             return _next(state, topic)
         case "when":
             return _next_appointment(state, topic)
-        case "changed":
+        case "changed" | "new":
             return list_changes(state)
         case "named":
             found = _whole_list(state, topic, LEAST_OF_NAME) if topic else []
@@ -140,7 +144,7 @@ def list_entries(state: AnswerState) -> list[AnswerCandidate]:
             found = _whole_list(state, topic) if topic and asked.asks_list else []
     if not found:
         return []
-    lines = _lines(state, [(one, show_entry(one)) for one in found])
+    lines = show_entries(state, [(one, show_entry(one)) for one in found])
     if asked.kind == "count":
         heads = found[0].entry.heads[: -1 if found[0].entry.kind == "row" else None]
         head = heads[-1] if heads else found[0].episode.title
@@ -157,7 +161,7 @@ def _asks_days(state: AnswerState) -> bool:
 def _asks_ahead(state: AnswerState) -> bool:
     """Whether it asks of some days which are not over."""
     when = state.question.when
-    return when is not None and when.kind == "range" and when.until is not None and when.until > state.question.asked_on
+    return when is not None and when.kind != "now" and when.until is not None and when.until > state.question.asked_on
 
 
 def _topic(state: AnswerState) -> frozenset[str]:
@@ -165,7 +169,8 @@ def _topic(state: AnswerState) -> frozenset[str]:
     if not state.question.topic:
         return frozenset()
     language, when = state.question.language, state.question.when
-    generic = {stem(word, language) for word in word_set("lists", "generic", language=language)}
+    words = word_set("lists", "generic", language=language) | word_set("lists", "calendar", language=language)
+    generic = {stem(word, language) for word in words}
     return frozenset(state.features.stems) - generic - {*state.features.stem_words(when.words if when else "")}
 
 
@@ -221,7 +226,7 @@ def list_around(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandida
         return []
     found = [one for one in entries if one.block == mine.block and one.entry.level == mine.entry.level]
     found = _continued(state, found, topic) if len(found) >= LEAST_ENTRIES else []
-    return _lines(state, [(one, show_entry(one)) for one in found])
+    return show_entries(state, [(one, show_entry(one)) for one in found])
 
 
 def _whole_list(state: AnswerState, topic: frozenset[str], least: float = LEAST_COVERED) -> list[Found]:
@@ -336,25 +341,43 @@ def _passages_with(state: AnswerState, wanted: str) -> list[Episode]:
 # Days -------------------------------------------------------------------------------------------
 
 
-def _dated(state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = KINDS) -> list[AnswerCandidate]:
-    """The entries of some kinds that name a day of the time that is asked of, in order."""
-    when = state.question.when
-    if when is None or when.until is None or (when.since and when.until - when.since > LONGEST_TIME):
+def _dated(
+    state: AnswerState, topic: frozenset[str], kinds: Collection[Kind] = KINDS, is_once: bool = False
+) -> list[AnswerCandidate]:
+    """The entries of some kinds that name a day of the time that is asked of, in order, of the calendar those of the
+    next weeks; `is_once`: each event on the first of its days that is not over."""
+    question, when = state.question, state.question.when
+    calendar = word_set("lists", "calendar", language=question.language)
+    is_calendar = not calendar.isdisjoint(words_of(question.text))
+    if when is None and is_calendar and not topic:
+        first, end = question.today, question.today + NEXT_WEEKS
+    elif when is None or when.until is None or (when.since and when.until - when.since > LONGEST_TIME):
         return []
-    since = when.since or state.question.asked_on
-    first, end = since.date(), when.until.date()
+    else:
+        first, end = (when.since or question.asked_on).date(), when.until.date()
+    kinds = EVENTS if is_calendar else TASKS if _asks_due(state) else kinds
+    found = find_dated(state, topic, kinds, first, end)
+    if is_once:
+        ahead = [one for one in found if one[0] >= question.today or one[2].entry.kind == "task"]
+        found = [*{id(one): (day, at, one) for day, at, one in reversed(ahead)}.values()][::-1]
+    return precede_with_notes(state, show_entries(state, [(one, show_entry(one, day, at)) for day, at, one in found]))
+
+
+def find_dated(
+    state: AnswerState, topic: frozenset[str], kinds: Collection[Kind], first: date, end: date
+) -> list[tuple[date, str, Found]]:
+    """The entries of some kinds with each of their days from the `first` on and before the `end`, and its time, in
+    order."""
     named = calendars.on_days(state.conn, first, end)
     passages = episodes.by_ids(state.conn, [id for id in named if state.found.sees(id)])
-    wanted = TASKS if _asks_due(state) else kinds
     found = [
         (day, at, one)
         for one in keep_newest(_read(state, passages, topic))
-        if one.entry.state in ("", "open") and one.entry.kind in wanted
+        if one.entry.state in ("", "open") and one.entry.kind in kinds
         if _share(state, one.heads | one.own, topic) >= LEAST_OF_ENTRY
         for day, at in one.days_within(first, end).items()
     ]
-    found.sort(key=lambda one: (one[0], one[1], one[2].episode.id, one[2].entry.start))
-    return _lines(state, [(one, show_entry(one, day, at)) for day, at, one in found])
+    return sorted(found, key=lambda one: (one[0], one[1], one[2].episode.id, one[2].entry.start))
 
 
 def _next_appointment(state: AnswerState, topic: frozenset[str]) -> list[AnswerCandidate]:
@@ -389,7 +412,9 @@ def _next(
     _, day, at, one = min(found, key=lambda found: (*found[:3], found[3].episode.id, found[3].entry.start))
     often = one.again.describe() if one.again else ""
     shown = ", ".join(filter(None, (show_entry(one, day, at), often)))
-    return [replace(line, value=day.isoformat()) for line in _lines(state, [(one, shown)])]
+    return precede_with_notes(
+        state, [replace(line, value=day.isoformat()) for line in show_entries(state, [(one, shown)])]
+    )
 
 
 def _asks_due(state: AnswerState) -> bool:
@@ -444,8 +469,8 @@ def show_entry(one: Found, day: date | None = None, time: str = "") -> str:
         plans = [f"due {due}" if due and due not in said else "", f"repeats {rule}" if rule else ""]
         return f"{said} ({', '.join(filter(None, plans))})" if any(plans) else said
     at = " ".join(filter(None, (day.isoformat(), time)))
-    bare_details = (_DAY.sub("", detail).replace("(all day)", "").split() for detail in details)
-    rest = [" ".join(words[words[:1] == ["to"] :]) for words in bare_details]
+    bare_details = (" ".join(_DAY.sub("", detail).replace("(all day)", "").split()) for detail in details)
+    rest = [re.sub(r"^to(?! \d) ?" if time else r"^to\b ?", "", detail) for detail in bare_details]
     if details and not time and (span := re.search(r"\d\d:\d\d(?: to \d\d:\d\d)?", details[0])):
         rest[0] = span[0]
     elif details:
@@ -466,7 +491,7 @@ def _shown_row(one: Found, day: date | None) -> str:
     return show_row([cells[place] for place in kept], [head[place] for place in kept] if is_named else ())
 
 
-def _lines(state: AnswerState, found: Sequence[tuple[Found, str]]) -> list[AnswerCandidate]:
+def show_entries(state: AnswerState, found: Sequence[tuple[Found, str]]) -> list[AnswerCandidate]:
     """The lines of entries, each as it is shown; those after the first MAX_UNFOLDED are folded."""
     if more := max(0, len(found) - MAX_ENTRIES):
         last, shown = found[MAX_ENTRIES - 1]

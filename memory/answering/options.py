@@ -1,13 +1,12 @@
-"""How a question is asked: its options, the models that may answer it, the earlier question that it follows, and what
-it may take of models (calls, tokens, seconds). Whatever a model does, none of that is exceeded.
+"""How a question is asked: its options, the models that may answer it, and what it may take of models (calls, tokens,
+seconds). Whatever a model does, none of that is exceeded.
 
 All stages of a question ask through one `Metered` model, so what guided expansion took is not there for the answer any
 more, and nobody has to count.
 """
 
-import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -16,8 +15,6 @@ from memory.errors import ModelCancelledError, ModelError, ModelTimeoutError, Ov
 from memory.llm import NOTHING, Allowance, LlmRequest, Reply, Usage, about_tokens, length
 from memory.nouns import Effort
 from memory.protocols import LLM, ChooseLLM
-from memory.text.languages import alternatives
-from memory.text.mentions import is_date, mentions
 from memory.trace import PLAIN, Plan
 
 
@@ -50,27 +47,6 @@ class AskOptions:
     def today(self) -> datetime:
         """When it is asked, as far as the person says so."""
         return self.now or self.as_of or datetime.now(UTC)
-
-
-MAX_FOLLOWUP_WORDS = 8  # words of a question that may need the one before it
-MAX_EARLIER_CHARS = 500  # characters of the one before
-MAX_EARLIER_QUESTIONS = 3  # questions that are looked at, the newest
-_REFERS, _GOES_ON = (re.compile(alternatives("followup", key), re.IGNORECASE) for key in ("refers", "goes_on"))
-
-
-def resolve_followup(question: str, before: Sequence[str]) -> str:
-    """The text to search for: the question, with the newest one `before` it that names something if it needs one."""
-    text = question.strip()
-    if not before or len(text.split()) > MAX_FOLLOWUP_WORDS or not _REFERS.search(text):
-        return question
-    if not _GOES_ON.match(text) and _names(text):
-        return question
-    named = next((one for one in reversed(before) if _names(one) or not _REFERS.search(one.strip())), before[-1])
-    return f"{named.strip()[:MAX_EARLIER_CHARS]} {text}"
-
-
-def _names(text: str) -> bool:
-    return any(not is_date(mention.norm) for mention in mentions(text))
 
 
 LEAST_REPLY_TOKENS = 32  # tokens of a reply for which a call is worth making

@@ -12,6 +12,7 @@ from functools import cache
 
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
+from memory.retrieval.question_type import find_subject
 from memory.retrieval.state import Anchor, QuestionState, Retrieval
 from memory.stages import AnalysisNote, TimeNote
 from memory.text.languages import (
@@ -25,10 +26,19 @@ from memory.text.languages import (
     word_set,
 )
 from memory.text.mentions import Mention, mentions, norm
-from memory.text.words import UNSPACED, WORD, Term, replace_surrogates, to_nfc, words
+from memory.text.words import UNSPACED, WORD, Term, replace_surrogates, strip_accents, to_nfc, words
 from memory.time.dates import month_names
-from memory.time.expressions import TimeExpression, asks_time, generic_verbs, is_state, resolve_time
+from memory.time.expressions import (
+    TimeExpression,
+    asks_time,
+    generic_verbs,
+    is_state,
+    parse_span,
+    resolve_time,
+    tense,
+)
 from memory.time.timestamps import to_ms
+from memory.time.timex import fold
 
 MAX_QUESTION_CHARS = 4_000  # characters; more is a document, not a question
 MAX_TERMS = 48
@@ -67,19 +77,27 @@ def analyse(
             "Ask a shorter one, or add the text itself to memory."
         )
     asked_on = now or as_of or datetime.now(UTC)
-    when = when or resolve_time(stripped, asked_on)
-    asked = in_first_person(stripped, person_names)
     language = guess_language(stripped)
+    overview = find_overview(stripped, language, asked_on)
+    when = when or resolve_time(stripped, asked_on) or overview
+    asked = in_first_person(stripped, person_names)
+    of_owner = _first_person(language).search(asked) is not None
     if asked != stripped and not _content(asked, language):  # "Who is Ana?" is about nobody else
         asked = stripped
     terms = _content(asked, language) or tuple(dict.fromkeys(words(asked)))
     topic = _content(asked.replace(when.words, " "), language) if when else terms
-    if when and generic_verbs().issuperset(topic):  # "What happened on 5 March?" has no topic
-        topic = ()
     entities = tuple(mentions(stripped))
-    if writer := find_writer(stripped, language, entities):
+    writer = find_writer(stripped, language, entities)
+    if writer or (when and of_owner):  # "What did I write last week?"
         says = word_set("time", "verbs", "says")
         terms, topic = (tuple(term for term in of if term not in says) for of in (terms, topic))
+    is_past = tense(fold(stripped)) == "past" and not generic_verbs().isdisjoint(words(stripped))
+    asking = generic_verbs() | word_set("lists", "calendar", language=language)
+    if when and (overview or asking.issuperset(topic)):  # "What happened on 5 March?" has no topic
+        topic = ()
+    asks_all = not writer and not _asks_one(stripped, language) and (is_past or not topic)
+    if asks_all and not topic and when and when.kind == "as_of" and when.since:  # not how things stood then
+        when = replace(when, kind="range")
     return QuestionState(
         text=stripped,
         original=replace_surrogates(text),
@@ -90,9 +108,10 @@ def analyse(
         when=when,
         language=language,
         anchor=find_anchor(asked) if when is None else None,
-        of_owner=_first_person(language).search(asked) is not None,
+        of_owner=of_owner,
         mentions=entities,
         writer=writer,
+        asks_all=asks_all,
         person_names=tuple(person_names),
         as_of=as_of,
         within=within,
@@ -149,6 +168,22 @@ def _inflected(word: str, language: str) -> str:
     if language == "de":  # Straße is also written Strasse, and Müller Mueller
         forms |= {base.replace("ss", "ß"): None, word[: len(base)].translate(_UMLAUTS): None}
     return Term(word, tuple(f"{form}*" for form in forms))
+
+
+def find_overview(question: str, language: str, now: datetime) -> TimeExpression | None:
+    """The time of which an overview is asked for, and nothing else: "Summarise March"."""
+    subject = find_subject(question, language)
+    span = parse_span(subject, now.astimezone().replace(tzinfo=None)) if subject else None
+    return TimeExpression("range", span[0].astimezone(), span[1].astimezone(), subject) if span else None
+
+
+def _asks_one(question: str, language: str) -> bool:
+    """Whether it asks for a day, a number or a name."""
+    kinds = filter(None, (alternatives("asks", kind, language=language) for kind in ("number", "name")))
+    asked = strip_accents("|".join(kinds))
+    return asks_time(question) or (
+        bool(asked) and re.search(rf"(?<!\w)(?:{asked})(?!\w)", strip_accents(question.lower())) is not None
+    )
 
 
 def find_writer(question: str, language: str, entities: Iterable[Mention]) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from memory.text.languages import ENGLISH, alternatives, guess_language, languages, stem, stop_words, tables, word_set
 from memory.text.mentions import is_date, mentions, norm
 from memory.text.words import UNSPACED
+from memory.text.words import words as words_of
 
 Kind = Literal["fact", "when_changed", "compare", "list", "count", "about", "yes_no"]
 
@@ -33,23 +34,23 @@ MAX_READ_CHARS = 4_000  # more is a document
 class QuestionType:
     """`subjects`: as they stand in the question, what a briefing is about, or the two sides of a comparison; none for
     other kinds. `in_order`: it asks what was when, one after the other, or how often something was. `of`: it may ask of
-    tasks in a state, of what is on some days, of what comes next, or of what changed, whatever its kind; or, "named",
-    of a list by its name: "Ingredients of the soup?"."""
+    tasks in a state, of what is on some days, of what comes next, of what changed or is new, or of all that happened,
+    whatever its kind; or, "named", of a list by its name: "Ingredients of the soup?"."""
 
     kind: Kind = "fact"
     subjects: tuple[str, ...] = ()
     in_order: bool = False
-    of: Literal["", "open", "done", "dated", "next", "when", "changed", "named"] = ""
+    of: Literal["", "open", "done", "dated", "next", "when", "changed", "new", "all", "named"] = ""
 
     @property
     def asks_list(self) -> bool:
         """Whether the entries of a list may answer."""
-        return bool(self.of) or (self.kind in ("list", "count") and not self.in_order)
+        return self.of not in ("", "all") or (self.kind in ("list", "count") and not self.in_order)
 
 
 FACT = QuestionType()
-_LISTED: tuple[Literal["open", "done", "next", "dated", "when", "changed"], ...] = (
-    "open", "done", "next", "dated", "when", "changed",
+_LISTED: tuple[Literal["open", "done", "new", "next", "dated", "when", "changed"], ...] = (
+    "open", "done", "new", "next", "dated", "when", "changed",
 )  # fmt: skip
 
 
@@ -70,11 +71,18 @@ def changed_words(language: str) -> frozenset[str]:
     return frozenset(stem(word, language) for word in word_set("question_types", "changed_words", language=language))
 
 
-def question_type(question: str, language: str = ENGLISH, known: Collection[str] = ()) -> QuestionType:
-    """What a question in that language asks for. `known`: names of objects that it was found to name."""
+def question_type(
+    question: str, language: str = ENGLISH, known: Collection[str] = (), asks_all: bool = False
+) -> QuestionType:
+    """What a question in that language asks for. `known`: names of objects that it was found to name; `asks_all`: it
+    may ask for all that happened."""
     asked = _question_type(question, language, known)
     words = _patterns(language)
     of = next((one for one in _LISTED if words and words[one].search(question)), None)
+    if of is None and not word_set("lists", "calendar", language=language).isdisjoint(words_of(question)):
+        of = "dated"
+    if of is None and asks_all:
+        return replace(asked, of="all")
     if of or not words or _beginning(language).match(question.strip()):
         return replace(asked, of=of) if of else asked
     is_known = any(norm(name) == norm(subject) for name in known for subject in asked.subjects)
@@ -106,9 +114,16 @@ def _question_type(question: str, language: str, known: Collection[str]) -> Ques
     return QuestionType("yes_no") if words["yes_no"].match(text) else FACT
 
 
+def find_subject(question: str, language: str) -> str:
+    """What a question asks to be told all of: "March" in "Summarise March"; "" if it asks nothing like that."""
+    words = _patterns(language)
+    match = words["about"].match(" ".join(question.split()).rstrip(" ?!.,;:？。")) if words else None
+    return _bare(match["name"]) if match and match["name"] else ""
+
+
 def format_hint(type: QuestionType) -> str:
     """How an answer of that type is to be written, as a sentence for a model; "" where that needs no word."""
-    if type.of == "changed":
+    if type.of in ("changed", "new"):
         return _CHANGED
     return _IN_ORDER if type.kind == "list" and type.in_order else _HINTS[type.kind]
 
@@ -130,6 +145,7 @@ _HINTS: dict[Kind, str] = {
     " and what is newest.",
 }
 _CHANGED = "Say of each thing that changed what it was, what it is now and since when, each on a line of its own."
+DIGEST_HINT = "Sum up all of the evidence, the oldest first, a line for each day or note, with its day."
 _IN_ORDER = "Say what was when, the oldest first, each on a line of its own with its date."
 
 
@@ -241,7 +257,7 @@ def _of_each(asked: str, words: dict[str, Any], language: str) -> tuple[str, ...
     if (
         both is not None
         and not _part_pattern("jointly", language).search(both["rest"])
-        and all(_names(f"the {both[side]}", language) for side in "ab")
+        and all(find_names(f"the {both[side]}", language) for side in "ab")
     ):
         verb = words["singular"][both["aux"].lower()]
         return tuple(f"{verb} {both[side].strip()} {both['rest']}?" for side in "ab")
@@ -297,24 +313,56 @@ def _resolve_pronoun(part: str, before: str, words: dict[str, Any], language: st
     refers = _part_pattern("pronouns", language).search(part)
     if refers is None:
         return part
-    if _names(part[: refers.start()], language):  # "where does Bo live and when did Cleo sell her boat?"
+    if find_names(part[: refers.start()], language):  # "where does Bo live and when did Cleo sell her boat?"
         return part
-    names = _names(before, language)
-    thing = _part_pattern("thing", language).search(before)
-    is_thing = refers[0].lower() in words.get("of_things", "").split()
-    if is_thing and thing is not None:
-        name = f"{words['definite'].get(thing['article'].lower(), thing['article'])} {thing['noun']}"
-    elif names and (len(names) == 1 or not is_thing):
+    names = find_names(before, language)
+    is_thing = _is_of_thing(refers, words)
+    name = find_thing(before, language) if is_thing else ""
+    if not name and names and (len(names) == 1 or not is_thing):
         name = names[0]
-    else:
-        return None
-    if "possessive" not in words:  # of a language with cases: beside the pronoun nothing has to agree
-        return f"{part} ({name})"
+    return put_name(part, name, language) if name else None
+
+
+def asks_with_pronoun(text: str, language: str) -> Literal["", "one", "thing"]:
+    """Whether something in a text stands for what was named before: for a "thing" for sure, or for some"one" or other;
+    "" if nothing does, or what the rules of its language do not know."""
+    found = tables("decomposition", language=language)
+    refers = _part_pattern("pronouns", language).search(text) if found else None
+    if refers is None:
+        return ""
+    return "thing" if _is_of_thing(refers, found[0]) else "one"
+
+
+def put_name(text: str, name: str, language: str) -> str:
+    """A text with a name in place of what stands for it; beside it in a language with cases, where nothing has to
+    agree."""
+    [words] = tables("decomposition", language=language)
+    refers = _part_pattern("pronouns", language).search(text)
+    if "possessive" not in words or refers is None:
+        return f"{text.rstrip(' ?')} ({name})"
     put = words["possessive"].format(name) if refers["of"] else name
-    return part[: refers.start()] + put + part[refers.end() :]
+    return text[: refers.start()] + put + text[refers.end() :]
 
 
-def _names(text: str, language: str) -> list[str]:
+def _is_of_thing(refers: re.Match[str], words: dict[str, Any]) -> bool:
+    return refers[0].lower() in words.get("of_things", "").split()
+
+
+def find_thing(question: str, language: str) -> str:
+    """The thing that a question ends with: "the harbour office"; "" if it ends with none."""
+    found = tables("decomposition", language=language)
+    thing = _part_pattern("thing", language).search(question.rstrip(" ?!.")) if found else None
+    if thing is None:
+        return ""
+    return f"{found[0]['definite'].get(thing['article'].lower(), thing['article'])} {thing['noun']}"
+
+
+def is_complete(text: str, language: str) -> bool:
+    """Whether a text begins as a question does."""
+    return bool(tables("decomposition", language=language)) and _beginning(language).match(text) is not None
+
+
+def find_names(text: str, language: str) -> list[str]:
     """The names in it, in order, without days."""
     little = stop_words(language)
     found = (one for one in mentions(text) if one.kind == "name" and not is_date(one.norm))

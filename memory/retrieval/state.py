@@ -99,7 +99,8 @@ class QuestionState:
     name written as one, less for a word that merely could be). The asker's own names are in none of them. `when`: the
     time it speaks of, or `anchor`: what it names that time by. `language` is a guess. `of_owner`: it asks of the person
     whose memory it is, who has the `person_names`. `mentions` are the named entities of the text. `writer`: the name of
-    whom it asks what they wrote or said, or "".
+    whom it asks what they wrote or said, or "". `asks_all`: it asks for no one thing, and may ask for all that happened
+    or was written, of a time or of what it names.
 
     `asked_on`: what "last week" is seen from; `as_of`: only what was known then counts; `within`: the part of the
     memory that is asked. `type` is what an answer looks like, known once the named objects are (stage `seed`).
@@ -117,6 +118,7 @@ class QuestionState:
     of_owner: bool = False
     mentions: tuple[Mention, ...] = ()
     writer: str = ""
+    asks_all: bool = False
     person_names: tuple[str, ...] = ()
     as_of: datetime | None = None
     within: Scope | None = None
@@ -130,7 +132,7 @@ class QuestionState:
     @property
     def asks_entries(self) -> bool:
         """Whether entries of lists or of calendars may answer, by its type or as it asks of a time as a whole."""
-        return self.type.asks_list or (self.when is not None and not self.topic)
+        return bool(self.type.of) or self.type.asks_list or (self.when is not None and not self.topic)
 
 
 class Reranks(Protocol):

@@ -148,7 +148,7 @@ def link_objects(retrieval: Retrieval) -> SeedNote:
     objects = find_named_objects(conn, graph, question, retrieval.seen)
     labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in objects])
     retrieval.objects, retrieval.labels = objects, labels
-    type = question_type(question.text, question.language, labels.values())
+    type = question_type(question.text, question.language, labels.values(), question.asks_all)
     retrieval.question = replace(question, type=type)
     retrieval.valid_time = fact_time(question, retrieval.when)
     return SeedNote(tuple(labels.values()))

@@ -6,8 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
+import numpy as np
+
 from memory.answering.extractive import Answering, AskOutcome, Event, extract_answer
-from memory.answering.options import ALLOWANCES, MAX_EARLIER_QUESTIONS, AskOptions, ModelChoice, resolve_followup
+from memory.answering.followups import MAX_EARLIER_QUESTIONS, UNKNOWN, EarlierAnswer, resolve_followup
+from memory.answering.options import ALLOWANCES, AskOptions, ModelChoice
 from memory.answering.owner import name_family
 from memory.edge_memory import rebuild
 from memory.edge_memory.edges import ENOUGH, is_due
@@ -24,8 +27,9 @@ from memory.retrieval.traversers import Strategy
 from memory.retrieval.visits import path_to
 from memory.services.state import State
 from memory.stages import AnswerNote, RankNote, RouteNote, last_note, notes
-from memory.store import conversations, facts, queries, relations, traces
+from memory.store import conversations, facts, graph, queries, relations, traces
 from memory.store.store import read_by
+from memory.text.mentions import norm
 from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
 from memory.trace import OPINIONS, Hop, Plan, Used, Why, WhyNot
@@ -55,9 +59,14 @@ class Questions:
     ) -> Iterator[AskEvent]:
         """Answers a question; a bad one fails here, not when the first event is fetched."""
         question = self._state.mask(question)
-        before = (*self._before(conversation), *options.before)
-        searched = resolve_followup(question, before) if before else question
-        options = replace(options, before=before, question="" if searched == question else replace_surrogates(question))
+        asked, searched_before, last = self._before(conversation)
+        before, last = (*searched_before, *options.before), UNKNOWN if options.before else last
+        searched = resolve_followup(question, before, last, options.now) if before else question
+        options = replace(
+            options,
+            before=(*asked, *options.before),
+            question="" if searched == question else replace_surrogates(question),
+        )
         state = self._analyse(searched, options.now, options.as_of, within)
         self._strategy(options.strategy)
         return self._answer(state, self._models(models), options)
@@ -308,11 +317,27 @@ class Questions:
         wanted = self._state.sentence_embedder
         return found.embedder if wanted is found.embedder.embedder else CachedEmbedder(wanted)
 
-    def _before(self, conversation: int | None) -> tuple[str, ...]:
-        """What was asked in a chat before, the newest last."""
+    def _before(self, conversation: int | None) -> tuple[tuple[str, ...], tuple[str, ...], EarlierAnswer]:
+        """What was asked in a chat before, the newest last, and as it was searched for; and what is known of the last
+        answer."""
         if conversation is None:
-            return ()
-        return tuple(self._store.read(conversations.list_questions, conversation, MAX_EARLIER_QUESTIONS))
+            return (), (), UNKNOWN
+        with self._store.reading() as conn:
+            turns = conversations.list_turns(conn, conversation, MAX_EARLIER_QUESTIONS)
+            known = [(text, traces.get(conn, trace) if trace is not None else None) for text, trace in turns]
+        asked = tuple(text for text, _ in known)
+        searched = tuple((traced and traced.plan.searched) or text for text, traced in known)
+        _, traced = known[-1] if known else ("", None)
+        if traced is None or traced.answer is None:
+            return asked, searched, UNKNOWN
+        named = tuple(one.label for one in traced.trace.visits if one.stage == "seed")
+        return asked, searched, EarlierAnswer(named, traced.answer.citations, self._is_title)
+
+    def _is_title(self, name: str) -> bool:
+        """Whether notes are called by a name."""
+        of = self._state.serving.snapshot.graph
+        nodes = self._store.read(graph.all_by_norm, norm(name))
+        return any(len(of.titles.find(np.array([of.column_of[id]]))[1]) for id in nodes if id in of.column_of)
 
     def keep(self, trace: Trace, said: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:
         """Keeps the trace of a question and reinforces its edges; its id. None if something that it shows has been

@@ -24,12 +24,16 @@ def create(conn: Connection, title: str, now: int) -> int:
     return insert_row(conn, "conversation", title=title, t_created=now, t_updated=now)
 
 
-def list_questions(conn: Connection, id: int, limit: int) -> list[str]:
-    """The last questions of a conversation, the newest last; none of one that is not there."""
+def list_turns(conn: Connection, id: int, limit: int) -> list[tuple[str, int | None]]:
+    """The last questions of a conversation, the newest last, each with the trace of its answer, if it has one that is
+    kept; none of one that is not there."""
     rows = conn.execute(
-        "SELECT text FROM message WHERE conversation_id = ? AND role = 'user' ORDER BY id DESC LIMIT ?", (id, limit)
+        "SELECT m.text, (SELECT t.id FROM message a JOIN trace t ON t.id = a.trace_id WHERE a.id ="
+        " (SELECT min(id) FROM message WHERE conversation_id = m.conversation_id AND id > m.id)) FROM message m"
+        " WHERE m.conversation_id = ? AND m.role = 'user' ORDER BY m.id DESC LIMIT ?",
+        (id, limit),
     ).fetchall()
-    return [str(text) for (text,) in reversed(rows)]
+    return rows[::-1]
 
 
 def rename(conn: Connection, id: int, title: str) -> None:

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from typing import Literal
 
-from memory.text.languages import alternatives, tables, word_set
+from memory.text.languages import alternatives, stop_words, tables, word_set
 from memory.text.words import strip_accents
+from memory.time.dates import months_alone
 from memory.time.spans import Span, month_span, part_of_span, shift
 from memory.time.timex import (
     Tense,
@@ -235,7 +236,9 @@ def _in_zone(local: TimeExpression | None, zone: tzinfo | None) -> TimeExpressio
 def _resolve(text: str, said: str, now: datetime) -> TimeExpression | None:
     """The time of a question: `text` in lower case, `said` as it is, `now` in local time."""
     asks = asks_time(text)
-    bases = find_timexes(text, now, tense(text))
+    other = _WORD.sub(lambda word: "" if word[0] in months_alone() else word[0], text)  # "may" is a verb elsewhere
+    is_overview = not generic_verbs().isdisjoint(_WORD.findall(other))  # what happened is over, if no verb says when
+    bases = find_timexes(text, now, tense(other) or ("past" if is_overview else ""))
     if len(bases) == 2 and (between := _between(text, said, *bases)) is not None:
         return None if asks else between
     bases = [base for base in bases if not base.weak or _is_named(text, base)]
@@ -259,8 +262,12 @@ def _asks_how_it_was(question: str) -> bool:
 
 
 def _is_named(text: str, base: Timex) -> bool:
-    """Whether words before a year, a month or a weekday make it a time; a year may also end the question."""
+    """Whether words before a year, a month or a weekday make it a time; a year may also end the question, and any
+    of them be all that it is asked of: "Summarise March"."""
     if narrow(text, base) is not base or signal_before(text, base.start)[0]:
+        return True
+    beside = [*_WORD.findall(text[: base.start]), *_WORD.findall(text[base.end :])]
+    if not generic_verbs().isdisjoint(beside) and generic_verbs() | stop_words(text_language(text)) >= {*beside}:
         return True
     return base.unit == "year" and not text[base.end :].strip(" ?.!")
 

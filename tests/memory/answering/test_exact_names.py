@@ -103,7 +103,7 @@ def test_all_of_a_time_that_is_named_relatively(memory: Memory) -> None:
             Document(uri="/june.md", text="Sold the cart.", at=datetime(2026, 6, 8, tzinfo=UTC)),
         ]
     )
-    assert [line.text for line in ask(memory, "What did I do last month?").lines] == ["Sold the cart."]
+    assert [line.text for line in ask(memory, "What did I do last month?").lines] == ["2026-06-08: Sold the cart."]
 
 
 def test_a_value_that_the_owner_rejected_is_no_answer(memory: Memory) -> None:

@@ -1,4 +1,4 @@
-"""Questions that go on from the one before; and what a question may take holds, whatever a model does."""
+"""A chat goes on with a model; and what a question may take holds, whatever a model does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.options import ALLOWANCES, LEAST_REPLY_TOKENS, Meter, Metered, resolve_followup
+from memory.answering.options import ALLOWANCES, LEAST_REPLY_TOKENS, Meter, Metered
 from memory.errors import ModelCancelledError, ModelTimeoutError, ModelUnavailableError, OverBudgetError
 from memory.llm import Allowance, LlmRequest, Message, Usage, length
 from memory.llm import Reply as Said
@@ -16,45 +16,6 @@ from memory.store import conversations
 from tests.fakes import Fails, Hangs, Says
 from tests.fakes.answering import prompt
 from tests.memory.answering.conftest import Desk
-
-
-@pytest.mark.parametrize("question", ["Where does she live?", "And before that?", "What about Bob?", "Why?"])
-def test_what_refers_to_something_is_searched_with_it(question: str) -> None:
-    assert resolve_followup(question, ["Who is Elvis?", "Where does Ana work?"]) == f"Where does Ana work? {question}"
-    assert resolve_followup(question, []) == question
-
-
-@pytest.mark.parametrize(
-    "question", ["Where does Bob live?", "Is it true that Bob lives in Porto?", "a b c d e f g h it"]
-)
-def test_what_says_itself_what_it_is_about_stands_alone(question: str) -> None:
-    assert resolve_followup(question, ["Where does Ana work?"]) == question
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Where do I live?", "When is lunch?", "Where is the key?", "What is on this week?", "What did I do this month?",
-        "Is there a spare key?", "How much did the book that I bought cost?", "Wo wohne ich?",
-    ],
-)  # fmt: skip
-def test_a_short_question_is_no_follow_up(question: str) -> None:
-    assert resolve_followup(question, ["What is the wifi password?"]) == question
-
-
-@pytest.mark.parametrize(
-    "question", ["Who is that?", "When was that?", "What is this?", "Who lives there?", "Since when?", "Which one?"]
-)
-def test_what_stands_for_something_is_one(question: str) -> None:
-    assert resolve_followup(question, ["What is the wifi password?"]) == f"What is the wifi password? {question}"
-
-
-def test_the_newest_question_that_names_something_counts() -> None:
-    assert resolve_followup("And then?", ["Where does Ana work?", "since when?"]) == "Where does Ana work? And then?"
-
-
-def test_a_question_stays_short_enough_to_be_asked() -> None:
-    assert len(resolve_followup("And then?", ["Ana " * 1000])) < 600
 
 
 def test_a_chat_goes_on_with_a_model_and_without(desk: Desk) -> None:

@@ -135,7 +135,7 @@ def test_other_questions_name_no_event(question: str) -> None:
 def test_a_question_about_a_time_as_a_whole_is_answered_by_what_is_of_it(diary: Memory) -> None:
     *_, answer = diary.ask("What did I do on 3 May 2026?", now=NOW)
     assert isinstance(answer, Answer)
-    assert answer.text == "- Planted beans. [1]"
+    assert answer.text == "- 2026-05-03: Planted beans. [1]"
     *_, answer = diary.ask("What happened in March 2021?", now=NOW)
     assert isinstance(answer, Answer)
     assert {citation.uri for citation in answer.citations} == {"/2021-03-02.md"}
