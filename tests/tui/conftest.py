@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.message import Message
 from textual.pilot import Pilot
 
@@ -25,7 +27,7 @@ from tui.widgets.plain import Plain
 
 WIDE = (120, 36)
 NARROW = (80, 24)
-PATIENCE = 2000  # pauses of 10 ms: what has not come by then does not come
+PATIENCE = 6000  # pauses of 10 ms: what has not come by then does not come
 
 
 parse_rules = Stylesheet._parse_rules
@@ -38,6 +40,28 @@ def parse_once(sheet: Stylesheet, *args: Any, **kwargs: Any) -> list[RuleSet]:
     if key not in parsed:
         parsed[key] = parse_rules(sheet, *args, **kwargs)
     return parsed[key]
+
+
+apply_rules = Stylesheet.apply
+narrowed: WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], dict[frozenset[str], list[RuleSet]]]] = WeakKeyDictionary()
+
+
+def apply_few(sheet: Stylesheet, node: DOMNode, **how: Any) -> None:
+    """Gives a node its styles, out of the rules that name something it has: each time to go through all of them was a
+    tenth of the time of a chat."""
+    before = sheet.rules
+    whole, found = narrowed.get(sheet, ([], {}))
+    if before is not whole and not any(before is few for few in found.values()):
+        whole, found = narrowed[sheet] = (before, {})
+    names = frozenset(sheet.rules_map.keys() & node._selector_names)
+    if names not in found:
+        wanted = {id(rule) for name in names for rule in sheet.rules_map[name]}
+        found[names] = [rule for rule in whole if id(rule) in wanted]
+    sheet._rules = found[names]
+    try:
+        apply_rules(sheet, node, **how)
+    finally:
+        sheet._rules = before
 
 
 render_update = Compositor.render_update
@@ -55,6 +79,8 @@ def render_for_somebody(compositor: Compositor, full: bool = False, *args: Any, 
 # No fixtures, for a chat is opened without pytest, too.
 Compositor.render_update = render_for_somebody  # type: ignore[method-assign]
 Stylesheet._parse_rules = parse_once  # type: ignore[method-assign]
+Stylesheet.apply = apply_few  # type: ignore[method-assign]
+RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]  # which is as good, and is not written in Python
 
 
 @dataclass
