@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
 from tests.tui.scripted import NOW, ScriptedClient
@@ -64,6 +66,28 @@ def apply_few(sheet: Stylesheet, node: DOMNode, **how: Any) -> None:
         sheet._rules = before
 
 
+wait_for_screen = Pilot._wait_for_screen
+
+
+def is_busy(pump: MessagePump) -> bool:
+    """Whether it has a message before it, or is at one."""
+    queue = pump._message_queue
+    return not pump._closed and (not queue.empty() or not queue.ready_event._waiters or bool(pump._next_callbacks))
+
+
+async def wait_for_the_busy(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+    """Waits until no widget has a message before it, and what follows from those has happened, too. To send each of
+    them one more message and wait for that took a quarter of the time of a chat."""
+    for _ in range(100):
+        if pilot.app._exception_event.is_set() or not pilot.app._screen_stack:
+            break
+        pumps = (pilot.app, *pilot.app.screen.walk_children(with_self=True))
+        if not any(is_busy(pump) for pump in pumps):
+            return True
+        await asyncio.sleep(0)
+    return await wait_for_screen(pilot, timeout)
+
+
 render_update = Compositor.render_update
 
 
@@ -79,6 +103,7 @@ def render_for_somebody(compositor: Compositor, full: bool = False, *args: Any, 
 # No fixtures, for a chat is opened without pytest, too.
 Compositor.render_update = render_for_somebody  # type: ignore[method-assign]
 Stylesheet._parse_rules = parse_once  # type: ignore[method-assign]
+Pilot._wait_for_screen = wait_for_the_busy  # type: ignore[method-assign]
 Stylesheet.apply = apply_few  # type: ignore[method-assign]
 RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]  # which is as good, and is not written in Python
 
