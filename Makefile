@@ -4,7 +4,7 @@
 #   make demo    the same without a terminal: three questions and their cited answers
 #   make test    the tests            make lint    ruff, mypy, import-linter
 #   make bench   recall benchmarks    make clean   remove what make made (never your own memory)
-#   make soak    the tests that provoke faults, in TIMES times as many rounds (10)
+#   make soak    the tests that provoke faults, in TIMES times as many rounds as they ask for (10)
 #   make docs    the docs as a site that needs no network: site/index.html
 #   make bench-model   a real model, tiny and of no use: whether it spoils anything
 
