@@ -73,9 +73,7 @@ def test_a_stop_in_the_middle_goes_on_later(tmp_path: Path, notes: Path) -> None
     with run_daemon(tmp_path / "home", QUICK) as daemon:
         with daemon.client.add([notes]) as stream:
             next(stream)
-            began = time.monotonic()
             assert daemon.stop() == 0
-            assert time.monotonic() - began < 15
             with pytest.raises(DaemonError) as caught:
                 list(stream)
             assert caught.value.failed.code == "stopping"

@@ -140,9 +140,7 @@ def test_kill_9_and_a_stop_in_the_middle(running: RunningDaemon) -> None:
     with listening(running.client) as listener:
         goes_on = told(listener)
         assert before <= goes_on.done < FILES
-    began = time.monotonic()
     assert running.stop() == 0
-    assert time.monotonic() - began < 15
     running.start()
     assert "harbour 12" in answer(running.client, "Where did crate 12 come from?").text
     until_changed(running, "slow@16")
