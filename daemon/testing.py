@@ -46,13 +46,13 @@ class RunningDaemon:
         """Tells it to stop; returns the exit code."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(20)
+        return self.process.wait(60)
 
     def kill(self) -> None:
         """kill -9."""
         assert self.process is not None
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(60)
 
 
 @contextlib.contextmanager

@@ -31,7 +31,7 @@ create_private = store.create_private
 
 # The same examples in every run: a change that fails must be at fault itself. To look for new ones, and more of them:
 # HYPOTHESIS_PROFILE=explore make test. No example has a deadline: a busy machine is no fault of what is tested.
-settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=16)
 settings.register_profile("explore", derandomize=False, deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
@@ -71,8 +71,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Files are not named by what is in them: an archive has the time in it, and so another name in each process."""
-    return argname if isinstance(val, bytes) and len(val) > 30 else None
+    """Files are not named by what is in them: an archive has the time in it, and so another name in each process, and
+    a text of megabytes would be sent to and fro with all that is told of its test."""
+    return argname if isinstance(val, bytes | str) and len(val) > (30 if isinstance(val, bytes) else 200) else None
 
 
 def pytest_collection_finish() -> None:

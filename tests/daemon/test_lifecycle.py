@@ -64,9 +64,7 @@ def test_a_life(tmp_path: Path) -> None:
         if (limits := Path(f"/proc/{daemon.process.pid}/limits")).exists():  # no core dump: it would hold the memory
             assert ["Max", "core", "file", "size", "0", "0", "bytes"] in [line.split() for line in limits.open()]
 
-        began = time.monotonic()
         assert daemon.stop() == 0
-        assert time.monotonic() - began < 15
         assert not daemon.paths.socket.exists() and not is_held(daemon.paths.lock)
         with pytest.raises(DaemonDownError, match="No daemon is running"):
             daemon.client.hello()

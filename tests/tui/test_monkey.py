@@ -16,6 +16,7 @@ from textual.keys import _character_to_key
 
 from daemon import wire
 from daemon.client import DaemonError
+from tests.examples import rounds
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import Script, ScriptedClient
@@ -69,7 +70,8 @@ class Knowing:
         return call if callable(value) else value
 
 
-@pytest.mark.parametrize("seed", [0, 2])  # which found windows that were closed twice
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(2, 2 + rounds(4)))  # 2 found windows that were closed twice
 async def test_nothing_ends_it(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # where sessions are exported to
     chance = random.Random(seed)

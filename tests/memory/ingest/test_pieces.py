@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.ingest.draft import MAX_LINES, DocumentDraft, Drafting, draft_document
+from memory.ingest import draft
+from memory.ingest.draft import DocumentDraft, Drafting, draft_document
 from memory.nouns import Document
 from memory.settings import ChunkSettings
 from plugins import manager
@@ -91,15 +92,16 @@ def test_a_document_of_which_a_piece_is_missing_is_read_again_as_its_first_versi
     assert memory.check().ok
 
 
-def test_of_what_is_too_long_the_beginning_is_kept_and_said() -> None:
-    document = Document(URI, "word\n" * (MAX_LINES + 5), title="Long", lines=tuple(range(1, MAX_LINES + 6)))
+def test_of_what_is_too_long_the_beginning_is_kept_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft, "MAX_LINES", 4000)
+    document = Document(URI, "word\n" * 4005, title="Long", lines=tuple(range(1, 4006)))
     drafting = Drafting(document, ChunkSettings(), None, rules=False, most=3)
     episodes = [*drafting.episodes()]
     assert len(episodes) == 3
     assert "its first 3 of" in drafting.close(episodes).left_out
 
     drafting = Drafting(document, ChunkSettings(), None, rules=False, most=10_000)
-    assert max(episode.end_line or 0 for episode in drafting.episodes()) == MAX_LINES
-    assert "its first 200,000 of 200,006 lines" in drafting.close().left_out
+    assert max(episode.end_line or 0 for episode in drafting.episodes()) == 4000
+    assert "its first 4,000 of 4,006 lines" in drafting.close().left_out
     whole = draft_document(replace(document, text="word\n" * 10), ChunkSettings())
     assert whole.left_out == "" and whole.is_last

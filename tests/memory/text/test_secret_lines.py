@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.text import secret_lines
 from memory.text.secret_lines import find_labelled, find_labels
+from tests.examples import examples
 
 PIECES = (
     "password|Passwort|passphrase|passwd|kennwörter|pwd|PW|user/pass|login / pass|wifi|wi-fi|WLAN|network key|pass|"
@@ -17,7 +18,7 @@ PIECES = (
 ).split("|")
 
 
-@settings(max_examples=400)
+@examples(8)
 @given(st.lists(st.sampled_from(PIECES), max_size=20), st.sampled_from(["", " "]), st.integers(0, 3))
 def test_labels_are_what_each_pattern_finds_alone(pieces: list[str], between: str, begin: int) -> None:
     line = between.join(pieces)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -29,9 +29,9 @@ EVENT = "## Market\nWhen: 2017-08-31 10:00 to 2017-09-01 02:00\nRepeats: FREQ=YE
     ],
 )
 def test_the_next_day_is_found_however_long_ago_it_began(rule: str, first: date, today: date, day: date | None) -> None:
-    begun = perf_counter()
+    begun = process_time()
     assert Recurrence((rule,), datetime.combine(first, time())).next_day(today) == day
-    assert perf_counter() - begun < 0.5
+    assert process_time() - begun < 0.5
 
 
 def test_days_of_the_rule_and_listed_ones_are_told_once_and_in_order() -> None:
