@@ -152,8 +152,8 @@ class EmbedderSettings:
     """What turns text into vectors."""
 
     name: str = setting(
-        "static",
-        "static: in the program itself. With the extra `onnx` also minilm-int8; see `pal embedder` for others.",
+        "auto",
+        "auto: minilm-int8 where the extra `onnx` is installed, else static. For others see `pal embedder --help`.",
     )
     keep_old: bool = setting(False, "Keep the vectors of the embedder before, so that going back to it is quick.")
 

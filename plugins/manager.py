@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
-from memory.errors import NotFoundError
+from memory.errors import NotFoundError, PalimpsestError
 from plugins import hookspecs
+from plugins.embedders import AUTO, BEST
 from plugins.exporters.contract import Exporter
 from plugins.llms import Family
 from plugins.others import guard
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 
 GROUP = hookspecs.PROJECT  # of the entry points
 TRACE = "PALIMPSEST_TRACE_PLUGINS"
+CHOSEN = "PALIMPSEST_EMBEDDER"  # what `auto` is, whatever is installed
 NO_RANKER = NO_RERANKER = "none"
 MAILDIR = ("cur", "new")  # its folders
 _MAIL = re.compile(r"\d{9,11}\.[\w=-]+\.[^/]+$")  # a file there: time, id and host, with its flags behind them
@@ -215,9 +217,24 @@ class Plugins:
             raise Unreadable(f"too large: {size / MIB:,.1f} MiB, the {reader.name} reader takes {limit} MiB")
         return reader
 
+    def resolve_embedder(self, name: str, best: Sequence[str] = BEST) -> str:
+        """The name itself; for "auto" the first of `best` that is installed, or else the last one. Loads no model."""
+        if name != AUTO:
+            return name
+        if chosen := os.environ.get(CHOSEN):
+            return chosen
+        for one in best:
+            try:
+                self.embedder(one)
+            except PalimpsestError:
+                continue
+            return one
+        return best[-1]
+
     def embedder(self, name: str) -> Embedder:
-        """The embedder of that name, made when first asked for. NotFoundError lists the known names; NotAvailableError
-        says what is not installed."""
+        """The embedder of that name, made when first asked for; "auto" is the best that is installed. NotFoundError
+        lists the known names; NotAvailableError says what is not installed."""
+        name = self.resolve_embedder(name)
         make = _find_maker(self._make, name, "embedder")
         with self._lock:
             if name not in self._made:

@@ -30,6 +30,8 @@ def status_report(status: wire.Status) -> str:
     ]
     if status.busy or status.queue:
         lines.append(f"Now: {status.busy or 'reading'}" + (f", {status.queue:,} to read" if status.queue else ""))
+    if status.preparing:
+        lines.append(status.preparing)
     if status.erasing:
         lines.append("What was forgotten is still being erased; `pal status` tells how far")
     for folder in status.folders:

@@ -197,6 +197,7 @@ def _status(services: Services) -> wire.Status:
         safe_mode=services.safe_mode,
         failed=tuple(failed),
         failed_total=failed_total,
+        preparing=services.embedding.describe(),
     )
 
 

@@ -20,10 +20,11 @@ def embedder(session: Session, name: str | None, as_json: bool) -> None:
     """Show or change what turns text into vectors.
 
     With NAME, every passage gets a new vector in the background; questions and reading go
-    on meanwhile. NAME is "static"; "ollama:MODEL" or "openai:MODEL" for a server on this
-    machine; with the extra onnx "minilm-int8" or "onnx:FOLDER"; with the extra local
-    "minilm", or "st:MODEL" with a model's name on the hub or the path of its folder.
-    "st:MODEL@256" keeps the first 256 dimensions only.
+    on meanwhile. NAME is "auto", the best that is installed: "minilm-int8", else "static";
+    "ollama:MODEL" or "openai:MODEL" for a server on this machine; with the extra onnx
+    "minilm-int8" or "onnx:FOLDER"; with the extra local "minilm", or "st:MODEL" with a
+    model's name on the hub or the path of its folder. "st:MODEL@256" keeps the first 256
+    dimensions only.
     """
     if name is None:
         state = session.client.embedder()
@@ -50,7 +51,7 @@ def _with_whole_path(name: str) -> str:
 
 
 def _print(state: wire.EmbedderReply) -> None:
-    rows = [("Embedder", state.name), ("In use", state.used)]
+    rows = [("Embedder", f"{state.name} ({state.chosen})" if state.chosen else state.name), ("In use", state.used)]
     if state.building:
         rows.append(("Embedding", f"{state.done:,} of {state.total:,} passages" if state.total else "about to begin"))
     if state.problem:

@@ -143,6 +143,7 @@ def _print_status(now: wire.Status) -> None:
         ("Holds", ", ".join(count(number, noun) for number, noun in (
             (now.sources, "note"), (now.episodes, "passage"), (now.objects, "object"), (now.edges, "edge")))),
         ("Embedder", now.embedder),
+        *([("Search", now.preparing)] if now.preparing else ()),
         ("Model", now.model or "none; answers are the lines themselves"),
         ("Queue", f"{count(now.queue, 'document')} waiting" + (f", now {now.busy}" if now.busy else "")),
     ]  # fmt: skip

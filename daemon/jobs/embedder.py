@@ -3,6 +3,10 @@
 config.toml says which one is wanted; the memory file knows whose vectors it has. While the two differ, the episodes
 are embedded anew, bit by bit, and questions go on with the vectors there are. A daemon that was killed goes on with
 it when it starts again; the job tells how that went.
+
+"auto" is the best embedder that is installed. A new memory keeps the static table, with which a first folder is read at
+once, and changes over when it has some passages or some minutes have passed. Where the model of the best one cannot be
+loaded, the static table takes over.
 """
 
 from __future__ import annotations
@@ -22,8 +26,10 @@ from daemon.jobs.tasks import EMBED, Task, Tasks
 from daemon.jobs.writer import Writer
 from daemon.settings import EmbedderSettings
 from memory import Memory
-from memory.errors import ModelError, NotFoundError, PalimpsestError
+from memory.errors import ModelError, NotAvailableError, NotFoundError, PalimpsestError
 from memory.services.jobs import NewJob
+from memory.time.timestamps import now_ms
+from plugins.embedders import AUTO
 from plugins.manager import Plugins
 
 if TYPE_CHECKING:
@@ -35,6 +41,9 @@ KIND = "embed"
 OWN = "static"  # the embedder that is always there
 CATCH_UP_SECONDS = 60.0  # between two looks at what has no vector because a server was away
 TELL_SECONDS = 0.2  # between two events about how far it is
+LOOK_SECONDS = 5.0  # between two looks whether a new memory has passages enough by now
+ENOUGH_PASSAGES = 100  # for "auto" to change over: more than the examples, or what a person says of themselves
+NEW_MS = 10 * 60 * 1000  # after its first note a memory is new no more, however few passages it has
 
 T = TypeVar("T")
 
@@ -43,10 +52,12 @@ def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> E
     """What to open the memory at `path` with: the embedder whose vectors it has, if that is installed, so that
     questions have vectors from the beginning; else the one called `name`, or if a server would have to be asked what
     that is, which may take minutes, or it cannot tell, the one of this program until then; so it does where a plug-in
-    was left out, which may have it. NotFoundError, NotAvailableError."""
+    was left out, which may have it, and for "auto". NotFoundError, NotAvailableError."""
     identity = Memory.embedder_of(path, read_only)
     if identity and (there := plugins.embedder_of(identity)):
         return there
+    if name == AUTO:
+        return plugins.embedder(OWN)
     lacking = (NotFoundError,) if plugins.left_out else ()
     with contextlib.suppress(ModelError, *lacking):  # of a plug-in; `Embedding` says so
         wanted = plugins.embedder(name)
@@ -56,8 +67,9 @@ def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> E
 
 
 def prepare(embedder: Embedder) -> None:
-    """Loads its model. A server that cannot be reached is told when something is asked of it."""
-    with contextlib.suppress(ModelError):
+    """Loads its model. A server that cannot be reached, or a model that cannot be loaded, is told when something is
+    asked of it."""
+    with contextlib.suppress(ModelError, NotAvailableError):
         embedder.embed_documents(["ready"])
 
 
@@ -85,11 +97,31 @@ class Embedding:
         self._problem = ""
         self._is_broken_off = False  # by a server that may come back
         self._made_up_for = 0  # failures of the embedder in use, whose passages have their vectors since
+        self._is_waiting = False  # for the first folder
         self._boot = uuid.uuid4().hex
+        self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
 
     def resume(self) -> None:
         """Sees to it that the memory comes to have the vectors of the embedder that is wanted."""
+        if self._wanted == AUTO and self._is_new():
+            self._progress = None
+            if not self._is_waiting:
+                self._is_waiting = True
+                self.run_later(LOOK_SECONDS, self._look_again)
+            return
         self._begin(self._wanted)
+
+    def _look_again(self) -> None:
+        self._is_waiting = False
+        self.resume()
+
+    def _is_new(self) -> bool:
+        """Whether a first folder is still to come, as it seems, and what there is has its static vectors."""
+        if not self._whole(self._plugins.embedder(OWN)):
+            return False
+        first = self._memory.maintenance.first_read()
+        is_young = first is None or now_ms() - first < NEW_MS
+        return is_young and self._memory.stats().episodes < ENOUGH_PASSAGES
 
     def change(self, name: str) -> wire.EmbedderReply:
         """Another one is wanted from now on. When this returns its model is loaded; NotFoundError, NotAvailableError
@@ -109,8 +141,22 @@ class Embedding:
             done=done,
             total=total,
             problem=self._problem or getattr(self._memory.embedder, "problem", ""),
-            known=self._plugins.embedders,
+            known=(AUTO, *self._plugins.embedders),
+            chosen=self._chosen() if self._wanted == AUTO else "",
         )
+
+    def describe(self) -> str:
+        """A sentence about how far the better search is that "auto" brings; "" if nothing is being prepared."""
+        done, total = self._progress or (0, 0)
+        if self._wanted != AUTO or done >= total or self._chosen() == OWN:
+            return ""
+        is_own = self._memory.embedder.name == self._plugins.embedder(OWN).name
+        now = "the static table" if is_own else "the embedder of before"
+        return f"Better search is being prepared: {done:,} of {total:,} passages. Until then {now} answers."
+
+    def _chosen(self) -> str:
+        """The name of the embedder that "auto" is."""
+        return OWN if self._problem else self._plugins.resolve_embedder(AUTO)
 
     def catch_up(self) -> None:
         """Makes up for a time in which the embedder's server was away: goes on with the change that it broke off, and
@@ -125,13 +171,30 @@ class Embedding:
     def _begin(self, name: str) -> None:
         self._wanted, self._progress, self._problem = name, (0, 0), ""
         self._is_broken_off = False
-        task = Task(f"Embedding with {name}", ended=partial(self._ended, name))
+        task = Task(f"Embedding with {self._plugins.resolve_embedder(name)}", ended=partial(self._ended, name))
         task.steps = self._steps(name, task)
         self._tasks.submit(EMBED, task)
 
+    def _load(self, name: str) -> Embedder:
+        """The embedder of that name. For "auto" its model is loaded; if it cannot be, `_problem` says so and the
+        embedder of this program takes its place."""
+        embedder = self._plugins.embedder(name)
+        if name == AUTO:
+            try:
+                embedder.embed_documents(["ready"])
+            except NotAvailableError as error:
+                log.warning("%s", error)
+                self._problem = (
+                    f"Better search cannot be loaded ({type(error.__cause__ or error).__name__}), so the static table"
+                    " answers. Install it once more: pip install --force-reinstall 'palimpsest[onnx]'."
+                )
+                return self._plugins.embedder(OWN)
+        return embedder
+
     def _steps(self, name: str, task: Task) -> Iterator[None]:
         """Embeds one batch at each `next`; gives up when another embedder is wanted."""
-        embedder = self._plugins.embedder(name)
+        embedder = self._load(name)
+        label = self._chosen() if name == AUTO else name
         if self._whole(embedder):
             failures = self._count_failures()
             while self._memory.maintenance.fill_vectors(self._write):
@@ -147,16 +210,16 @@ class Embedding:
             if self._wanted != name:
                 break
             self._progress = done, total
-            task.name = f"Embedding with {name}, {done:,} of {total:,} episodes"
+            task.name = f"Embedding with {label}, {done:,} of {total:,} episodes"
             if done >= total or time.monotonic() - told > TELL_SECONDS:
                 told = time.monotonic()
-                self._publish(wire.Embedding(done, total, name))
+                self._publish(wire.Embedding(done, total, label))
             yield
         self._write(lambda: self._memory.jobs.finish(job))
         if self._wanted == name:
             self._progress = None
             log.info("questions use the embedder %s", embedder.name)
-            self._publish(wire.Notice("info", f"Questions now use the embedder {name}."))
+            self._publish(wire.Notice("info", f"Questions now use the embedder {label}."))
 
     def _whole(self, embedder: Embedder) -> bool:
         """Whether the memory has this embedder's vectors, and no others that should go."""

@@ -213,7 +213,7 @@ class Daemon:
             give_up=self._give_up, go_on=self._go_on,
         )  # fmt: skip
         self.schedule = self._schedule()
-        self.watcher.run_later = self.erasing.run_later = self.schedule.run_later
+        self.watcher.run_later = self.erasing.run_later = self.embedding.run_later = self.schedule.run_later
         self.page = Page(self.paths, self.settings)
         self.services = Services(
             settings=self.settings,

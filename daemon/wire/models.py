@@ -89,7 +89,8 @@ class Graded(Event):
 @dataclass(frozen=True, slots=True)
 class EmbedderReply:
     """The embedder that is wanted, and the identity of the one that questions use. While `building`, `done` of `total`
-    episodes have a vector of the one that is wanted; `problem` says why that could not be done."""
+    episodes have a vector of the one that is wanted; `problem` says why that could not be done. Where "auto" is
+    wanted, `chosen` is the name of the embedder that it is here."""
 
     name: str
     used: str
@@ -98,6 +99,7 @@ class EmbedderReply:
     total: int = 0
     problem: str = ""
     known: tuple[str, ...] = ()
+    chosen: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,8 @@ class ScheduledJob:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """GET /status. `queue` counts documents that wait to be read, `busy` says what is done now."""
+    """GET /status. `queue` counts documents that wait to be read, `busy` says what is done now. `preparing` is a
+    sentence about the better search that is being prepared, if it is."""
 
     version: str
     protocol: int
@@ -114,6 +115,7 @@ class Status:
     safe_mode: str = ""  # why the daemon reads nothing by itself, and what to do
     failed: tuple[FailedJob, ...] = ()  # what was to be read and was given up; what models failed at is in `enrichment`
     failed_total: int = 0
+    preparing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

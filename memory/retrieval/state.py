@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.replay import NOT_ASKED_BEFORE, ReplayResult
-from memory.errors import ModelError
+from memory.errors import ModelError, NotAvailableError
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.graph.snapshot import Snapshot
 from memory.graph.walk import ANY_TIME, Moment, Walk, Walkable, top_k
@@ -50,7 +50,8 @@ class Anchor:
 
 class CachedEmbedder:
     """An embedder that embeds each text of one question once. Several threads may use it; they may embed the same text
-    twice. A question that its server does not embed has no vector, and is answered by full text and the graph."""
+    twice. A question that it cannot embed, as its server is away or its model cannot be loaded, has no vector, and is
+    answered by full text and the graph."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
@@ -74,7 +75,7 @@ class CachedEmbedder:
         if found is None:
             try:
                 found = self.embedder.embed_query(text)
-            except ModelError:
+            except (ModelError, NotAvailableError):
                 found = np.zeros(self.dimension, np.float32)
             self._queries[text] = found
         return found

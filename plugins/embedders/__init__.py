@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from plugins.hookspecs import hookimpl, import_late
 
+AUTO = "auto"  # the first of BEST that is installed
+BEST = ("minilm-int8", "static")
+
 
 @hookimpl
 def register_embedders(register: Callable[..., None]) -> None:

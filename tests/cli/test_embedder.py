@@ -11,9 +11,9 @@ def test_it_shows_what_is_in_use(vault: Shell) -> None:
     said = vault.pal("embedder")
     assert (said.code, said.err) == (0, "")
     rows = {line.split()[0]: line for line in said.out.splitlines()}
-    assert rows["Embedder"].split()[1] == "static"
+    assert rows["Embedder"].split()[1:] == ["auto", "(static)"]
     assert rows["In"].split()[2].startswith("wordllama-256@")
-    assert {"minilm", "st:MODEL", "static"} <= {*rows["Known"].replace(",", "").split()}
+    assert {"auto", "minilm", "st:MODEL", "static"} <= {*rows["Known"].replace(",", "").split()}
 
 
 def test_a_change_is_kept_in_the_settings(shell: Shell) -> None:

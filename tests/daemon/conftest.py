@@ -11,7 +11,7 @@ import pytest
 
 from daemon import wire
 from daemon.client import Client
-from daemon.settings import DaemonSettings, DiskSettings, Settings, WatchSettings
+from daemon.settings import DaemonSettings, DiskSettings, EmbedderSettings, Settings, WatchSettings
 from daemon.testing import RunningDaemon, run_daemon
 from memory.protocols import Embedder
 from plugins.manager import load
@@ -20,6 +20,7 @@ from tests.daemon.enriching import Make, world
 QUICK = Settings(
     daemon=DaemonSettings(log_level="DEBUG"),
     disk=DiskSettings(check_s=0.5, ballast_mb=1),
+    embedder=EmbedderSettings("static"),
     watch=WatchSettings(debounce_s=0.8, longest_wait_s=5.0, root_check_s=0.5, poll_s=1.0, gone_wait_s=1.5),
 )
 

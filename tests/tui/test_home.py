@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.tui.scripted import HOME, NOW, Script, ScriptedClient
 from tests.tui.test_hostile import HOSTILE, safe
 from tui import home as rows
 from tui.preferences import Preferences
+from tui.reports import status_report
 from tui.screens.introduction import IntroductionScreen
 from tui.screens.keep import KeepScreen
 from tui.screens.memory import MemoryScreen
@@ -64,6 +66,14 @@ async def test_it_says_what_is_new_planned_and_worth_asking() -> None:
             assert said in words, said
         assert words.count("belt of rubber") == 1, "what waits is not told twice"
         assert chat.client.since == SEEN.seen_at
+
+
+async def test_a_line_says_how_far_the_better_search_is() -> None:
+    said = "Better search is being prepared: 1,240 of 3,000 passages. Until then the static table answers."
+    async with chatting(world.client(state=replace(world.STATUS, preparing=said)), size=WIDE) as chat:
+        await chat.until(lambda: said in chat.words())
+    assert said in status_report(replace(world.STATUS, preparing=said)).splitlines()
+    assert "Better search" not in status_report(world.STATUS)
 
 
 async def test_the_arrows_walk_from_the_prompt_through_all_frames_and_back() -> None:

@@ -143,7 +143,10 @@ class Home(Container):
         status = known.status
         if status is None:
             return
-        self._line.update(_headline(status))
+        line = _headline(status)
+        if status.preparing:
+            line = Content.assemble(line, "\n", (display_safe(status.preparing, line=True), rows.MUTED))
+        self._line.update(line)
         if not self.query(HomeList):  # the chat is there before they are
             self.mount(*self._lists.values())
         begins = status.sources <= known.statements and not status.folders and not status.queue
