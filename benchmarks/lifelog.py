@@ -200,8 +200,11 @@ def ask(memory: Memory, question: Mapping[str, Any], persona: Path) -> Reply:
         raise TypeError(f"ask ended with {answer!r}")
     cited = [citation.uri for citation in answer.citations]
     found = [hit.episode.source.uri for hit in memory.recall(question["question"], k=DEPTH, as_of=as_of).hits]
+    lines = answer_lines(answer.text)
+    if answer.kind == "closest" and question["type"] != "no_answer":
+        lines = tuple(line.text for line in answer.lines if line.citations and line.kind != "earlier")
     return Reply(
-        question, answer_lines(answer.text), _paths(cited, persona), _paths(found, persona), answer.no_answer, ms,
+        question, lines, _paths(cited, persona), _paths(found, persona), answer.no_answer, ms,
         "\n".join(line.text for line in answer.lines if line.kind != "folded"),
     )  # fmt: skip
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, time
 from typing import Any, Literal
 
+AnswerKind = Literal["answer", "closest", "none"]
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -212,9 +214,9 @@ def split_lines(text: str, citations: Sequence[Citation]) -> Iterator[AnswerLine
 
 @dataclass(frozen=True, slots=True)
 class Answer(Event):
-    """The end of `ask`. With `no_answer`, `text` is the refusal and `missing` what would be needed. `model` wrote the
-    text; "" if it is the lines of memory themselves. `note` is a sentence for the person: why no model did, or what it
-    did not get to see."""
+    """The end of `ask`. With `no_answer`, `text` is the refusal, with the lines that come closest if it has citations,
+    and `missing` what would be needed. `model` wrote the text; "" if it is the lines of memory themselves. `note` is a
+    sentence for the person: why no model did, or what it did not get to see."""
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -224,6 +226,13 @@ class Answer(Event):
     confidence: float = 0.0
     model: str = ""
     note: str = ""
+
+    @property
+    def kind(self) -> AnswerKind:
+        """ "closest": nothing says it plainly, but some lines come close; "none": nothing does."""
+        if not self.no_answer:
+            return "answer"
+        return "closest" if self.citations else "none"
 
     @property
     def lines(self) -> tuple[AnswerLine, ...]:

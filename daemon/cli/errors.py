@@ -67,6 +67,9 @@ class BadSettings(click.ClickException):
     exit_code = 78
 
 
+ONLY_CLOSE = 5  # the exit code where nothing answers, but some lines come close
+
+
 class NothingFound(click.ClickException):
     """Nothing was found. No error, so it is told without that word."""
 

@@ -14,7 +14,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output, times
-from daemon.cli.errors import HOW_TO_READ, NothingFound, Refused
+from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
 from daemon.cli.questions import where
 from daemon.cli.session import Session
 from daemon.cli.traces import local_time
@@ -125,7 +125,7 @@ class PlainChat:
         if self._told is not None and not self._told.source:
             self._offer_to_keep(self._told)
         if self._answered.no_answer and not self._code:
-            self._code = NothingFound.exit_code
+            self._code = ONLY_CLOSE if self._answered.kind == "closest" else NothingFound.exit_code
 
     def _wait(self, events: Iterable[wire.Event]) -> wire.Answered | None:
         """The answer, when it has come. Said meanwhile: what was kept, what time was understood, and that a model is

@@ -12,7 +12,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output, times
-from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, NothingFound
+from daemon.cli.errors import HOW_TO_READ, NOTHING_READ, ONLY_CLOSE, NothingFound
 from daemon.cli.options import as_of_option, json_option, scope_options, strategy_option
 from daemon.cli.secrets import Secrets, secrets_option
 from daemon.cli.session import Session, pass_session
@@ -58,8 +58,9 @@ def ask(
 
     What the answer replaced stands under it. Where one line is clearly the answer the others are folded: --all shows
     them. What you tell of yourself in it is kept, if chat.remember is yes; pal undo takes that back.
-    Passwords and other secrets are masked: --secrets shows them. Exits with 4 when the memory does not hold the
-    answer. With --json the question's events come as they happen, one a line.
+    Passwords and other secrets are masked: --secrets shows them. Exits with 5 when nothing says it plainly and only
+    the closest lines are shown, with 4 when there are none. With --json the question's events come as they happen,
+    one a line.
     """
     text = _text(question)
     events = session.reader.ask(
@@ -73,7 +74,7 @@ def ask(
             output.say(HOW_TO_READ)
         elif not as_json:
             _tell(_describe_unknown_tags(session, within))
-        sys.exit(NothingFound.exit_code)
+        sys.exit(ONLY_CLOSE if answered.kind == "closest" else NothingFound.exit_code)
 
 
 def print_answer(events: Iterable[wire.Event], as_json: bool, in_full: bool = False) -> wire.Answered:

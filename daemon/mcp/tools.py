@@ -51,7 +51,8 @@ class Tools:
         return context_result(found)
 
     def ask(self, question: str, as_of: datetime | None = None) -> dict[str, Any]:
-        """Ask the memory in words. The answer cites its lines; if nothing is known, it says so and does not guess.
+        """Ask the memory in words. The answer cites its lines; if nothing is known, it says so and does not guess. Its
+        kind is answer, closest (nothing says it plainly, but these lines come close) or none.
 
         as_of: answer as of that time (ISO 8601).
         """
@@ -62,6 +63,7 @@ class Tools:
             self._traces.add(answered.trace_id)
         return {
             "answer": answered.text,
+            "kind": answered.kind,
             "known": not answered.no_answer,
             "citations": [citation_result(cited) for cited in answered.citations if access.may_see(cited.uri)],
             "trace": answered.trace_id,

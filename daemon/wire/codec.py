@@ -18,7 +18,7 @@ PLAIN: dict[type, str] = {str: "text", int: "a whole number", float: "a number",
 FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of this name has it; elsewhere it is its end
 # properties that are sent beside the fields
 SENT_TOO = {
-    "Citation": ("label",), "Answered": ("lines",), "Fact": ("place",), "Passage": ("counted",),
+    "Citation": ("label",), "Answered": ("lines", "kind"), "Fact": ("place",), "Passage": ("counted",),
     "RecallReply": ("unknown",),
 }  # fmt: skip
 TAGS = {"Step": "Stage", "Visit": "Visited", "Token": "Chunk", "Citation": "Cited"}  # `type` of events; else the name

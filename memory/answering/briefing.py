@@ -173,12 +173,18 @@ def _sentences(
     ]
     telling = [one for one in telling if not one.earlier] or telling
     of_own = [one for one in telling if one.episode.id in own]
-    of_own.sort(key=lambda one: (_FIELD.match(one.shown) is not None, one.episode.id, one.start))
+    of_own.sort(key=_order_in_notes)
     others = _by_score([one for one in telling if one.episode.id not in own], telling, name)
     chosen = _within_limits([*_in_turn(of_own), *others], own, known)
     kept = [one for one in of_own if one in chosen]
-    kept += sorted((one for one in chosen if one.episode.id not in own), key=lambda one: -one.newness)
+    kept += sorted((one for one in chosen if one.episode.id not in own), key=lambda one: (-one.newness, one.shown))
     return [_add_date(one) for one in kept]
+
+
+def _order_in_notes(line: AnswerCandidate) -> tuple[bool, str, int, int, int]:
+    """The order of lines in their notes, fields last."""
+    episode = line.episode
+    return _FIELD.match(line.shown) is not None, episode.source.uri, episode.seq, line.start, line.sentence_start
 
 
 def _by_score(
@@ -192,7 +198,7 @@ def _by_score(
         about = NAMED_WEIGHT * (name <= one.words) + NEWNESS_WEIGHT * newness[one.newness]
         return about + weigh_words(one.values, one.words)
 
-    return sorted(candidates, key=lambda one: (-score(one), one.thesis_id))
+    return sorted(candidates, key=lambda one: (-score(one), one.shown))
 
 
 def weigh_words(values: Collection[str], words: Collection[str]) -> float:

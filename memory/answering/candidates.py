@@ -73,6 +73,7 @@ class AnswerCandidate:
     covered: frozenset[str] = frozenset()
     coverage: float = 0.0
     held: float = 0.0
+    late: float = 0.0
     cosine: float = 0.0
     score: float = 0.0
     newness: int = 0

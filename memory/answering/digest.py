@@ -71,8 +71,9 @@ class _Item:
     is_event: bool = False
 
     @property
-    def order(self) -> tuple[date, bool, int]:
-        return self.day, not self.is_event, self.lines[0].episode.id
+    def order(self) -> tuple[date, bool, int, str, int]:
+        episode = self.lines[0].episode
+        return self.day, not self.is_event, self.lines[0].newness, episode.source.uri, episode.seq
 
     def show(self, most: int) -> list[AnswerCandidate]:
         """So many of its lines, in their order, as they are shown."""
@@ -178,7 +179,7 @@ def _tell_notes(state: AnswerState, topic: frozenset[str], ids: Sequence[int], f
         lines = [one for one in lines if count_words(one.shown) >= LEAST_WORDS] or lines
         begins = min((one.episode.seq, one.start) for one in lines)
         telling = {one.thesis_id: _tell(state, one, (one.episode.seq, one.start) == begins) for one in lines}
-        lines.sort(key=lambda one: (-telling[one.thesis_id] - (one.score if topic else 0), one.thesis_id))
+        lines.sort(key=lambda one: (-telling[one.thesis_id] - (one.score if topic else 0), one.shown))
         apart: list[AnswerCandidate] = []
         for one in lines:
             if not any(one.overlaps(other) for other in apart):

@@ -36,11 +36,10 @@ from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     asks_past,
     find_fact_candidates,
-    prefer_newest,
     supersede,
     supersede_sentences,
 )
-from memory.answering.features import AnswerState, expected_types
+from memory.answering.features import SCORE_DIGITS, AnswerState, expected_types
 from memory.answering.options import AskOptions
 from memory.answering.owner import OwnerQuestion
 from memory.answering.parts import merge_answers
@@ -69,12 +68,13 @@ NOTHING_THERE = "Nothing that was read lies in that time and place, so there is 
 NO_WORD = "The question has no word, so there is nothing to look for."
 NOT_FOUND = "Your memory does not say."
 NOT_FOUND_THERE = "That part of your memory does not say."
+NOT_PLAIN = "Your memory does not say this plainly."
 NOTHING_CHANGED = "No fact that your memory knows of took the place of another{}."
 NOTHING_OF = "There is nothing in your memory about {}."
 NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
-NEAREST = "What comes nearest:"
+CLOSEST = "Closest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
-MAX_NEAREST, LEAST_NEAR = 2, 0.2  # lines that a refusal shows; the share of the question's weight that they hold
+MAX_CLOSEST, LEAST_NEAR = 3, 0.2  # lines that are shown as the closest; the share of the question's weight they hold
 MAX_MISSING_WORDS = 5  # that are named; a text that was pasted has hundreds
 CLEAR_LEAD = 1.25  # by how much a score must be above all others for its line to stand alone
 LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
@@ -123,7 +123,10 @@ def extract_answer(
     if found.question.type.of != "changed" and not is_digest:  # there each line says itself what was before
         selected = show_edited(state, selected)
     lines = (*_cite(selected), *left_out)
-    answer = make_answer(lines, certainty) if lines else _refuse(found, candidates or state.read_found(), absent)
+    if lines:
+        answer = make_answer(lines, certainty)
+    else:
+        answer = _refuse(state, candidates or state.read_found(), absent, settings)
     if asks_changed and not any(one.earlier for one in selected):
         answer = _deny_change(found, answer)
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
@@ -166,7 +169,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
         return []
     sentences = selected
     if not state.objects and not any(one.facts for one in sentences):
-        return prefer_newest(state, _select_lines(state, sentences))
+        return _select_lines(state, sentences)
     facts = find_fact_candidates(state, sentences, owner)
     sentences = supersede(state, sentences)
     total = float(np.logaddexp.reduce([one.score for one in sentences])) if sentences else 0.0
@@ -190,8 +193,8 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
         ]
     proving = {proof.thesis_id for one in answering for proof in (one, *one.also)}
     others = (one for one in sentences if one.thesis_id not in proving)
-    likely_first = sorted([*answering, *others], key=lambda one: -one.score)
-    ranked = prefer_newest(state, _select_lines(state, likely_first))
+    likely_first = sorted([*answering, *others], key=lambda one: -round(one.score, SCORE_DIGITS))
+    ranked = _select_lines(state, likely_first)
     return ranked if asks_past(state.question) else _lead_with_current(ranked, state.found.time_ms)
 
 
@@ -304,29 +307,30 @@ def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _refuse(found: RetrievalResult, candidates: Sequence[AnswerCandidate], absent: Sequence[str]) -> Answer:
-    """What is not known, and what is known that comes nearest. That there is nothing of something is only said of
-    `absent` names, and it is only missing if it stands in no passage that was read."""
+def _refuse(
+    state: AnswerState, candidates: Sequence[AnswerCandidate], absent: Sequence[str], settings: AnswerSettings
+) -> Answer:
+    """What is not known, and the lines that come closest. That there is nothing about something is only said of
+    `absent` names, and it is only missing if it is in no passage that was read."""
+    found = state.found
     if not found.n_allowed or found.is_of_empty_time:
         return Answer(NOTHING_THERE if found.graph.n_alive else NOTHING_READ, no_answer=True)
-    held = frozenset[str]().union(*(one.covered for one in candidates))
+    covered = frozenset[str]().union(*(candidate.covered for candidate in candidates))
     language = found.question.language
     terms = (term for term in found.question.terms if term not in stop_words(language))
-    missing = tuple(term for term in terms if stem(term, language) not in held)
+    missing = tuple(term for term in terms if stem(term, language) not in covered)
+    missing = (tuple(absent) or missing)[:MAX_MISSING_WORDS]
+    numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))
+    label = {part for part in stems(numbered, language) if part.isalpha()}  # other boxes are close to "box 999"
+    near = [one for one in candidates if one.coverage >= LEAST_NEAR and (not absent or label & one.words)]
+    near = select_best(near, (), replace(settings, lines=MAX_CLOSEST)) if near else []
     within = found.n_allowed < found.graph.n_alive
-    said = NOT_FOUND_THERE if within else NOT_FOUND
+    said = NOT_FOUND_THERE if within else NOT_PLAIN if near else NOT_FOUND
     if absent:
         said = (NOTHING_OF_THERE if within else NOTHING_OF).format(" and ".join(absent))
-    numbered = " ".join(name for name in absent if any(c.isdigit() for c in name))
-    label = {part for part in stems(numbered, language) if part.isalpha()}  # other boxes tell something
-    near = [one for one in candidates if not one.earlier and one.coverage >= LEAST_NEAR]
-    near = [one for one in near if not absent or label & one.words]
-    unlike: dict[str, AnswerCandidate] = {}
-    for one in near:
-        unlike.setdefault(one.shown, one)
-    told = make_answer(_cite([*unlike.values()][:MAX_NEAREST]), 0.0)
-    text = f"{said}\n{NEAREST}\n{told.text}" if near else said
-    return Answer(text, told.citations, no_answer=True, missing=(tuple(absent) or missing)[:MAX_MISSING_WORDS])
+    closest = make_answer(_cite(near), 0.0)
+    text = f"{said} {CLOSEST}\n{closest.text}" if near else said
+    return Answer(text, closest.citations, no_answer=True, missing=missing)
 
 
 def _select_changed(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

@@ -31,10 +31,8 @@ from memory.answering.candidates import (
     show_day,
     stems,
 )
-from memory.answering.confidence import find_owned
-from memory.answering.features import AnswerState, QueryFeatures, expected_types
+from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures, expected_types
 from memory.answering.owner import OwnerQuestion
-from memory.graph.arrays import NO_END
 from memory.retrieval.question_type import asks_course
 from memory.retrieval.state import QuestionState
 from memory.store import relations
@@ -80,8 +78,6 @@ ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a succ
 OTHER_PERSON_PENALTY = -4.0  # of a candidate, or a fact, that tells it of somebody else; not fitted
 OWN_LEAD = 5.0  # of a fact of the owner that has just what is asked of them; not fitted
 SUCCESSOR_LEAD = 0.01  # how much better the candidate of the successor stands than the one that it replaces
-NEAR, MAX_NEAR = 4.0, 12  # how far below the best candidate others fit as well, and at most how many
-NEWEST = 4.0  # what the newest of these gains if it holds as much of what is asked as any of them
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
 
 
@@ -125,7 +121,7 @@ def find_fact_candidates(
     asks_history = asks_course(state.question.text)
     scored = zip(facts, *_scores(state, facts, stated, asks_history), strict=True)
     own = {one.relation.id for one in facts if owner is not None and owner.is_answered_by(one.relation)}
-    ranked = sorted(scored, key=lambda one: (-one[1], one[0].relation.id))
+    ranked = sorted(scored, key=lambda one: (-round(one[1], SCORE_DIGITS), one[0].words))
     likely = sorted(ranked, key=lambda one: one[0].relation.id not in own)[:MAX_FACTS_SUPPORTED]
     supporting = state.find_supporting([fact.relation.id for fact, _, _ in likely], candidates)
     shown = [
@@ -143,7 +139,7 @@ def find_fact_candidates(
     ]
     total = float(np.logaddexp.reduce([NO_FACT_SCORE, *(one.score for _, one in shown)]))
     shown = [(fact, replace(one, score=one.score - total)) for fact, one in shown]
-    shown.sort(key=lambda pair: (-pair[1].score, pair[0].relation.id))
+    shown.sort(key=lambda pair: (-round(pair[1].score, SCORE_DIGITS), pair[0].words, pair[1].episode.source.uri))
     if shown and asks_history:
         best, candidate = shown[0]
         return [(best, show_history(state, best, candidate, candidates))]
@@ -349,7 +345,7 @@ def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list
         if one.facts and all(concerns_another(fact.relation, fact.subject, state) for fact in one.facts):
             other = best[one.thesis_id]
             best[one.thesis_id] = replace(other, score=other.score + OTHER_PERSON_PENALTY)
-    return sorted(best.values(), key=lambda one: (-one.score, one.thesis_id))
+    return sorted(best.values(), key=lambda one: -one.score)
 
 
 def _fact_asked_for(facts: Sequence[SentenceFact], features: QueryFeatures) -> Relation | None:
@@ -387,7 +383,7 @@ def supersede_sentences(
                 shown[place], one = newer, replace(one, earlier=True, newer=newer.thesis_id)
                 break
         left.append(one)
-    return left, sorted(shown, key=lambda one: (-one.score, one.thesis_id))
+    return left, sorted(shown, key=lambda one: -one.score)
 
 
 def _tells_past(sentence: AnswerCandidate, fact: FactCandidate) -> bool:
@@ -401,45 +397,3 @@ def asks_past(question: QuestionState) -> bool:
     """Whether a question asks for what was, or for a course of things; "When will ...?" does not."""
     past = (said[0] for said in _PAST.finditer(question.text))
     return asks_course(question.text) or any("date" not in expected_types(one, question.language) for one in past)
-
-
-def prefer_newest(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates, best first. Where the question asks how things are, or were at one time, those that fit it about
-    equally well gain the more the newer they are and the more of what is asked they hold; what repeats an earlier
-    passage is as old as that."""
-    when = state.question.when
-    ordered = sorted(candidates, key=lambda one: -one.score)
-    if when is not None:
-        asks_for_state = when.kind in ("now", "as_of")
-    else:
-        asks_for_state = state.found.valid_time.begun_by < NO_END or not _PAST.search(state.question.text)
-    if not asks_for_state or not ordered or ordered[0].own:
-        return ordered
-    names = (one.surface for one in state.question.mentions if one.kind != "date" and find_owned(state.question))
-    # A newer value of another person, or in another folder, does not answer about the one asked for.
-    whom = ordered[0].covered & frozenset(part for name in names for part in state.features.stem_words(name))
-    where = state.features.location_stems(ordered[0].episode) - ordered[0].words
-    near = [
-        one
-        for one in ordered
-        if not one.earlier
-        and one.score >= ordered[0].score - NEAR
-        and (not whom or whom & one.covered)
-        and where <= one.covered
-    ]
-    near = [one for one in near if not one.by_agent] or near
-    # What only goes on with a line is no news beside it.
-    near = [one for place, one in enumerate(near) if not any(one.overlaps(other) for other in near[:place])]
-    if len(near := near[:MAX_NEAR]) < 2:
-        return ordered
-    told: dict[frozenset[str], int] = {}
-    for one in candidates:
-        told[one.words] = min(one.newness, told.get(one.words, one.newness))
-    times = sorted({told[one.words] for one in near})
-    most = max(one.held for one in near) or 1.0
-    gain = {
-        one.thesis_id: NEWEST * one.held / most * times.index(told[one.words]) / max(1, len(times) - 1) for one in near
-    }
-    preferred = sorted(ordered, key=lambda one: -(one.score + gain.get(one.thesis_id, 0.0)))
-    # How far a line may stand behind the best to be shown does not depend on which of them are newer.
-    return [replace(one, score=place.score) for one, place in zip(preferred, ordered, strict=True)]

@@ -20,12 +20,11 @@ import numpy as np
 
 from memory.answering.candidates import AnswerCandidate, read_candidates, stems
 from memory.answering.exact_names import ExactNames
-from memory.facts.rules.passages import MACHINE_SPEAKERS
 from memory.graph.arrays import Floats
 from memory.nouns import Episode, Fact, Hit
 from memory.protocols import Embedder
 from memory.retrieval.state import QuestionState, RetrievalResult
-from memory.store import episodes, facts, graph, relations, text
+from memory.store import episodes, facts, graph, relations, text, vectors
 from memory.store.connect import Connection
 from memory.text.languages import (
     ENGLISH,
@@ -43,35 +42,13 @@ from memory.text.words import WORD, Term, index_form, strip_accents, words
 ExpectedType = Literal["date", "number", "name"]
 EXPECTED_TYPES: tuple[ExpectedType, ...] = ("date", "number", "name")
 
-WEIGHTS: Mapping[str, float] = {
-    "sentence": 5.4,  # share of the question's weight that the sentence itself holds
-    "unit": 4.0,  # further share that what stands beside it in its line holds
-    "above": 4.8,  # further share of headings, items and table heads above it, and who says it
-    "title": 6.0,  # of the passage's title and speaker
-    "location": 5.4,  # of the folders and the name of its file
-    "passage": 1.6,  # of the rest of the passage
-    "near": 5.2,  # the same as the first, of words that are near to those of the question
-    "unit_near": 3.7,
-    "title_near": 1.4,  # as above and title
-    "cosine_titled": 2.0,  # of the question and the sentence under what stands above it
-    "cosine": 2.5,  # of the question and the sentence alone
-    "rank": 0.6,  # of the episode in the retrieval, 1 for the best
-    "date": 1.6,  # it holds the kind of thing asked for
-    "number": 0.6,
-    "name": 1.1,
-    "length": 1.1,  # full at MANY_WORDS
-    "newness": 1.8,  # 1 for the newest of the retrieved episodes
-    "short": -0.8,  # fewer than FEW_WORDS: a signature, a label
-    "leads": 0.7,  # the first sentence of its line: what follows mostly comments on it
-    "item": 0.5,  # of a list
-    "holds": 0.8,  # it says that it holds now, or from when on
-    "asks": -1.2,  # a sentence that itself asks answers nothing; what follows it may
-    "machine": -1.1,  # an assistant said it, or an agent
-}
+SCALE = 4.5  # of a score: the difference of two is about the logarithm of how much likelier one line answers
+RECENCY = 1.25  # how much more the newest line counts than the oldest, of the same relevance
+EPSILON = 1e-6
+SCORE_DIGITS = 6  # that differ for more than where in a matrix a vector is
+EXPECTED = 0.8  # that it holds the kind of thing that is asked for
 NO_ANSWER = -6.0  # a heading, a date, a line of a mail's head, links, words of the title or of the question only
 TYPE_BONUS: Mapping[ExpectedType, float] = {"date": 1.1, "number": 0.7, "name": 1.2}  # of a fact's value
-MANY_WORDS, FEW_WORDS = 30, 3
-MAX_COMPARED = 40  # candidates whose words are compared with those of the question
 UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # at which two words have nothing in common, and mean the same
 ALIKE, FEW_WORDS_COMPARED = 0.22, 20  # mean nearness (0.04 at most in Latin script), and of how many words
 
@@ -83,9 +60,6 @@ SHAPES: Mapping[str, re.Pattern[str]] = {  # of values that say by themselves wh
     "email": re.compile(r"[\w.+-]+@[\w-]+\.\w"),
 }
 _NUMBER = re.compile(r"\d[\d.,:/-]*\w*")
-_HOLDS = re.compile(
-    rf"(?<!\w)(?:{alternatives('time', 'now')}|{alternatives('time', 'signals', 'begin')})(?!\w)", re.IGNORECASE
-)
 _ASKING = re.compile(r"[?？؟\u037e]$|[すた]か。?$")  # the last is Japanese
 
 
@@ -105,14 +79,11 @@ def _patterns(language: str) -> dict[ExpectedType, re.Pattern[str]]:
     return {kind: re.compile(f"{edges[0]}(?:{strip_accents(data['asks'][kind])}){edges[1]}") for kind in EXPECTED_TYPES}
 
 
-def weigh(measured: Mapping[str, float]) -> float:
-    """What these features of a candidate count together."""
-    return sum(WEIGHTS[name] * value for name, value in measured.items())
-
-
-def _parts(candidate: AnswerCandidate) -> tuple[str, str, str]:
-    """The sentence, its unit, and what stands above both."""
-    return candidate.sentence, candidate.shown, f"{candidate.context}{candidate.episode.title}"
+def find_owned(question: QuestionState) -> str:
+    """The words that say what of somebody's the question asks for ("phone" in "Ana's phone"); "" of other questions."""
+    form, ends = (alternatives("asks", key, language=question.language) for key in ("owned", "owned_ends"))
+    said = re.search(form, question.text, re.IGNORECASE) if form else None
+    return re.split(ends, said[1], maxsplit=1, flags=re.IGNORECASE)[0] if said else ""
 
 
 def _is_weekday(word: str) -> bool:
@@ -160,6 +131,8 @@ class QueryFeatures:
         }
         self._asked = embedder.embed_documents(asked) if asked else np.zeros((0, embedder.dimension), np.float32)
         self._similarity: dict[str, Floats] = {}  # (n,) of a word to those that are asked
+        self._best_cosine = self._best_late = 0.0  # of the lines that were scored first
+        self._whom: frozenset[str] | None = None  # the stems of its names that the most relevant of these holds
         self._all_alike = False  # to the embedder, which hardly knows their script: nearness says nothing
         self._expected = expected_types(question.text, question.language)
         top = max((hit.score for hit in hits), default=1.0)
@@ -170,88 +143,85 @@ class QueryFeatures:
         self.mentions: Callable[[str], list[Mention]] = cache(mentions)  # of a text, looked for once
         self._values: dict[str, frozenset[str]] = {}
         self._stemmed: dict[str, list[str]] = {}
+        names = (one.surface for one in question.mentions if one.kind != "date" and find_owned(question))
+        self._names = self._covered(word for name in names for word in self.stem_words(name))
 
-    def score(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-        """The candidates with their features and scores, in their order. What comes near to the question's words is
-        looked for in the best of them only."""
+    def score(self, candidates: Sequence[AnswerCandidate], cosines: Mapping[int, float]) -> list[AnswerCandidate]:
+        """The candidates with their features and scores, in their order. `cosines` of the question with the vectors of
+        their sentences, by thesis; a line without one counts as the mean of the others.
+
+        The relevance of a line is the mean of that cosine and of late interaction, each as a share of the best one. It
+        counts the more the newer its passage is: of lines about the same the newest mostly holds. Of what is asked of
+        somebody by name ("Ana's phone") a newer line about somebody else is no news. Equal weights found as much as
+        fitted ones did on lives that they were not fitted on (docs/decisions.md).
+        """
         if not candidates:
             return []
-        headed = [f"{self._headline(one.episode)}. {one.context}{one.sentence}" for one in candidates]
-        titled = self.cosines(headed).tolist()
-        alone = self.cosines([one.sentence for one in candidates]).tolist()
-        measured = [self.measure(*of) for of in zip(candidates, titled, alone, strict=True)]
-        if is_unspaced(self._language):
-            return measured  # pieces of words have no meaning that could be near
-        best = sorted(range(len(measured)), key=lambda place: -measured[place].score)[:MAX_COMPARED]
-        self.embed_words(part for place in best for part in _parts(candidates[place]))
-        for place in best:
-            measured[place] = self._add_similarity(measured[place])
-        return measured
+        if not is_unspaced(self._language):  # pieces of words have no meaning that could be near
+            self.embed_words(text for one in candidates for text in (one.shown, one.context, one.episode.title))
+        measured = [self.measure(one) for one in candidates]
+        usual = sum(cosines.values()) / len(cosines) if cosines else 0.0
+        near = [max(0.0, cosines.get(one.thesis_id, usual)) for one in measured]
+        self._best_cosine = self._best_cosine or max(near)
+        self._best_late = self._best_late or max(one.late for one in measured)
+        relevances = [self._relevance(*of) for of in zip(measured, near, strict=True)]
+        if self._whom is None:
+            nearest = (one.covered for one in measured if one.late >= self._best_late - EPSILON)
+            self._whom = self._names & frozenset[str]().union(*nearest)
+        return [self._score(*of) for of in zip(measured, near, relevances, strict=True)]
 
-    def measure(self, candidate: AnswerCandidate, cosine_titled: float, cosine: float) -> AnswerCandidate:
-        """One candidate with its features and score; the cosines are those of the question with it under its title and
-        alone. If the sentence before it asks, it speaks of what that one asked."""
-        shown, episode, place = candidate.shown, candidate.episode, candidate.place
-        sentence = self.stem_words(candidate.sentence)
-        said = sentence if candidate.sentence == shown else self.stem_words(shown)
-        title, location, passage = self._passage(episode)
-        own = self._held(candidate.sentence, sentence)
+    def _relevance(self, candidate: AnswerCandidate, cosine: float) -> float:
+        """In [0, 1]: how much a measured line is about the question."""
+        pairs = (cosine, self._best_cosine), (candidate.late, self._best_late)
+        return sum(min(1.0, value / best) if best else 0.0 for value, best in pairs) / len(pairs)
+
+    def _score(self, candidate: AnswerCandidate, cosine: float, relevance: float) -> AnswerCandidate:
+        """A measured candidate with its score."""
+        is_of_same = not self._whom or not self._whom.isdisjoint(candidate.covered)
+        score = SCALE * relevance * (1 + RECENCY * is_of_same * self.newness(candidate.episode))
+        if self._says_nothing(candidate):
+            score += NO_ANSWER
+        elif self.holds_expected(candidate.shown):
+            score += EXPECTED
+        return replace(candidate, cosine=cosine, score=round(score, SCORE_DIGITS))
+
+    def _says_nothing(self, candidate: AnswerCandidate) -> bool:
+        """Whether a line is a heading, files or names something only, asks, or repeats its title."""
+        title = self._passage(candidate.episode)[0]
+        is_title = title.issuperset(self.stem_words(candidate.shown)) and candidate.shown[-1:] not in ".!。"
+        return candidate.place.kind in ("heading", "filing") or is_title or bool(_ASKING.search(candidate.sentence))
+
+    def measure(self, candidate: AnswerCandidate) -> AnswerCandidate:
+        """One candidate with its features, without its score. If the sentence before it asks, it is about what that one
+        asks."""
+        said = self.stem_words(candidate.shown)
+        title, location, passage = self._passage(candidate.episode)
+        line = self._held(candidate.shown, said)
         if _ASKING.search(candidate.before):
-            own |= self._covered(self.stem_words(candidate.before))
+            line |= self._covered(self.stem_words(candidate.before))
         if candidate.facts:
-            own |= self._covered(self.stem_words(". ".join(fact.words for fact in candidate.facts)))
-        unit = own | self._covered(said)
-        above = unit | self._covered(self.stem_words(candidate.context))
-        titled = above | self._covered(title)
-        located = titled | location
-        covered = located | passage
-        shares = [self._share(one) for one in (own, unit, above, titled, located, covered)]
-        expected = self.holds_expected(shown)
-        is_title = title.issuperset(said) and shown[-1:] not in ".!。"  # a short note may be its own title
-        only_repeats = bool(self._expected) and self._weights.keys() >= {*said}
-        measured: dict[str, float] = {
-            "sentence": shares[0],
-            "unit": shares[1] - shares[0],
-            "above": shares[2] - shares[1],
-            "title": shares[3] - shares[2],
-            "location": shares[4] - shares[3],
-            "passage": shares[5] - shares[4],
-            "cosine_titled": cosine_titled,
-            "cosine": cosine,
-            "rank": self.rank(episode),
-            **{kind: float(kind in expected) for kind in EXPECTED_TYPES},
-            "length": min(len(said), MANY_WORDS) / MANY_WORDS,
-            "newness": self.newness(episode),
-            "short": float(len(said) < FEW_WORDS),
-            "leads": float(candidate.sentence_start == candidate.start),
-            "item": float(place.is_item),
-            "holds": float(_HOLDS.search(candidate.sentence) is not None),
-            "asks": float(_ASKING.search(candidate.sentence) is not None),
-            "machine": float(episode.source.by_agent or place.speaker.casefold() in MACHINE_SPEAKERS),
-        }
+            line |= self._covered(self.stem_words(". ".join(fact.words for fact in candidate.facts)))
+        above = line | self._covered(self.stem_words(candidate.context))
+        exact = above | self._covered(title) | location
+        covered = exact | passage
         return replace(
             candidate,
-            words=frozenset(sentence),
-            values=self.new_values(candidate.sentence),
+            words=frozenset(self.stem_words(candidate.sentence)),
+            values=self.new_values(candidate.sentence) if candidate.place.kind != "heading" else frozenset(),
             covered=covered,
-            coverage=shares[5],
-            held=shares[2],
-            cosine=cosine_titled,
-            score=weigh(measured) + NO_ANSWER * (place.kind in ("heading", "filing") or is_title or only_repeats),
+            coverage=self._share(covered),
+            held=self._share(above),
+            late=self._interact(candidate, exact),
         )
 
-    def _add_similarity(self, candidate: AnswerCandidate) -> AnswerCandidate:
-        """The candidate with what words near to those of the question count that it does not hold itself: in the
-        sentence, then further ones in its unit, then in what stands above both."""
-        measured: dict[str, float] = {}
-        located = self.location_stems(candidate.episode)  # these count as exact already
-        nearest = np.array([key in located for key in self.stems], np.float32)
-        for name, part in zip(("near", "unit_near", "title_near"), _parts(candidate), strict=True):
-            held = self._covered(self.stem_words(part))
-            exact = np.maximum(nearest, np.array([key in held for key in self.stems], np.float32))
-            nearest = np.maximum(exact, self.max_similarity(part))
-            measured[name] = float((nearest - exact) @ self.shares)
-        return replace(candidate, score=candidate.score + weigh(measured))
+    def _interact(self, candidate: AnswerCandidate, exact: Collection[str]) -> float:
+        """Late interaction in [0, 1]: the mean, over the question's words by their weight, of how near the nearest word
+        of a line, of what is above it and of its title comes."""
+        nearest: Floats = np.array([key in exact for key in self.stems], np.float32)
+        if not is_unspaced(self._language):
+            for text in (candidate.shown, candidate.context, candidate.episode.title):
+                nearest = np.maximum(nearest, self.max_similarity(text))
+        return float(nearest @ self.shares)
 
     def cosines(self, texts: Sequence[str], part: str | None = None) -> Floats:
         """(n,) texts -> (n,) cosines with the question, or with a `part` of it."""
@@ -342,12 +312,6 @@ class QueryFeatures:
         little = stop_words(self._language)
         return [word for word in words(text) if word not in little]
 
-    def _headline(self, episode: Episode) -> str:
-        """The title of a passage, with the words of its location that the question has."""
-        located = self.location_stems(episode)
-        words = [word for word in WORD.findall(episode.source.place) if not located.isdisjoint(self.stem_words(word))]
-        return " ".join([*dict.fromkeys(words), episode.title])
-
     def location_stems(self, episode: Episode) -> frozenset[str]:
         """The question's stems that are in the folders or the name of a passage's file."""
         return self._passage(episode)[1]
@@ -409,9 +373,26 @@ class AnswerState:
         wanted = {one.id: one for one in of}
         new = {id: one for id, one in wanted.items() if id not in self._read}
         self._read |= {id: [] for id in new}
-        for one in self.features.score(read_candidates(self.conn, self.found, new) if new else ()):
+        candidates = read_candidates(self.conn, self.found, new) if new else []
+        for one in self.features.score(candidates, self._compare(candidates)):
             self._read[one.episode.id].append(one)
-        return sorted((one for id in wanted for one in self._read[id]), key=lambda one: (-one.score, one.thesis_id))
+        read = (one for id in wanted for one in self._read[id])  # what was written first decides nothing
+        return sorted(read, key=lambda one: (-one.score, one.shown, one.episode.source.uri, one.start))
+
+    def _compare(self, candidates: Sequence[AnswerCandidate]) -> dict[int, float]:
+        """Thesis id -> the cosine of the question with the vector of its sentence; of a model's thesis, that of the
+        sentence it was read from."""
+        embedder, ids = self.found.embedder, sorted({one.episode.id for one in candidates})
+        query = embedder.embed_query(self.question.text)
+        if not query.any():
+            return {}
+        cosines = vectors.sentence_cosines(self.conn, vectors.find_embedder(self.conn, embedder), ids, query)
+        sentences = [one for one in candidates if not one.retold and one.thesis_id in cosines]
+        for one in candidates:
+            if one.retold:
+                read_from = [cosines[other.thesis_id] for other in sentences if other.overlaps(one)]
+                cosines |= {one.thesis_id: max(read_from)} if read_from else {}
+        return cosines
 
     def read_found(self) -> list[AnswerCandidate]:
         """The candidates of the retrieved episodes, best first."""
@@ -432,8 +413,8 @@ class AnswerState:
             by_episode[one.episode.id].append(one)
         best: dict[int, AnswerCandidate] = {}
 
-        def rank(one: AnswerCandidate) -> tuple[bool, int, float]:
-            return not one.by_agent, one.newness, one.score
+        def rank(one: AnswerCandidate) -> tuple[bool, int, float, str]:
+            return not one.by_agent, one.newness, one.score, one.episode.source.uri
 
         for id, episode, start, end in quotes:
             for one in by_episode.get(copy_of.get(episode, episode), ()):

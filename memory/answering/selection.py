@@ -37,6 +37,7 @@ from memory.time.timestamps import to_wall
 MAX_LISTED = 12  # lines of a list at most
 LEAST_LIST_ITEMS, MAX_LIST_ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
 DUPLICATE_OVERLAP = 0.7  # share of their words from which two lines of a list are one
+LEAST_LATE = 0.1  # late interaction of the question and a line that is shown below the best one
 LIST_EXTRA_MARGIN = 1.0  # how much further below the best line one of a list may be
 LEAST_TOPIC_SHARE = 0.6  # of a question's words that a line and its title hold, to belong to the course of what it asks
 _LIST = re.compile(r"(?:^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S.*(?:\n|\Z))+", re.MULTILINE)  # its items, a row each
@@ -59,11 +60,13 @@ def select_best(
     left out, and an older value stands behind its newer one."""
     floor = candidates[0].score - settings.line_margin
     selected: list[AnswerCandidate] = []
-    others = [one for one in candidates[1:] if one not in joined and one.score >= floor]
+    others = [one for one in candidates[1:] if one not in joined and one.score >= floor and one.late >= LEAST_LATE]
     for one in [candidates[0], *joined, *others]:
         if len(selected) == settings.lines:
             break
         if any(one.words == other.words or _adds_nothing(one, other) for other in selected):
+            continue
+        if any(one.overlaps(other) and one.sentence in other.shown for other in selected):
             continue
         if not one.is_statement and any(one.overlaps(other) for other in selected):
             if one.score < floor + settings.line_margin / 2:
@@ -76,7 +79,7 @@ def select_best(
         first = selected[0]
         group = [one for one in selected if one is first or one.newer == first.thesis_id or _restates(one, first)]
         selected = [one for one in selected if one not in group]
-        group.sort(key=lambda one: (one.newer is not None, one.by_agent, -one.newness, -one.score, one.thesis_id))
+        group.sort(key=lambda one: (one.newer is not None, one.by_agent, -one.newness, -one.score, one.shown))
         ordered.append(group[0])
         for line in group[1:]:  # nobody knows whether what has no date was written earlier
             ordered.append(replace(line, earlier=line.newness > 0 and line.by_agent <= group[0].by_agent))
@@ -283,7 +286,7 @@ def _in_order(
         belongs = topic & line.words and len(held) >= LEAST_TOPIC_SHARE * len(topic) and line.values
         if belongs and line.thesis_id not in shown and not line.also:
             passages.setdefault(line.episode.id, line)
-    told = sorted(list(passages.values())[:MAX_LISTED], key=lambda line: (line.newness, line.thesis_id))
+    told = sorted(list(passages.values())[:MAX_LISTED], key=lambda line: (line.newness, line.shown))
     if len(told) + len(whole) < 2:
         return list(usual)
     return [*whole, *(add_date(replace(line, earlier=False)) for line in told)][:MAX_LISTED]

@@ -11,6 +11,7 @@ A row whose vector is NULL says that the embedder knows no word of the text, so 
 vector, and what still has to be embedded is what has no row.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, SupportsInt
 
@@ -161,18 +162,44 @@ def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[
 def best_sentences(conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors) -> dict[int, float]:
     """Of each episode the greatest cosine of one of its sentences with `query` (dimension,); without those whose
     sentences have no vector."""
+    return {id: float(cosines.max()) for id, cosines in _compare_sentences(conn, embedder_id, ids, query)}
+
+
+def sentence_cosines(conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors) -> dict[int, float]:
+    """Thesis id -> the cosine of its sentence with `query` (dimension,), of the sentences of these episodes that have
+    vectors."""
+    theses: dict[int, list[int]] = defaultdict(list)
+    for episode, thesis in conn.execute(
+        "SELECT episode_id, node_id FROM thesis WHERE origin = 'sentence'"
+        f" AND episode_id IN {LISTED} ORDER BY episode_id, span_from, node_id",
+        (id_list(ids),),
+    ):
+        theses[episode].append(thesis)
+    compared = _compare_sentences(conn, embedder_id, ids, query)
+    return {
+        thesis: cosine
+        for id, cosines in compared
+        if len(cosines) == len(theses[id])
+        for thesis, cosine in zip(theses[id], cosines.tolist(), strict=True)
+    }
+
+
+def _compare_sentences(
+    conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors
+) -> list[tuple[int, Vectors]]:
+    """Of each of these episodes that has vectors of its sentences, its id and their cosines (s,) with `query`."""
     rows = conn.execute(
         "SELECT v.item_id, s.data FROM vec v JOIN sentence_vec s ON s.vec_id = v.id WHERE v.embedder_id = ?"
         f" AND v.item_kind = 'episode' AND v.item_id IN {LISTED} AND s.data <> x''",
         (embedder_id, id_list(ids)),
     ).fetchall()
     if not rows:
-        return {}
+        return []
     matrix = np.frombuffer(b"".join([data for _, data in rows]), np.int8).reshape(-1, len(query)).astype(np.float32)
     lengths = np.linalg.norm(matrix, axis=1)
     cosines = (matrix @ query) / np.where(lengths > 0, lengths, 1)
-    starts = np.cumsum([0, *(len(data) // len(query) for _, data in rows[:-1])])
-    return dict(zip([id for id, _ in rows], np.maximum.reduceat(cosines, starts).tolist(), strict=True))
+    ends = np.cumsum([len(data) // len(query) for _, data in rows])
+    return list(zip([id for id, _ in rows], np.split(cosines, ends[:-1]), strict=True))
 
 
 def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:

@@ -256,7 +256,7 @@ def test_facts_of_nobody(vault: Shell) -> None:
 
 def test_a_hostile_question_is_only_text(vault: Shell) -> None:
     said = vault.pal("ask", "\x1b[2J [bold]goat[/bold] \u202e' OR 1=1 -- \"*")
-    assert said.code in (0, 4)
+    assert said.code in (0, 4, 5)
     assert "\x1b" not in said.out + said.err
 
 

@@ -66,12 +66,12 @@ def test_a_line_is_that_of_the_original_where_the_reader_made_the_text(fresh: Me
     text = "Fog signal\n\nThe horn is a Vega.\nIt was last sounded by Ozzie Penhale.\n"
     document = Document("/fog.html", text, title="Fog", lines=(3, 3, 17, 22, 22))
     fresh.remember_many([document])
-    citation = asked(fresh, "Who sounded the horn last?").citations[0]
+    citation = asked(fresh, "Who was it last sounded by?").citations[0]
     assert (citation.quote, citation.label) == ("It was last sounded by Ozzie Penhale.", "/fog.html:22")
     assert fresh.facts("Ozzie Penhale")[0].line == 22
     moved = Document("/fog.html", text, title="Fog", lines=(5, 5, 19, 24, 24))
     assert fresh.remember_many([moved])[0].kept == 1
-    assert asked(fresh, "Who sounded the horn last?").citations[0].line == 24
+    assert asked(fresh, "Who was it last sounded by?").citations[0].line == 24
 
 
 def test_the_same_again_changes_nothing(fresh: Memory) -> None:

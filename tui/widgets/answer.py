@@ -247,6 +247,7 @@ class Answer(Vertical):
         self.text = display_safe(answered.text)
         self.citations = answered.citations
         self.no_answer = answered.no_answer
+        self.set_class(answered.kind == "closest", "-closest")
         above: Prose | None = None
         for kind, text in _passages(self.text, answered.citations, answered.model):
             prose = (not kind and self._prose) or await self._mount_prose(kind)

@@ -222,7 +222,7 @@ function Turn({ turn, chosen, choose }) {
     ${turn.preview && html`<p class="muted">
       ${turn.preview.model} is ${turn.preview.is_loading ? "being loaded" : "asked"}. Until it answers, the lines that answer:
     </p>`}
-    <div class="answer ${turn.preview ? "preview" : ""} ${turn.no_answer ? "refusal" : ""}">
+    <div class="answer ${turn.preview ? "preview" : ""} ${turn.kind && turn.kind !== "answer" ? turn.kind : ""}">
       ${shown.map((line) => html`<${Line} line=${line} chosen=${chosen} choose=${choose} />`)}
     </div>
     ${

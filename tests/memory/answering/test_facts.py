@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from memory import Memory
 from memory.answering import facts
 from memory.answering.context import gather_evidence
-from memory.answering.features import AnswerState
 from memory.facts.extraction import OWNER
 from memory.nouns import Answer
 from plugins.embedders.static import StaticEmbedder
@@ -129,22 +127,6 @@ def test_a_statement_that_says_less_of_what_is_asked_does_not_hide_its_line(fres
     assert "Ahrens" in answered(fresh, "Where are the summer tyres?").text.split("\n")[0]
     fresh.remember("* TODO Prune the apple tree\n  DEADLINE: <2027-02-15 Mon>".replace("* ", "# "), title="Garden")
     assert "2027-02-15" in answered(fresh, "When do I have to prune the apple tree?").text.split("\n")[0]
-
-
-@pytest.mark.parametrize(("held", "score", "leads"), [(0.25, 3.5, False), (1.0, 3.5, True), (1.0, 1.5, True)])
-def test_what_is_newer_counts_as_far_as_it_holds_what_is_asked(held: float, score: float, leads: bool) -> None:
-    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
-        for day, text in (("2025-01-10", "The club's caretaker is Ines Falk."), ("2026-05-01", "The club met.")):
-            memory.remember(text, source=f"/{day}.md", at=datetime.fromisoformat(f"{day}T00Z"))
-        found = memory.questions.retrieve("Who is the club's caretaker?", 10, None, None, None)
-        with memory.store.reading() as conn:
-            state = AnswerState(conn, found, StaticEmbedder())
-            old, new = sorted(state.read_found(), key=lambda one: one.newness)
-            shown = facts.prefer_newest(
-                state, [replace(old, held=1.0, score=5.0), replace(new, held=held, score=score)]
-            )
-    assert (shown[0].thesis_id == new.thesis_id) is leads
-    assert [one.score for one in shown] == [5.0, score], "what is shown beside it does not depend on it"
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_another_line_of_a_passage_answered_less_well(memory: Memory) -> None:
     found = lost(memory, ask(memory), "tar")
     assert (found.cut, found.quote, found.place) == ("lines", "It smells of tar.", 1)
     assert found.reason == (
-        'Its line came 2nd of 4, and the answer shows 1. The best is "The harbour office is in the Customs House.".'
+        'Its line came 4th of 4, and the answer shows 3. The best is "The harbour office is in the Customs House.".'
     )
 
 

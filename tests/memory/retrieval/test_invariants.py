@@ -4,6 +4,7 @@ the order of writing nor the hash seed matters. Real files, real vectors; what m
 from __future__ import annotations
 
 import random
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -174,7 +175,9 @@ def test_the_order_of_writing_does_not_matter(
             same_hits, same_visits, same_answer = told(other, question)
             assert hits == pytest.approx(same_hits, abs=1e-4)
             assert visits == pytest.approx(same_visits, abs=1e-4)
-            assert sorted(answer.splitlines()) == sorted(same_answer.splitlines())
+            # Looking around breaks ties by the order of writing, and with it the order of lines that fit alike.
+            lines, same_lines = (sorted(re.sub(r"\[\d+\]", "", text).splitlines()) for text in (answer, same_answer))
+            assert lines == same_lines
 
 
 @pytest.mark.parametrize("first", [0, 1])
