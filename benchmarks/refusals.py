@@ -1,8 +1,8 @@
-"""Does a memory refuse what it does not know? `python -m benchmarks.refusals --data DIR [--limit N] [--json]`.
+"""Does a memory know when it answers? `python -m benchmarks.refusals --data DIR [--embedder NAME] [--json]`.
 
 Asks every question of the personas and question sets below a folder that have questions which nothing answers, and
-prints how many are refused: with the weights in use, and for each persona with weights that were fitted on all others.
-Then the weights fitted on all, which are those of `memory.answering.confidence`. benchmarks/README.md says more.
+prints how many are called an answer, and how often the first line of those is right: with the weights in use, and for
+each persona with weights fitted on all others. Then the weights fitted on all. benchmarks/README.md says more.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from memory.settings import AnswerSettings
 from plugins import manager
 
 NAMES = tuple(WEIGHTS)
-REFUSED = 0.08  # of the questions of a persona that can be answered, which a fit may refuse
+LOST = 0.08  # of the right first lines of a persona, which a fit may not call an answer
 HIDDEN = 0.3  # share of questions whose evidence is out of sight among those that nothing answers
 SET_WEIGHT = 0.9  # of a question set beside a persona
 RIDGE = 5.0
@@ -39,21 +39,23 @@ EXAMPLES = 50.0  # that each outcome of a persona counts as
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question of a world with its features (n,); `hidden`: its evidence was out of sight. What names something that
-    is not there (`absent`) is refused whatever the features are."""
+    """A question of a world with its features (n,), and whether its first line is right; `hidden`: its evidence was out
+    of sight. What names something that is not there (`absent`) is refused whatever the features are."""
 
     world: str
     features: tuple[float, ...]
     answerable: bool
+    right: bool = False
     hidden: bool = False
     absent: bool = False
 
 
-def examples(world: problems.World, embedder: Embedder) -> Iterator[Example]:
-    """The questions of a world, those of a persona that can be answered also without the files that answer them."""
+def examples(world: problems.World, embedder: Embedder, quick: Embedder) -> Iterator[Example]:
+    """The questions of a world, those of a persona that can be answered also without the files that answer them.
+    `quick` compares words, as in the product."""
     with (
         tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as temporary,
-        Memory.open(Path(temporary) / "memory.db", embedder=embedder) as memory,
+        Memory.open(Path(temporary) / "memory.db", embedder=embedder, quick=quick) as memory,
         command.progress() as bar,
     ):
         command.note(
@@ -62,7 +64,7 @@ def examples(world: problems.World, embedder: Embedder) -> Iterator[Example]:
         for batch in world.batches:
             memory.remember_many(batch)
         for problem in bar.track(world.problems, description=""):
-            yield from _ask(memory, embedder, world, problem)
+            yield from _ask(memory, quick, world, problem)
 
 
 def _ask(memory: Memory, embedder: Embedder, world: problems.World, problem: problems.Problem) -> Iterator[Example]:
@@ -73,7 +75,8 @@ def _ask(memory: Memory, embedder: Embedder, world: problems.World, problem: pro
         if not lines:
             return
         absent = bool(absent_names(state, lines))
-        yield Example(world.name, _numbers(confidence_features(state, lines)), problem.answerable, absent=absent)
+        right = problem.answerable and problem.is_accepted(lines[0].shown)
+        yield Example(world.name, _numbers(confidence_features(state, lines)), problem.answerable, right, absent=absent)
         if not (problem.answerable and problem.gold and world.root):
             return
         left = [one for one in lines if gold.path_of(one.episode.source.uri, world.root) not in problem.gold]
@@ -86,10 +89,25 @@ def _numbers(features: Mapping[str, float]) -> tuple[float, ...]:
 
 
 def fit(examples: Sequence[Example], threshold: float) -> tuple[Floats, float]:
-    """Weights (n,), none of them negative, and the bias with which `threshold` refuses REFUSED of what the personas
-    among the worlds can answer: a logistic regression in which worlds and outcomes count alike."""
+    """Weights (n,), none of them negative, and the bias with which `threshold` loses LOST of the right first lines of
+    the personas among the worlds: the mean of two logistic regressions, of whether the first line is right and of
+    whether the question can be answered, in which worlds and outcomes count alike."""
+    of_right, of_answerable = (_regress(examples, wanted) for wanted in ("right", "answerable"))
+    weights: Floats = ((of_right + of_answerable) / 2).astype(np.float32)
+    personas = {one.world for one in examples if one.hidden}
+    scores = [
+        [float(np.array(one.features) @ weights) for one in examples if one.world == name and one.right]
+        for name in sorted(personas or {one.world for one in examples})
+    ]
+    steps = np.unique(np.concatenate([*scores]))
+    least = max(step for step in steps if np.mean([np.mean(np.array(of) < step) for of in scores if of]) <= LOST)
+    return weights, float(np.log(threshold / (1 - threshold)) - least)
+
+
+def _regress(examples: Sequence[Example], wanted: str) -> Floats:
+    """(n,) the weights that tell examples that are `wanted` ("right" or "answerable") from others."""
     x = np.array([one.features for one in examples])
-    sign = np.array([1.0 if one.answerable else -1.0 for one in examples])
+    sign = np.array([1.0 if getattr(one, wanted) else -1.0 for one in examples])
     weight = np.array([_weight(one, examples) for one in examples])
     mean, scale = x.mean(axis=0), x.std(axis=0) + 1e-6
     z = (x - mean) / scale
@@ -101,15 +119,9 @@ def fit(examples: Sequence[Example], threshold: float) -> tuple[Floats, float]:
         return value, np.concatenate(([slope.sum()], z.T @ slope + RIDGE * b[1:]))
 
     bounds = [(None, None)] + [(0, None)] * len(NAMES)
-    weights = minimize(loss, np.zeros(1 + len(NAMES)), jac=True, method="L-BFGS-B", bounds=bounds).x[1:] / scale
-    personas = {one.world for one in examples if one.hidden}
-    scores = [
-        [float(np.array(one.features) @ weights) for one in examples if one.world == name and one.answerable]
-        for name in sorted(personas or {one.world for one in examples})
-    ]
-    steps = np.unique(np.concatenate([*scores]))
-    least = max(step for step in steps if np.mean([np.mean(np.array(of) < step) for of in scores]) <= REFUSED)
-    return weights, float(np.log(threshold / (1 - threshold)) - least)
+    fitted = minimize(loss, np.zeros(1 + len(NAMES)), jac=True, method="L-BFGS-B", bounds=bounds).x[1:]
+    weights: Floats = (fitted / scale).astype(np.float32)
+    return weights
 
 
 def _weight(one: Example, examples: Sequence[Example]) -> float:
@@ -123,13 +135,16 @@ def _weight(one: Example, examples: Sequence[Example]) -> float:
 
 
 def score(examples: Sequence[Example], weights: Floats, bias: float, threshold: float) -> dict[str, float]:
-    """Percent of the questions that are refused: of those that can be answered, and of those that cannot."""
+    """Percent of the questions that are called an answer: of those that can be answered, and of those that cannot; of
+    the former how often the first line is right; and how many right first lines are lost."""
     least = np.log(threshold / (1 - threshold))
-    refused = [one.absent or float(np.array(one.features) @ weights) + bias < least for one in examples]
-    outcome = [(one.answerable, said) for one, said in zip(examples, refused, strict=True) if not one.hidden]
+    called = [not one.absent and float(np.array(one.features) @ weights) + bias >= least for one in examples]
+    seen = [(one, said) for one, said in zip(examples, called, strict=True) if not one.hidden]
     return {
-        "answerable": metrics.percent([float(said) for can, said in outcome if can]),
-        "unanswerable": metrics.percent([float(said) for can, said in outcome if not can]),
+        "answerable": metrics.percent([float(said) for one, said in seen if one.answerable]),
+        "unanswerable": metrics.percent([float(said) for one, said in seen if not one.answerable]),
+        "right": metrics.percent([float(one.right) for one, said in seen if said and one.answerable]),
+        "lost": metrics.percent([float(not said) for one, said in seen if one.right]),
     }
 
 
@@ -139,6 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--data", type=Path, required=True, metavar="DIR", help="personas and sets, in any folder below"
     )
+    parser.add_argument("--embedder", default="static", help="name of the embedder (default: static)")
     parser.add_argument("--limit", type=command.positive, metavar="N", help="ask N questions of each only")
     parser.add_argument("--json", action="store_true", help="JSON instead of tables")
     options = parser.parse_args(arguments)
@@ -147,12 +163,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     plugins, threshold = manager.load(), AnswerSettings().threshold
-    embedder = plugins.embedder("static")
+    embedder = plugins.embedder(options.embedder)
     found: dict[str, list[Example]] = {}
     for folder in problems.find(options.data, None):
         world = problems.load(folder, plugins, options.limit)
         if not all(problem.answerable for problem in world.problems):
-            found[world.name] = list(examples(world, embedder))
+            found[world.name] = list(examples(world, embedder, plugins.embedder("static")))
     if not found:
         raise command.DataError(f"Nothing in {options.data} has questions that nothing answers.")
     used = np.array([WEIGHTS[name] for name in NAMES])
@@ -167,8 +183,8 @@ def _run(options: argparse.Namespace) -> None:
         print(json.dumps({"sets": rows, "fitted": fitted}))
         return
     columns = {f"{what}, {how}": f"{key}.{what}" for key, how in (("in_use", "in use"), ("left_out", "left out"))
-               for what in ("answerable", "unanswerable")}  # fmt: skip
-    command.show_table("Refused, in percent", rows, {"set": "set", **columns})
+               for what in ("answerable", "unanswerable", "right", "lost")}  # fmt: skip
+    command.show_table("Called an answer, in percent", rows, {"set": "set", **columns})
     print("\nfitted on all:", ", ".join(f"{name} {value}" for name, value in fitted.items()))
 
 
