@@ -56,7 +56,7 @@ class AnswerCandidate:
     of a model. Its features, 0 or empty as long as nobody measured them: `words` are its stems, `values` its numbers,
     dates and names that the question does not name; `covered` the question's stems that it or its passage holds,
     `coverage` their share of the question's weight, `held` that of its line with what stands above it; `cosine` that
-    of the question and the sentence under its title.
+    of the question and the sentence under its title, `late` their late interaction, `relevance` in [0, 1] both.
     `newer` is the candidate (its thesis id) whose fact replaced its own, and `earlier` says that it is no longer so.
     `also` are other candidates that prove what is shown. `own`: its fact is the owner's and has just what is asked of
     the owner. `value` are the words of `shown` that are what is asked for, where that is clear; what is `folded` is
@@ -74,6 +74,7 @@ class AnswerCandidate:
     coverage: float = 0.0
     held: float = 0.0
     late: float = 0.0
+    relevance: float = 0.0
     cosine: float = 0.0
     score: float = 0.0
     newness: int = 0

@@ -77,6 +77,8 @@ WORD_FOR_WORD = "This is what your notes say, word for word."
 MAX_CLOSEST, LEAST_NEAR = 3, 0.2  # lines that are shown as the closest; the share of the question's weight they hold
 MAX_MISSING_WORDS = 5  # that are named; a text that was pasted has hundreds
 CLEAR_LEAD = 1.25  # by how much a score must be above all others for its line to stand alone
+MAX_UNFOLDED = 3  # lines of an answer to a question for one thing
+ONE_THING = ("fact", "yes_no", "when_changed")  # types of questions
 LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
 _TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
 LEAST_LOST = 0.2  # share of the question's weight that a statement may leave out of its line
@@ -234,9 +236,9 @@ def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[A
 
 
 def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines of an answer, the first of them with its value. Of a question for one thing, where one line is clearly
-    better than those that do not say the same, and none of these is newer, all others are folded behind it, but for
-    what it replaced. What is the owner's is shown without what is somebody else's."""
+    """The lines of an answer, the first of them with its value. Of a question for one thing what follows it is folded,
+    but for what it replaced: all where it is clearly better than those that do not say the same, and none of them is
+    newer, else what comes after MAX_UNFOLDED lines. What is the owner's is shown without what is somebody else's."""
     if not selected:
         return []
     first = replace(selected[0], value=find_value(state, selected[0]))
@@ -246,8 +248,9 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[Answer
         return [first, *past, *(one for one in rest if one.own)]
     others = [one for one in rest if not one.earlier and not (first.value and first.value in one.shown)]
     is_clear = all(first.score - one.score >= CLEAR_LEAD and _is_no_news(one, first) for one in others)
-    if state.question.type.kind in ("fact", "yes_no") and is_clear and len(rest) >= LEAST_FOLDED:
-        rest = [_folded(one) for one in rest]
+    shown = 0 if is_clear else MAX_UNFOLDED - 1
+    if state.question.type.kind in ONE_THING and len(rest) >= shown + LEAST_FOLDED:
+        rest = [*rest[:shown], *map(_folded, rest[shown:])]
     return [first, *past, *rest]
 
 

@@ -183,7 +183,7 @@ class QueryFeatures:
             score += NO_ANSWER
         elif self.holds_expected(candidate.shown):
             score += EXPECTED
-        return replace(candidate, cosine=cosine, score=round(score, SCORE_DIGITS))
+        return replace(candidate, cosine=cosine, relevance=relevance, score=round(score, SCORE_DIGITS))
 
     def _says_nothing(self, candidate: AnswerCandidate) -> bool:
         """Whether a line is a heading, files or names something only, asks, or repeats its title."""

@@ -37,7 +37,7 @@ from memory.time.timestamps import to_wall
 MAX_LISTED = 12  # lines of a list at most
 LEAST_LIST_ITEMS, MAX_LIST_ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
 DUPLICATE_OVERLAP = 0.7  # share of their words from which two lines of a list are one
-LEAST_LATE = 0.1  # late interaction of the question and a line that is shown below the best one
+LEAST_RELEVANCE, LEAST_LATE = 0.4, 0.1  # of a line that is shown below the best one; of its late interaction
 LIST_EXTRA_MARGIN = 1.0  # how much further below the best line one of a list may be
 LEAST_TOPIC_SHARE = 0.6  # of a question's words that a line and its title hold, to belong to the course of what it asks
 _LIST = re.compile(r"(?:^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S.*(?:\n|\Z))+", re.MULTILINE)  # its items, a row each
@@ -60,7 +60,8 @@ def select_best(
     left out, and an older value stands behind its newer one."""
     floor = candidates[0].score - settings.line_margin
     selected: list[AnswerCandidate] = []
-    others = [one for one in candidates[1:] if one not in joined and one.score >= floor and one.late >= LEAST_LATE]
+    near = (one for one in candidates[1:] if one.relevance >= LEAST_RELEVANCE and one.late >= LEAST_LATE)
+    others = [one for one in near if one not in joined and one.score >= floor]
     for one in [candidates[0], *joined, *others]:
         if len(selected) == settings.lines:
             break

@@ -29,6 +29,7 @@ from memory.text.quotes import one_line
 PASSAGES = 30  # whose sentences are looked at
 MAX_FACTS, FACT_SHARE = 6, 0.15  # of them at most, and of the room
 MAX_TITLE_CHARS, MAX_LINE_CHARS = 60, 600
+LEAST_RELEVANCE = 0.3  # of a task and a sentence that is shown for it
 LEAST_COSINE = 0.2  # of a task and a sentence that has none of its words, nor its passage
 MAX_MISFITS = 40  # sentences for which there is no room, after which no shorter one is looked for
 LEAST_ROOT_CHARS = 8  # of the folder of all sources, to be named once
@@ -45,7 +46,8 @@ def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embed
     """What was retrieved for a task, in at most `budget` tokens, about. `conn` must see what the retrieval saw."""
     state, orders = AnswerState(conn, found, embedder), _Orders()
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
-    sentences = [one for one in ranked if not _is_heading(one) and not orders.hold(one)]
+    near = (one for one in ranked if one.relevance >= LEAST_RELEVANCE or one.own)
+    sentences = [one for one in near if not _is_heading(one) and not orders.hold(one)]
     is_known = any(map(_bears_on_task, sentences))
     evidence, _, _ = gather_evidence(conn, found, (), embedder, chains=None)
     page = _Page(budget, _common_root(hit.episode for hit in found.recall.hits))

@@ -17,17 +17,14 @@ MONGOLIA = "What is the capital of Mongolia?"
 def test_a_pipe_is_answered_line_by_line(vault: Shell) -> None:
     said = vault.pal("chat", "--plain", input=f"{FOG}\n\nwhere is the harbour office?\n")
     assert (said.code, said.err) == (0, "")
-    assert said.out == (
-        f"You: {FOG}\n"
-        "Memory: The fog signal was last sounded on 4 October 1987. [1]\n"
-        "Source 1: notes/museum/fog-signal.html:17, 2024-11-17\n"
-        "You: where is the harbour office?\n"
+    fog, harbour = said.out.split("You: where is the harbour office?\n")
+    assert fog.startswith(f"You: {FOG}\nMemory: The fog signal was last sounded on 4 October 1987. [1]\n")
+    assert "\nSource 1: notes/museum/fog-signal.html:17, 2024-11-17\n" in fog
+    assert harbour.startswith(
         "Memory: The harbour office is in the Old Ice House on Pier 2 from today. [1]\n"
         "Earlier: The harbour office is in the Customs House at 4 Quay Street. [2]\n"
-        "Source 1: notes/daily/2026-03-09.md:5, 2026-03-09\n"
-        "Source 2: notes/places/Harbour office.md:7, 2025-09-12, earlier\n"
-        "3 more lines: /more\n"
     )
+    assert "Source 2: notes/places/Harbour office.md:7, 2025-09-12, earlier\n" in harbour
 
 
 def test_what_the_memory_does_not_hold_is_the_exit_code(vault: Shell) -> None:
@@ -117,7 +114,7 @@ def test_it_imports_no_textual(vault: Shell) -> None:
 
 
 def test_at_a_terminal_it_asks_until_one_leaves(vault: Shell) -> None:
-    said = at_terminal(vault, "chat", "--plain", keys=[("You: ", f"{FOG}\n"), ("2024-11-17\r\nYou: ", "/quit\n")])
+    said = at_terminal(vault, "chat", "--plain", keys=[("You: ", f"{FOG}\n"), ("/more\r\nYou: ", "/quit\n")])
     assert said.code == 0
     assert "Ask a question, or type /help.\n" in said.out
     assert "Memory: The fog signal was last sounded on 4 October 1987. [1]\n" in said.out

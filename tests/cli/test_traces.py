@@ -84,7 +84,7 @@ def test_an_export_is_the_whole_trace_and_for_this_person_alone(vault: Shell) ->
     exported = wire.decode(wire.Trace, json.loads(file.read_text()))
     said = vault.pal("trace", str(id), "--json").out.replace('"./', f'"{vault.folder}/')
     shown = wire.decode(wire.Trace, json.loads(said))
-    assert exported == shown and len(exported.citations) == 5
+    assert exported == shown and len(exported.citations) == 4
     again = vault.pal("trace", str(id), "--export", "harbour.json")
     assert again.code == 2 and "It exists already." in again.err
     assert vault.pal("trace", "--export", "no/such/folder/x.json").code == 2
@@ -98,7 +98,7 @@ def test_why_has_the_scores_of_every_line(vault: Shell) -> None:
     assert re.search(r"    passage 1 of \d+, score 1\.00; full text \d+\.\d\d, meaning 0\.\d\d", out)
     assert "no model; effort normal allows 4 calls, 12,000 tokens, 60 s" in out
     reply = vault.pal("why", str(id), "--json").json
-    assert [used["cited"]["n"] for used in reply["used"]] == [1, 2, 3, 4, 5]
+    assert [used["cited"]["n"] for used in reply["used"]] == [1, 2, 3, 4]
 
 
 def test_why_nothing_was_answered(vault: Shell) -> None:

@@ -85,7 +85,7 @@ def test_without_replay_a_question_is_searched_as_if_it_were_the_first(town: She
 def test_what_was_learnt_is_made_anew(town: Shell) -> None:
     id = ask(town, HARBOUR)
     edges = town.pal("good", str(id), "--json").json
-    assert edges["passages"] == 3
+    assert edges["passages"] == 2
     events = town.pal("rebuild", "--memory", "--text", "--json").lines
     done = events[-1]
     assert (done["type"], done["what"]) == ("Rebuilt", ["memory", "text"])

@@ -110,7 +110,7 @@ def test_what_is_not_there_is_said(page: Page) -> None:
     expect(page.locator("h2.question")).to_have_text("Who is Zork?")
     page.locator(".turn.done").wait_for()
     ask(page, "What is the capital of Mongolia?")
-    expect(page.locator(".answer.refusal").last).to_contain_text("nothing in your memory about Mongolia")
+    expect(page.locator(".answer.none").last).to_contain_text("nothing in your memory about Mongolia")
     go(page, "thing/Nobody")
     expect(page.get_by_text("Nothing is known of “Nobody”.")).to_be_visible()
     go(page, "note/%2Fnowhere.md")
