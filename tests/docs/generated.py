@@ -54,6 +54,7 @@ def toured(text: str, home: Path) -> str:
 
 def commands(command: click.Command = main, name: str = "pal") -> list[tuple[str, click.Command]]:
     """Every command and group with its full name, `pal` first."""
+    command._help_option = None  # kept by click from the first call in this process, perhaps with other names
     found = [(name, command)]
     if isinstance(command, click.Group):
         with click.Context(command, info_name=name) as ctx:
