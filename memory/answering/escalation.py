@@ -95,7 +95,7 @@ class Escalation(Answering):
         )
 
     def _escalate(self) -> Generator[Event, None, Answer]:
-        if self.found.replay.evidence and not self.parts and self.found.question.type.of not in ("all", "new"):
+        if self.found.replay.evidence and not self.parts:
             answer = yield from self._answer_from_replay()
             if answer is not None:
                 return answer
@@ -127,6 +127,8 @@ class Escalation(Answering):
         with self.reading() as conn:
             known = whole.restricted_to(conn, whole.replay.evidence[:MAX_EPISODES_REPLAYED])
             extractive = extract_answer(conn, known, self.embedder, self.settings)
+        if extractive.is_digest:  # of which what helped before is a part
+            return None
         evidence = [hit.episode for hit in known.recall.hits]
         same = whole.replay.earlier is not None
         asked = whole.replay.like.question if whole.replay.like is not None else ""

@@ -238,10 +238,15 @@ def test_a_later_yes_lifts_a_no(fleet: Desk) -> None:
     assert "R0" not in tiers(fleet.ask(QUESTION, replay=True))
 
 
-def test_a_no_is_said_of_what_was_read_only(fleet: Desk) -> None:
+def test_a_no_is_said_of_what_was_read_and_of_such_a_question_only(fleet: Desk) -> None:
+    fleet.ollama.answer = seeking("Voss")
+    fleet.ask(OTHER, replay=True)
     fleet.ollama.answer = seeking("Marlin", "Skagen")
     first = fleet.ask(QUESTION, replay=True)
     fleet.memory.feedback(first.answer.trace_id or 0, "bad")
+    fleet.ollama.answer = seeking("Voss")
+    assert tiers(fleet.ask(OTHER, replay=True)) == ["R0"], "another question"
+    fleet.ollama.answer = seeking("Marlin", "Skagen")
     fleet.note("mooring", "The boat of the Okafor family lies in the harbour of Skagen since May.", day=28)
     assert fleet.ask(QUESTION, replay=True).answer.citations[0].title == "mooring"
     assert tiers(fleet.ask(QUESTION, replay=True)) == ["R0"], "another passage answers it"
