@@ -57,6 +57,11 @@ def test_every_kind_of_chat_is_cited_by_its_message(client: Client, tmp_path: Pa
     for question, words, label in (
         ("Where do we moor this year: which pier is taken?", "Pier 9", f"#boats, Ola Vik, {minute(BOATS + 86_400)}"),
         ("Is the tiller of the Kestrel oiled every month?", "Every month", f"assistant, {minute(1_772_739_600)}"),
+        (
+            "How good is larch, and does it last?",
+            "It lasts",
+            "assistant, 2026-03-05 20:30",
+        ),  # as the page says, in its zone
         ("Where does the spare key hang?", "boathouse", f"Ida, Ida, {minute(1_772_620_000)}"),
         ("Who is to bring the flare gun?", "flare gun", "Ida Moe, Ida, 2026-03-04 10:00"),
         ("What does the shed cost?", "1,400", f"Winter storage, Ole Berg, {minute(1_772_620_060)}"),
