@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -17,6 +18,7 @@ from memory.protocols import Embedder
 from plugins.manager import load
 from tests.daemon.enriching import Make, world
 
+T = TypeVar("T")
 QUICK = Settings(
     daemon=DaemonSettings(log_level="DEBUG"),
     disk=DiskSettings(check_s=0.5, ballast_mb=1),
@@ -127,6 +129,15 @@ def folder(client: Client, tmp_path: Path) -> Iterator[Path]:
 def listener(client: Client, folder: Path) -> Iterator[Listener]:
     with listening(client) as hears:
         yield hears
+
+
+def wait_until(look: Callable[[], T], seconds: float = 30) -> T:
+    """The first value of `look` that is true."""
+    deadline = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return seen
 
 
 def state_of(client: Client, path: Path) -> wire.Folder:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from daemon.testing import RunningDaemon, run_daemon
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN
 from memory.store import sources
 from memory.store.store import Store
-from tests.daemon.conftest import QUICK, Listener, added, listening, uris
+from tests.daemon.conftest import QUICK, Listener, added, listening, uris, wait_until
 
 
 def diary(folder: Path, year: int) -> str:
@@ -34,7 +33,7 @@ def folder(client: Client, tmp_path: Path) -> Iterator[Path]:
         (path / "diary" / f"{year}.md").write_text(diary(path, year))
     (path / "bread.md").write_text(f"Bread is in the bin of {path.parent.name}.")
     client.watch(path)
-    until(lambda: len(uris(client, str(path))) == 3)
+    wait_until(lambda: len(uris(client, str(path))) == 3)
     for year in (2018, 2019):
         client.forget(source=str(path / "diary" / f"{year}.md"))
     yield path
@@ -61,11 +60,11 @@ def test_it_does_not_come_back_under_another_name(client: Client, folder: Path) 
     with listening(client) as listener:
         (folder / "diary").rename(folder / "journal")
         look(listener, folder / "renamed.md")
-        until(lambda: reasons(client, folder) == {"journal/2018.md": FORGOTTEN, "journal/2019.md": FORGOTTEN})
+        wait_until(lambda: reasons(client, folder) == {"journal/2018.md": FORGOTTEN, "journal/2019.md": FORGOTTEN})
         (folder / "journal" / "2018.md").write_text(diary(folder, 2018) + " She wept.")  # the mark went along
         shutil.copytree(folder / "journal", folder / "copies")
         look(listener, folder / "copied.md")
-        until(lambda: reasons(client, folder).get("copies/2019.md") == SAME_AS_FORGOTTEN)
+        wait_until(lambda: reasons(client, folder).get("copies/2019.md") == SAME_AS_FORGOTTEN)
         assert reasons(client, folder)["journal/2018.md"] == FORGOTTEN
         (folder / "bread.md").write_text(diary(folder, 2019))  # nor over a note that was there
         listener.until_changed(folder / "bread.md", "removed")
@@ -91,7 +90,7 @@ def test_it_does_not_come_back_when_the_folder_is_watched_or_added_again(client:
         look(listener, folder / "third.md")
     forgotten = dict.fromkeys(("again.md", "moved.md", "bread.md"), SAME_AS_FORGOTTEN)
     forgotten |= {"diary/2017.md": FORGOTTEN, "diary/2019.md": FORGOTTEN}
-    until(lambda: reasons(client, folder) == forgotten)
+    wait_until(lambda: reasons(client, folder) == forgotten)
     assert uris(client, str(folder)) == [str(folder / "third.md")]
 
 
@@ -141,13 +140,6 @@ def held(daemon: RunningDaemon, words: bytes) -> bool:
     return any(words in file.read_bytes() for file in daemon.paths.data.glob("memory.db*"))
 
 
-def until(wanted: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not wanted():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.mark.usefixtures("cold_daemon")
 def test_forgetting_a_folder_goes_on_after_kill_9(tmp_path: Path) -> None:
     notes, files = tmp_path / "notes", 450
@@ -156,12 +148,12 @@ def test_forgetting_a_folder_goes_on_after_kill_9(tmp_path: Path) -> None:
         (notes / f"{n}.md").write_text(f"Crate {n} holds the wexelglass number {n}.")
     with run_daemon(tmp_path / "home", QUICK) as daemon:
         daemon.client.watch(notes)
-        until(lambda: daemon.client.status().sources == files)
+        wait_until(lambda: daemon.client.status().sources == files)
         (notes / "0.md").unlink()  # what had gone before is forgotten, too
-        until(lambda: daemon.client.status().sources == files - 1)
+        wait_until(lambda: daemon.client.status().sources == files - 1)
         with ThreadPoolExecutor(1) as pool:
             asked = pool.submit(daemon.client.unwatch, notes, forget=True)
-            until(lambda: daemon.client.status().sources < files - 1)
+            wait_until(lambda: daemon.client.status().sources < files - 1)
             daemon.kill()
             with pytest.raises(DaemonDownError):
                 asked.result()
@@ -169,7 +161,7 @@ def test_forgetting_a_folder_goes_on_after_kill_9(tmp_path: Path) -> None:
             left = sources.count_all(conn, f"{notes}/")
             assert 0 < left < files and sources.list_folders(conn) == []
         daemon.start()
-        until(lambda: daemon.client.status().erasing is None)
+        wait_until(lambda: daemon.client.status().erasing is None)
         assert daemon.client.status().sources == 0 and not held(daemon, b"wexelglass")
 
 
@@ -179,9 +171,9 @@ def test_a_folder_that_is_being_read_is_forgotten_whole(client: Client, tmp_path
     for n in range(600):
         (notes / f"{n}.md").write_text(f"Crate {n} of {tmp_path.name}.")
     client.watch(notes)
-    until(lambda: bool(uris(client, str(notes))))
+    wait_until(lambda: bool(uris(client, str(notes))))
     assert client.unwatch(notes, forget=True).sources < 600
-    until(lambda: not client.status().queue and not client.status().busy)
+    wait_until(lambda: not client.status().queue and not client.status().busy)
     assert uris(client, str(notes)) == []
 
 
@@ -201,7 +193,7 @@ def test_forgetting_beside_a_reader_is_pending_until_the_bytes_are_gone(tmp_path
             daemon.start()
             assert client.status().erasing and held(daemon, b"vaultword7788"), "it is known after a restart"
             other.communicate()
-        until(lambda: client.status().erasing is None)
+        wait_until(lambda: client.status().erasing is None)
         assert not held(daemon, b"vaultword7788")
         with pytest.raises(DaemonError) as missing:
             client.forget(source="vault")

@@ -12,12 +12,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -32,9 +30,7 @@ from daemon.starting import connect
 from daemon.testing import run_daemon
 from daemon.watch import roots
 from memory.errors import StoreError
-from tests.daemon.conftest import QUICK
-
-T = TypeVar("T")
+from tests.daemon.conftest import QUICK, wait_until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and modes are POSIX")
 
@@ -189,7 +185,7 @@ def test_a_memory_that_is_replaced_under_the_daemon(tmp_path: Path) -> None:
             with pytest.raises(DaemonError, match="pal daemon restart") as caught:
                 daemon.client.remember("The pier is closed.")
             assert caught.value.failed.code == "moved"
-            kept = until(lambda: [*daemon.paths.backups.glob("replaced-*.db")])
+            kept = wait_until(lambda: [*daemon.paths.backups.glob("replaced-*.db")])
             with pytest.raises(DaemonError, match="was replaced or moved"):
                 daemon.client.status()
             assert daemon.stop() == 0
@@ -215,14 +211,6 @@ def test_a_daemon_whose_home_is_moved_ends(tmp_path: Path) -> None:
             assert moved.client.status().sources == 1
 
 
-def until(look: Callable[[], T], seconds: float = 20) -> T:
-    deadline = time.monotonic() + seconds
-    while not (seen := look()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return seen
-
-
 def test_a_machine_that_sleeps(tmp_path: Path) -> None:
     """What was due meanwhile is made up for once, what changed is read, and who waited is answered."""
     now = datetime.now()
@@ -244,8 +232,8 @@ def test_a_machine_that_sleeps(tmp_path: Path) -> None:
         time.sleep(2)  # meanwhile its backup and several looks at the disk are due
         daemon.process.send_signal(signal.SIGCONT)
         assert asked.result(20).hits
-        until(lambda: daemon.client.status().sources == 6)
-        until(lambda: [*daemon.paths.backups.glob("memory-scheduled-*.db")])
+        wait_until(lambda: daemon.client.status().sources == 6)
+        wait_until(lambda: [*daemon.paths.backups.glob("memory-scheduled-*.db")])
         assert daemon.stop() == 0
         assert len([*daemon.paths.backups.glob("memory-scheduled-*.db")]) == 1
         assert " ERROR " not in daemon.paths.log.read_text()

@@ -16,7 +16,7 @@ from daemon.testing import RunningDaemon, run_daemon
 from memory.settings import MemorySettings, RecallSettings
 from plugins.settings import PluginSettings
 from tests.cli.vault import Shell
-from tests.daemon.conftest import added
+from tests.daemon.conftest import added, wait_until
 from tests.plugins.strange_plugin import REASONS, WAYS, install_strange
 
 CHAT = [{"role": "user" if n % 2 else "assistant", "content": f"The tea is in box {n}. " * 60} for n in range(12)]
@@ -109,7 +109,7 @@ def test_a_daemon_whose_settings_name_what_raises_starts_and_answers(
     with run_daemon(installed / f"home-{what}-{strategy}", named(what, at, strategy)) as running:
         added(running.client, installed / "chat.json")
         check_it_answers(running)
-        assert "The plug-in strange" in running.client.embedder().problem
+        assert "The plug-in strange" in wait_until(lambda: running.client.embedder().problem)
         assert running.stop() == 0
 
 
@@ -118,4 +118,4 @@ def test_a_daemon_whose_settings_name_what_is_off_starts_and_answers(installed: 
     with run_daemon(installed / "home-off", settings) as running:
         added(running.client, installed / "chat.json")
         check_it_answers(running)
-        assert "There is no embedder called 'strange:good'" in running.client.embedder().problem
+        assert "There is no embedder called 'strange:good'" in wait_until(lambda: running.client.embedder().problem)

@@ -12,7 +12,7 @@ import re
 import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import click
 from click.testing import CliRunner
@@ -54,7 +54,6 @@ def toured(text: str, home: Path) -> str:
 
 def commands(command: click.Command = main, name: str = "pal") -> list[tuple[str, click.Command]]:
     """Every command and group with its full name, `pal` first."""
-    command._help_option = None  # kept by click from the first call in this process, perhaps with other names
     found = [(name, command)]
     if isinstance(command, click.Group):
         with click.Context(command, info_name=name) as ctx:
@@ -70,6 +69,13 @@ def _part(what: str) -> str:
         return _settings()
     if what == "chat":
         return _chat()
+    command: click.Command = main
+    for word in what.split()[1:]:
+        command._help_option = None  # click keeps it from the first call in this process, perhaps without -h
+        if not word.startswith("-"):
+            inner = cast("click.Group", command).get_command(click.Context(command), word)
+            assert inner is not None
+            command = inner
     page = CliRunner().invoke(main, what.split()[1:], prog_name="pal", terminal_width=88)
     return f"\n```text\n{page.stdout.rstrip()}\n```\n"
 
