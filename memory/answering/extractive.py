@@ -61,7 +61,8 @@ from memory.store import relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
 from memory.text.predicates import contains_value
-from memory.time.timestamps import to_wall
+from memory.time.expressions import says_now
+from memory.time.timestamps import from_wall, to_wall
 
 NOTHING_READ = "Nothing has been read yet, so there is nothing to answer from."
 NOTHING_THERE = "Nothing that was read lies in that time and place, so there is nothing to answer from."
@@ -72,6 +73,8 @@ NOT_PLAIN = "Your memory does not say this plainly."
 NOTHING_CHANGED = "No fact that your memory knows of took the place of another{}."
 NOTHING_OF = "There is nothing in your memory about {}."
 NOTHING_OF_THERE = "There is nothing about {} in that part of your memory."
+NOTHING_NEWER = "Written {} ago; nothing newer was found."
+NO_DATES = "None of these lines has a date, so which one is the newest is not known."
 CLOSEST = "Closest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
 MAX_CLOSEST, LEAST_NEAR = 3, 0.2  # lines that are shown as the closest; the share of the question's weight they hold
@@ -83,6 +86,7 @@ LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
 _TIMES = re.compile(r" \((?:planned|as of|since|until|written) [^()]*\)$")
 LEAST_LOST = 0.2  # share of the question's weight that a statement may leave out of its line
 _AMOUNT = re.compile(r"(?<![\w.,])[$€£]?\d[\d.,:/]*\d*(?: ?[%€])?(?!\w)")
+_CLAUSE = re.compile(r"[,;:] |\s[–—-]\s")
 _LABELLED = re.compile(r"[^:.]{1,60}: ([^:;.]{1,60}\.?)")
 
 
@@ -131,6 +135,8 @@ def extract_answer(
         answer = _refuse(state, candidates or state.read_found(), absent, settings)
     if asks_changed and not any(one.earlier for one in selected):
         answer = _deny_change(found, answer)
+    elif not listed and answer.kind == "answer":
+        answer = replace(answer, note=describe_age(state, selected))
     taken = step(note_selection(selected, len(candidates), chains), (perf_counter() - start) * 1000)
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
@@ -286,7 +292,8 @@ def _folded(line: AnswerCandidate) -> AnswerCandidate:
 
 def find_value(state: AnswerState, line: AnswerCandidate) -> str:
     """The words of a line that are what is asked for: the only number, date or name in it of the kind that the question
-    asks for and does not name itself, or what stands behind a label. "" where nothing is sure."""
+    asks for and does not name itself, of several the one that is said to be so now, or what follows a label. "" where
+    nothing is sure."""
     features, said = state.features, _TIMES.sub("", line.shown)
     for kind in sorted(expected_types(state.question.text, state.question.language)):
         if kind == "number":
@@ -294,10 +301,28 @@ def find_value(state: AnswerState, line: AnswerCandidate) -> str:
         else:
             found = [one.surface for one in features.mentions(said) if (one.kind == "date") == (kind == "date")]
         new = {one for one in found if one in said and not features.is_asked_with(one)}
+        if len(new) > 1 and not asks_past(state.question):  # "was 31.40, now 33"
+            clauses = " | ".join(filter(says_now, _CLAUSE.split(said)))
+            new = {value for value in new if value in clauses}
         if len(new) == 1:
             return new.pop()
     labelled = _LABELLED.fullmatch(said)
     return labelled[1].rstrip(".") if labelled else ""
+
+
+def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
+    """A sentence about an answer to a question for what is so now, if the newest of its lines is more than a year old,
+    or if it has several and none has a date; else ""."""
+    question = state.question
+    if question.when or question.type.kind not in ONE_THING or asks_past(question) or lines[0].place.kind == "event":
+        return ""
+    newest = max(line.newness for line in lines)
+    if not newest:
+        return NO_DATES if len(lines) > 1 else ""
+    months = (question.today - from_wall(newest).date()).days * 12 // 365
+    if months <= 12:
+        return ""
+    return NOTHING_NEWER.format(f"{months} months" if months < 24 else f"{months // 12} years")
 
 
 def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:

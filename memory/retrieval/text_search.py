@@ -9,6 +9,7 @@ In a large memory neither channel looks at everything. Full text looks for the r
 afford (`memory.store.text.affordable`); of the vectors the nearest are compared, and those of what full text found.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,9 @@ from memory.store import graph as stored
 from memory.store import text as full_text
 from memory.store import vectors
 from memory.store.connect import Connection
-from memory.text.words import UNSPACED
+from memory.text.languages import stem
+from memory.text.words import UNSPACED, words
+from memory.time.expressions import generic_verbs
 
 MAX_LISTED_EPISODES = 10_000  # of a scope; beyond, it is cheaper to look everywhere and pass over what is outside
 MAX_NAMED_OBJECTS = 10
@@ -148,10 +151,20 @@ def link_objects(retrieval: Retrieval) -> SeedNote:
     objects = find_named_objects(conn, graph, question, retrieval.seen)
     labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in objects])
     retrieval.objects, retrieval.labels = objects, labels
-    type = question_type(question.text, question.language, labels.values(), question.asks_all)
+    asks_all = question.asks_all and _is_all_named(question, labels.values())
+    type = question_type(question.text, question.language, labels.values(), asks_all)
     retrieval.question = replace(question, type=type)
     retrieval.valid_time = fact_time(question, retrieval.when)
     return SeedNote(tuple(labels.values()))
+
+
+def _is_all_named(question: QuestionState, labels: Iterable[str]) -> bool:
+    """Whether a question names all that it asks about, with these `labels` of objects or with other names."""
+    language = question.language
+    names = (*labels, *(mention.surface for mention in question.mentions))
+    named = {stem(word, language) for name in names for word in words(name)}
+    asked = set(question.topic) - generic_verbs()
+    return all(stem(term, language) in named for term in asked)
 
 
 def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, allowed: Bools) -> dict[int, float]:

@@ -302,6 +302,11 @@ def _now() -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{alternatives('time', 'now')})(?!\w)")
 
 
+def says_now(text: str) -> bool:
+    """Whether a word of a text says that something is so now."""
+    return _now().search(fold(text)) is not None
+
+
 @cache
 def _and() -> re.Pattern[str]:
     said = alternatives("time", "signals", "and")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import Memory
-from memory.nouns import Answer, AnswerLine, Citation, split_lines
+from memory.nouns import Answer, AnswerLine, Citation, Document, split_lines
 from memory.settings import AnswerSettings, MemorySettings
 from plugins.embedders.static import StaticEmbedder
 
@@ -97,3 +97,46 @@ def test_a_sentence_of_a_briefing_is_shown_once_with_what_goes_on_from_it() -> N
         *_, answer = fresh.ask("Who is Ozzie?")
     assert isinstance(answer, Answer)
     assert answer.text.count("builds boats") == 1 == answer.text.count("Retired twice"), answer.text
+
+
+def ask_about(text: str, written: str, question: str) -> Answer:
+    with Memory.open(":memory:", embedder=StaticEmbedder()) as memory:
+        at = datetime.fromisoformat(f"{written}T12Z") if written else None
+        memory.remember_many([Document("/boat.md", text, title="Boat", kind="file", at=at)])
+        *_, answer = memory.ask(question, now=datetime.fromisoformat("2026-06-01T12Z"))
+    assert isinstance(answer, Answer) and answer.kind == "answer"
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("written", "note"),
+    [
+        ("2026-03-01", ""),
+        ("2025-04-01", "Written 14 months ago; nothing newer was found."),
+        ("2023-01-01", "Written 3 years ago; nothing newer was found."),
+    ],
+)
+def test_an_answer_says_when_it_is_more_than_a_year_old(written: str, note: str) -> None:
+    assert ask_about("The berth costs 480 euros.", written, "What does the berth cost?").note == note
+
+
+@pytest.mark.parametrize("question", ["What did the berth cost in 2023?", "What was the cost of the berth?"])
+def test_an_answer_about_the_past_is_not_called_old(question: str) -> None:
+    assert ask_about("The berth costs 480 euros.", "2023-01-01", question).note == ""
+
+
+def test_several_lines_without_a_date_say_so() -> None:
+    text = "The berth costs 480 euros.\n\nThe berth costs 520 euros."
+    assert ask_about(text, "", "What does the berth cost?").note.startswith("None of these lines has a date")
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("The berth was 480 euros, now 520 euros.", "520"),
+        ("The berth is currently 520 euros; 480 before.", "520"),
+        ("The berth was 480 euros, then 520 euros.", ""),
+    ],
+)
+def test_of_two_values_in_a_line_the_one_that_is_so_now_is_marked(line: str, value: str) -> None:
+    assert ask_about(line, "2026-03-01", "How much is the berth?").lines[0].value == value

@@ -75,3 +75,17 @@ def test_every_stage_adds_to_one_state_and_writes_its_step(fresh: Memory) -> Non
     ]
     assert found.question.type.kind == "fact" and found.question.mentions[0].surface == "Ana Lund"
     assert list(found.named_objects.values()) == ["Ana Lund"]
+
+
+@pytest.mark.parametrize(
+    ("question", "of"),
+    [
+        ("What did Ana Lund do in Porto?", "all"),
+        ("What happened in Porto?", "all"),
+        ("What did the plumber do about the boiler in Porto?", ""),
+        ("What did Ana Lund pay the plumber?", ""),
+    ],
+)
+def test_all_that_happened_is_asked_of_what_is_named_alone(fresh: Memory, question: str, of: str) -> None:
+    fresh.remember("Ana Lund lives in Porto.", title="Ana Lund", source="/ana.md")
+    assert fresh.questions.retrieve(question, 3).question.type.of == of
