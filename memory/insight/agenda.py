@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
 from memory.answering.entries import read_entries
-from memory.answering.lists import NO_DAYS, Found, keep_newest, show_entry
+from memory.answering.listed_entries import NO_DAYS, ListedEntry, keep_newest, show_entry
 from memory.nouns import PlannedEntry
 from memory.store import calendars, episodes
 from memory.store.connect import Connection
@@ -27,14 +27,14 @@ def list_planned(conn: Connection, today: date, days: int) -> list[PlannedEntry]
     return sorted(planned, key=lambda one: (one.day, one.time, one.episode_id, one.line or 0))
 
 
-def _read(conn: Connection, passages: list[int], elsewhere: Mapping[int, frozenset[date]]) -> Iterator[Found]:
+def _read(conn: Connection, passages: list[int], elsewhere: Mapping[int, frozenset[date]]) -> Iterator[ListedEntry]:
     for episode in episodes.by_ids(conn, passages):
         for entry in read_entries(episode.text):
             if entry.state in ("", "open"):
-                yield Found(episode, entry, _NOTHING, _NOTHING, elsewhere.get(episode.id, NO_DAYS))
+                yield ListedEntry(episode, entry, _NOTHING, _NOTHING, elsewhere.get(episode.id, NO_DAYS))
 
 
-def _split_clock(one: Found, day: date, at: str) -> tuple[str, str]:
+def _split_clock(one: ListedEntry, day: date, at: str) -> tuple[str, str]:
     """The time of day of an entry on one of its days ("14:00 to 15:00" or ""), and its text as `show_entry` has it."""
     head, _, said = show_entry(one, day, at).partition(": ")
     time = head.removeprefix(day.isoformat()).strip()
@@ -43,7 +43,7 @@ def _split_clock(one: Found, day: date, at: str) -> tuple[str, str]:
     return time, said
 
 
-def _on_days(one: Found, today: date, end: date) -> Iterator[PlannedEntry]:
+def _on_days(one: ListedEntry, today: date, end: date) -> Iterator[PlannedEntry]:
     is_task = one.entry.kind == "task"
     for day, at in one.days_within(today - OVERDUE if is_task else today, end).items():
         time, said = _split_clock(one, day, at)

@@ -10,7 +10,7 @@ import pytest
 
 from memory import Memory
 from memory.answering.entries import read_entries
-from memory.answering.lists import Found, show_entry
+from memory.answering.listed_entries import ListedEntry, show_entry
 from memory.nouns import Answer, Episode, Source
 from plugins.embedders.static import StaticEmbedder
 from plugins.readers import documents
@@ -273,7 +273,8 @@ def test_the_due_date_of_a_task_is_told_and_not_when_it_was_written(fresh: Memor
 def test_a_task_is_on_the_days_on_which_it_is_planned_and_due(task: str, days: list[str], shown: str) -> None:
     text = f"- [ ] Mow {task}"
     (entry,) = read_entries(text)
-    found = Found(Episode(1, Source(1, "a.md", "file", "a", "markdown"), 0, "a", text), entry, frozenset(), frozenset())
+    passage = Episode(1, Source(1, "a.md", "file", "a", "markdown"), 0, "a", text)
+    found = ListedEntry(passage, entry, frozenset(), frozenset())
     assert [day.isoformat() for day in found.days()] == days and show_entry(found) == shown
     assert (found.due is None) == ("📅" not in task and "due:: 2026" not in task)
 
