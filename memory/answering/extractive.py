@@ -37,7 +37,6 @@ from memory.answering.facts import (
     asks_past,
     find_fact_candidates,
     supersede,
-    supersede_sentences,
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState, expected_types
 from memory.answering.options import AskOptions
@@ -182,7 +181,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     sentences = supersede(state, sentences)
     total = float(np.logaddexp.reduce([one.score for one in sentences])) if sentences else 0.0
     likely = (replace(one, score=one.score - total) for one in sentences)
-    sentences, answering = supersede_sentences(likely, facts)
+    sentences, answering = list(likely), [candidate for _, candidate in facts]
     named = {key for one in state.question.mentions for key in stems(one.surface, state.question.language)}
     asked = set(state.features.stems) - named
     # A statement is as likely as the words it was read from, if these tell more of what is asked than a name.
@@ -231,13 +230,13 @@ def _show_fullest(
 
 
 def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[AnswerCandidate]:
-    """The candidates, first the best one that does not only state what was replaced by then (ms UTC), if there is one.
-    What stood before it is marked as earlier."""
-    for place, one in enumerate(candidates):
-        stated = [fact.relation for fact in one.facts]
-        if not stated or any(fact.superseded_by is None or holds_at(fact, at) for fact in stated):
+    """The candidates, beginning with the best one that states something not replaced by then (ms UTC), if there is one;
+    those before it are marked as earlier."""
+    for place, candidate in enumerate(candidates):
+        facts = [fact.relation for fact in candidate.facts]
+        if not facts or any(fact.superseded_by is None or holds_at(fact, at) for fact in facts):
             replaced = (replace(other, earlier=True) for other in candidates[:place])
-            return [replace(one, earlier=False) if place else one, *replaced, *candidates[place + 1 :]]
+            return [replace(candidate, earlier=False) if place else candidate, *replaced, *candidates[place + 1 :]]
     return list(candidates)
 
 

@@ -4,9 +4,7 @@ A fact says in a few words what a sentence says among other things, and it says 
 the fact that holds, not by the sentence that tells of the change; and "how did it change" by its history, in order. The
 quote under a statement is a sentence that supports it.
 
-Where the memory knows the facts that a sentence states, the successor of the fact that the question is about answers,
-and the old sentence stands behind it, marked "earlier". Where it does not, recency decides: a newer sentence, nearly as
-good, that holds all that the best one holds of what is asked, with another value of the same kind.
+If the fact that a sentence states was replaced, its successor answers, and the sentence follows it, marked "earlier".
 """
 
 from __future__ import annotations
@@ -38,11 +36,8 @@ from memory.retrieval.state import QuestionState
 from memory.store import relations
 from memory.store.relations import Relation
 from memory.text.languages import alternatives
-from memory.text.mentions import norm
 from memory.text.predicates import (
     NAMELESS,
-    PERSONAL,
-    canonical_predicate,
     contains_value,
     same_value,
     statement,
@@ -57,25 +52,19 @@ MAX_FACTS_ANSWERING = 3  # facts that may answer
 # targets, on the 316 questions of two invented lives that have an answer, with facts of rules and then of a model.
 WHOLE, SAID, PREDICATE = 1.1, 1.1, 1.5  # cosines of the question with all, predicate and object, predicate
 COVERS, TOLD, COURSE = 1.4, 1.5, 1.9  # shares of the question's weight: the fact, its sentences, those of its past too
-LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
 SUBJECT = 0.4  # the question names the subject
-RANK = 0.6  # of the episode in the retrieval
+LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
 NEWNESS = 1.3  # 1 for the newest of the retrieved episodes
-KIND = 0.5  # the object is of the kind that is asked for
-LENGTH = -0.4  # of the object, full at MANY_WORDS
-RECALLED = 0.55  # a retrieved episode states it
 CHANGED = 1.0  # it took the place of another
 COURSE_ASKED = 2.0  # beside it, where the question asks for the course; not fitted
 NAMED_ONLY = -0.5  # of what is asked it and its sentences hold the names alone; not fitted
 BY_AGENT = -2.0  # an agent says it, and nobody else; not fitted
 NO_FACT_SCORE = 7.3  # that none of them answers
-MANY_WORDS = 8
 MAX_PLAIN_WORDS = 16  # of a sentence that is shown as it stands
 
 MAX_CANDIDATES_FOLLOWED = 40  # the best, whose facts are followed
 LEAST_FACT_COSINE = 0.3  # of a question and a fact for the question to be about it
 ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a successor
-OTHER_PERSON_PENALTY = -4.0  # of a candidate, or a fact, that tells it of somebody else; not fitted
 OWN_LEAD = 5.0  # of a fact of the owner that has just what is asked of them; not fitted
 SUCCESSOR_LEAD = 0.01  # how much better the candidate of the successor stands than the one that it replaces
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
@@ -85,8 +74,7 @@ _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
 class FactCandidate:
     """A fact that may answer. `words`: it as a statement of the names of its `subject` and object, the `value`.
     `past`: the ids of the facts that it replaced; `sentences` support it, `history` it or one of these, as far as the
-    question may see them. Of a fact that is shown: `replaced`, the values of its past, and `topic`, the stems of what
-    it is about."""
+    question may see them. Of a fact that is shown: `replaced`, the values of its past."""
 
     relation: Relation
     subject: str
@@ -96,7 +84,6 @@ class FactCandidate:
     sentences: Sequence[str]
     history: Sequence[str]
     replaced: tuple[str, ...] = ()
-    topic: frozenset[str] = frozenset()
 
     @property
     def since(self) -> int:
@@ -146,7 +133,7 @@ def find_fact_candidates(
     rows = relations.by_id(state.conn, sorted({id for fact, _ in shown for id in fact.past}))
     names = read_names(state.conn, rows)
     values = {one.id: names[one.object] for one in rows}
-    return [_show(fact, one, values, state.question.language) for fact, one in shown]
+    return [_show(fact, one, values) for fact, one in shown]
 
 
 def _read_facts(state: AnswerState, stated: Sequence[int]) -> list[FactCandidate]:
@@ -193,10 +180,6 @@ def _scores(
             + COURSE * features.coverage(one.words, *one.history)
             + LIKE * max((cosine_of[text] for text in one.history), default=0.0)
             + SUBJECT * (one.relation.subject in state.objects)
-            + OTHER_PERSON_PENALTY * concerns_another(one.relation, one.subject, state)
-            + KIND * features.type_bonus(one.value)
-            + LENGTH * min(len(one.value.split()), MANY_WORDS) / MANY_WORDS
-            + RECALLED * (one.relation.id in stated)
             + (CHANGED + COURSE_ASKED * asks_history) * bool(one.past)
             for one in facts
         ]
@@ -213,7 +196,6 @@ def _with_score(
     return replace(
         candidate,
         score=score
-        + RANK * features.rank(candidate.episode)
         + NEWNESS * features.newness(candidate.episode)
         + BY_AGENT * candidate.by_agent
         + NAMED_ONLY * (bool(state.beside_names) and state.beside_names.isdisjoint(held)),
@@ -224,19 +206,18 @@ def _with_score(
     )
 
 
-def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, str], language: str) -> ShownFact:
+def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, str]) -> ShownFact:
     """The fact as it is shown: in the words of its sentence where these are as plain as its own."""
     replaced = tuple(values[id] for id in fact.past if id in values)
     is_plain = _is_plain(candidate.shown, fact.subject, fact.value, replaced)
     shown = candidate.shown.rstrip(".") if is_plain else fact.words
-    topic = frozenset(stems(f"{fact.subject} {fact.relation.predicate}", language))
     since = _since(fact.relation, candidate)
     said = "" if any(f" {day})" in since and day in shown for day in re.findall(r"[\d-]+", since)) else since
     stated = candidate.facts
     if all(one.relation.id != fact.relation.id for one in stated):  # its properties say it, not its words
         stated = (*stated, SentenceFact(fact.relation, fact.words, fact.subject))
     one = replace(candidate, shown=shown + said, is_statement=bool(since) or not is_plain, facts=stated)
-    return replace(fact, replaced=replaced, topic=topic), one
+    return replace(fact, replaced=replaced), one
 
 
 def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> bool:
@@ -303,17 +284,6 @@ def _since(relation: Relation, line: AnswerCandidate, days: Mapping[int, str] = 
 # Supersession ---------------------------------------------------------------------------------
 
 
-def concerns_another(relation: Relation, subject: str, state: AnswerState) -> bool:
-    """Whether a relation tells of another person what the question asks of its objects: where somebody else lives.
-    Somebody whose name shares a word with the question, or one of its objects, may be the same."""
-    if not state.objects or relation.subject in state.objects or state.features.is_asked_with(subject):
-        return False
-    if canonical_predicate(relation.predicate) not in PERSONAL:
-        return False
-    called = {word for name in state.found.named_objects.values() for word in norm(name).split()}
-    return not called & set(norm(subject).split())
-
-
 def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """The candidates, best first, with the successors of what they state where these hold at the time asked of. What
     one tells of another person than the question's objects is no answer about these."""
@@ -341,10 +311,6 @@ def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list
         newer = best.get(newer.thesis_id, newer)
         best[newer.thesis_id] = replace(newer, score=max(newer.score, one.score + SUCCESSOR_LEAD), earlier=False)
         best[one.thesis_id] = replace(best[one.thesis_id], earlier=True, newer=newer.thesis_id)
-    for one in candidates:
-        if one.facts and all(concerns_another(fact.relation, fact.subject, state) for fact in one.facts):
-            other = best[one.thesis_id]
-            best[one.thesis_id] = replace(other, score=other.score + OTHER_PERSON_PENALTY)
     return sorted(best.values(), key=lambda one: -one.score)
 
 
@@ -367,30 +333,6 @@ def _successor(state: AnswerState, relation: Relation) -> Relation | None:
             return None
         one = next(iter(relations.by_id(state.conn, [one.superseded_by])), None)
     return one
-
-
-def supersede_sentences(
-    sentences: Iterable[AnswerCandidate], facts: Sequence[ShownFact]
-) -> tuple[list[AnswerCandidate], list[AnswerCandidate]]:
-    """The sentences, and the candidates that show the facts. A sentence that says what a fact replaced, told before it
-    began, is marked as earlier behind that fact, which answers as well as it does, at least. Scores of both are
-    log-probabilities."""
-    left, shown = [], [candidate for _, candidate in facts]
-    for one in sentences:
-        for place, (fact, _) in enumerate(facts):
-            if _tells_past(one, fact):
-                newer = replace(shown[place], score=max(shown[place].score, one.score + SUCCESSOR_LEAD))
-                shown[place], one = newer, replace(one, earlier=True, newer=newer.thesis_id)
-                break
-        left.append(one)
-    return left, sorted(shown, key=lambda one: -one.score)
-
-
-def _tells_past(sentence: AnswerCandidate, fact: FactCandidate) -> bool:
-    """Whether a sentence from before the fact says what it replaced."""
-    if sentence.newness >= fact.since or not sentence.words & fact.topic or contains_value(sentence.shown, fact.value):
-        return False
-    return any(len(value) > 1 and contains_value(sentence.shown, value) for value in fact.replaced)
 
 
 def asks_past(question: QuestionState) -> bool:
