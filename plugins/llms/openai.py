@@ -87,7 +87,8 @@ class OpenAIModel(transport.ServedModel[bool]):
 
     def _events(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The events of the reply to a chat, up to the one that says that it was all. ModelError."""
-        with self._connection.post("/chat/completions", body, headers(self._settings, self._url)) as response:
+        known = headers(self._settings, self._url)
+        with transport.post(f"{self._url}/chat/completions", body, self.limits, known) as response:
             if response.status_code != 200:
                 raise _refused(response.status_code, response.read(), response.headers, self._model)
             for line in transport.read_lines(response.iter_bytes()):
@@ -274,13 +275,7 @@ def _message(message: Message) -> dict[str, Any]:
 
 def _refused(status: int, body: bytes, headers: Mapping[str, str], model: str) -> ModelError:
     """What an error means; `status` is 0 for one in the middle of a reply."""
-    text = body.decode("utf-8", "replace")
-    try:
-        said = json.loads(text)
-    except ValueError:
-        said = text
-    told = said.get("error", said.get("message", "")) if isinstance(said, dict) else said
-    why = shorten_reason(str(told.get("message", "")) if isinstance(told, dict) else str(told))
+    why = read_reason(body)
     if status in (401, 403):
         return ModelUnavailableError(
             f"The server does not accept the API key ({status}). Name another: pal config set openai.key_file FILE",
@@ -301,6 +296,17 @@ def _refused(status: int, body: bytes, headers: Mapping[str, str], model: str) -
         f"The server could not answer with {model} ({why}). See its log.",
         retry_after=float(wait) if wait.isdecimal() else None,
     )
+
+
+def read_reason(body: bytes) -> str:
+    """What a server says of an error, in a line."""
+    text = body.decode("utf-8", "replace")
+    try:
+        said = json.loads(text)
+    except ValueError:
+        said = text
+    told = said.get("error", said.get("message", "")) if isinstance(said, dict) else said
+    return shorten_reason(str(told.get("message", "")) if isinstance(told, dict) else str(told))
 
 
 def _missing(model: str) -> ModelUnavailableError:
