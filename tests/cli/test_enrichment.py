@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory.facts import llm_requests
-from plugins.llms.probe_tasks import NOTES
+from plugins.llms.probe import NOTES
 from tests.cli.vault import Shell
 from tests.daemon.enriching import able, system_of
 from tests.fakes import FakeOllama, Hangs, OllamaModel, Reply, Says
