@@ -41,7 +41,7 @@ QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a pe
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
 TRIED_CHARS = 200  # of what a model that is tried says
 NOT_ASKED = "Nobody at {} was asked, for none of its models is named. To see what there is: pal models --elsewhere"
-FRESH_SECONDS = 30.0  # for which it is believed which models there are
+FRESH_SECONDS, GONE_SECONDS = 30.0, 4.0  # for which it is believed which models there are, and that one is missing
 
 There = dict[str, ModelInfo]  # by the whole name of the model
 
@@ -168,12 +168,10 @@ class Models:
             for name, found in there.items()
         )
         problems = [look.problem for look in looks.values() if look.problem and not look.absent]
-        wanted = dict.fromkeys(name for names in self._wanted.values() for name in names)
-        missing = [name for name in wanted if name != AUTO and _resolved(name, there) is None]
         return wire.ModelsReply(
             models=tuple(rows),
             roles=tuple(wire.ModelRole(role, self._wanted[role], used[role]) for role in ROLES),
-            problems=(*problems, *(f"{name} is wanted and cannot be reached." for name in missing)),
+            problems=(*problems, *(f"{name} is wanted and cannot be reached." for name in self._missing(there))),
             hints=(
                 *(look.problem for look in looks.values() if look.absent),
                 *(NOT_ASKED.format(prefix) for prefix in self._families if prefix not in asked),
@@ -359,9 +357,17 @@ class Models:
     def _look(self, prefixes: Iterable[str], *, anew: bool = False) -> dict[str, Look]:
         with self._looking:
             wanted, now = list(prefixes), time.monotonic()
-            old = [one for one in wanted if anew or now - self._looked.get(one, (-1e9, None))[0] > FRESH_SECONDS]
-            self._looked |= {one: (now, look) for one, look in self._registry.look(old).items()}
+            old = [one for one in wanted if anew or self._looked.get(one, (0.0, None))[0] < now]
+            for prefix, look in self._registry.look(old).items():
+                missing = self._missing({f"{prefix}:{found.model}": found for found in look.models})
+                is_complete = look.models and not any(name.startswith(f"{prefix}:") for name in missing)
+                self._looked[prefix] = (time.monotonic() + (FRESH_SECONDS if is_complete else GONE_SECONDS), look)
             return {one: self._looked[one][1] for one in wanted}
+
+    def _missing(self, there: There) -> list[str]:
+        """The models that a role names and that are not there."""
+        wanted = dict.fromkeys(name for names in self._wanted.values() for name in names)
+        return [name for name in wanted if name != AUTO and _resolved(name, there) is None]
 
 
 def _resolved(name: str, there: There) -> str | None:

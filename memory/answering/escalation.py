@@ -108,8 +108,8 @@ class Escalation(Answering):
                 picked = self._pick_model(pieces, chains)
             except ModelError as error:
                 return (yield from stream_extractive(extractive, str(error)))
-            except Exception as error:  # a model of somebody else's
-                return (yield from stream_extractive(extractive, f"The model failed ({type(error).__name__})."))
+            except Exception:  # of a plug-in
+                return (yield from stream_extractive(extractive, "The model failed. Use another: pal models"))
             if picked is None:
                 return (yield from stream_extractive(extractive))
             llm, context = picked

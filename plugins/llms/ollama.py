@@ -18,7 +18,7 @@ import httpx
 from memory.errors import MalformedOutputError, ModelUnavailableError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
 from plugins.llms import READING, Look, ModelInfo, transport
-from plugins.llms.call import Call, client_arguments, shorten_reason
+from plugins.llms.call import LATER, Call, client_arguments, shorten_reason
 from plugins.llms.settings import OllamaSettings
 from plugins.llms.thoughts import find_json, holds_object, without_thoughts
 
@@ -122,7 +122,15 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
             return self._missing()
         if "context length" in why:
             return OverBudgetError(f"The question to {self._model} is too long for its context. Ask about less.")
-        if 300 <= status < 500 and status != 429:
+        if status in (401, 402, 403):  # of a model in Ollama's cloud
+            return ModelUnavailableError(
+                f"Your account may not use {self._model} ({status}: {why}). Sign in (ollama signin), or see your plan:"
+                " https://ollama.com/settings",
+                lasting=True,
+            )
+        if status in (429, 503):
+            return ModelUnavailableError(f"Ollama takes no more requests to {self._model} now ({why}). {LATER}")
+        if 300 <= status < 500:
             return ModelUnavailableError(
                 f"Ollama refuses the request to {self._model} ({status}: {why}). Try another model.", lasting=True
             )
@@ -170,7 +178,7 @@ def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str
         raise tell_gone(url) from error
     except (httpx.HTTPError, ValueError) as error:
         raise ModelUnavailableError(
-            f"What answers at {url} is no Ollama, or is broken ({type(error).__name__}). Restart it."
+            f"What answers at {url} is no Ollama, or is broken. Restart it: ollama serve"
         ) from error
     if not isinstance(said, dict):
         raise ModelUnavailableError(f"What answers at {url} is no Ollama. Correct [ollama] host.")

@@ -134,10 +134,8 @@ def read_key(file: str, variable: str, setting: str) -> str:
     path = Path(file).expanduser()
     try:
         mode, key = path.stat().st_mode, path.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelUnavailableError(
-            f"The API key in {path} cannot be read ({type(error).__name__}). Correct {setting}.", lasting=True
-        ) from None
+    except (OSError, UnicodeDecodeError):
+        raise ModelUnavailableError(f"The API key in {path} cannot be read. Correct {setting}.", lasting=True) from None
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ModelUnavailableError(f"Others can read the API key. Mend that: chmod 600 {path}", lasting=True)
     if not key or not key.isascii() or not key.isprintable() or " " in key:
@@ -154,8 +152,8 @@ def _read_keyring(name: str, setting: str) -> str:
         ) from error
     try:
         key = str(keyring.get_password(SERVICE, name) or "")
-    except Exception as error:  # each system's keyring has its own; what they say may hold anything
-        raise ModelUnavailableError(f"The keyring cannot be read ({type(error).__name__}). Unlock it.") from None
+    except Exception:  # each system's keyring has its own; what they say may hold anything
+        raise ModelUnavailableError("The keyring cannot be read. Unlock it.") from None
     if not key:
         raise ModelUnavailableError(
             f"There is no key {name!r} in the keyring. Put it there: keyring set {SERVICE} {name}", lasting=True
