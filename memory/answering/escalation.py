@@ -340,8 +340,8 @@ class Escalation(Answering):
         self, llm: LLM, context: PromptContext, meanwhile: ExtractiveAnswer
     ) -> Generator[Event, None, GroundedText]:
         """What the model writes, and `meanwhile` the lines that answer."""
-        if not meanwhile.answer.no_answer:
-            yield Preview(meanwhile.answer.text, meanwhile.answer.citations, llm.name)
+        answer = meanwhile.answer
+        yield Preview("", (), llm.name) if answer.no_answer else Preview(answer.text, answer.citations, llm.name)
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
         request = self._request(context)
         asked = self.found.question
