@@ -72,8 +72,8 @@ def _measure(options: argparse.Namespace, plugins: manager.Plugins, model: Guard
         fill(path, world, embedder, plugins, None)
         with Memory.open(path, embedder=embedder, quick=plugins.embedder("static")) as memory:
             library = Library.of(memory, world)
-            asked = _ask(Desk(memory, library, model, calls), ordered, 60 * options.minutes)
-            without = _ask(Desk(memory, library, None, Calls()), ordered[: len(asked)], None)
+            asked = _ask(Desk(memory, library, model, calls, "normal"), ordered, 60 * options.minutes)
+            without = _ask(Desk(memory, library, None, Calls(), "normal"), ordered[: len(asked)], None)
     print(_table(model, without, asked))
     print(f"\n{_describe_run(model, len(asked), len(ordered), options.data.name, embedder.name)}")
 
