@@ -7,6 +7,7 @@
 #   make soak    the tests that provoke faults, in TIMES times as many rounds as they ask for (10)
 #   make docs    the docs as a site that needs no network: site/index.html
 #   make bench-model   a real model, tiny and of no use: whether it spoils anything
+#   make measure MODEL=ollama:NAME   your own model: how much it helps, in ten minutes
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -24,7 +25,7 @@ pal   = PALIMPSEST_HOME="$(home)" $(bin)/pal
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help chat demo test soak lint bench bench-model docs clean
+.PHONY: help chat demo test soak lint bench bench-model measure docs clean
 
 help:
 	@sed -n 's/^#   //p' $(firstword $(MAKEFILE_LIST))
@@ -89,6 +90,9 @@ bench: $(VENV)/.installed-dev
 
 bench-model: $(VENV)/.installed-dev
 	@$(bin)/python -m benchmarks.real_model
+
+measure: $(VENV)/.installed
+	@$(bin)/python -m benchmarks.own_model $(MODEL)
 
 docs: $(VENV)/.installed
 	@$(bin)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'

@@ -18,7 +18,8 @@ from memory.settings import MOST, describe_range
 
 # Settings of earlier versions. `pal init` writes every setting, so any config.toml may have them: they are ignored.
 REMOVED = frozenset(
-    "mcp.port anthropic.batches memory.recall.chat_graph_weight plugins.inside plugins.call_s plugins.memory_mb".split()
+    "mcp.port anthropic.batches learning.calls memory.recall.chat_graph_weight"
+    " plugins.inside plugins.call_s plugins.memory_mb".split()
 )
 
 TABLE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # of a section in a table

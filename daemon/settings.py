@@ -222,9 +222,6 @@ class LearningSettings:
     """Learning from the questions that were answered well, at night or by `pal train`."""
 
     enabled: bool = setting(True, "Whether it happens every night by itself.")
-    calls: int = setting(
-        30, "Questions a night of which a model is asked what they needed; 0: it is not asked.", most=10000
-    )
     ranker: str = setting("trained", "What learns: a ranker of a plugin, of this program trained; none: nothing.")
 
 

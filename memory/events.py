@@ -130,13 +130,18 @@ class AnswerLine:
 
 @dataclass(frozen=True, slots=True)
 class Preview(Event):
-    """The lines that answer while a model is asked, which may take a minute: to be shown at once, and gone with the
-    next Token, Citation or Answer. Another preview takes its place. `model` is asked; `is_loading` it first."""
+    """A model is asked, which may take a minute: the lines that answer meanwhile, if any do, to be shown at once, and
+    gone with the next Token, Citation or Answer. Another preview takes its place. `is_loading`: the model, first."""
 
     text: str
     citations: tuple[Citation, ...] = ()
     model: str = ""
     is_loading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Writing(Event):
+    """The model that is asked has begun to write. Its text follows as Tokens, sentence by sentence."""
 
 
 _COUNTED = {
@@ -240,4 +245,4 @@ class Answer(Event):
         return tuple(split_lines(self.text, self.citations))
 
 
-AskEvent = Step | Visit | Preview | Citation | Token | Answer
+AskEvent = Step | Visit | Preview | Writing | Citation | Token | Answer

@@ -18,7 +18,7 @@ Role = Literal["extract", "answer", "agent"]
 ROLES: tuple[Role, ...] = ("extract", "answer", "agent")
 
 GOOD = 0.75  # a grade from which a model can be relied on
-PROBE_EDITION = 2  # of the tasks of a probe: grades of others tell nothing of these
+PROBE_EDITION = 3  # of the tasks of a probe: grades of others tell nothing of these
 GRADED = ("reads", "decides", "answers", "refuses", "tools")
 # What a role needs: the grade, what is graded, and what it means if it is too low.
 NEEDS: Mapping[Role, tuple[tuple[str, str, str], ...]] = {

@@ -22,6 +22,7 @@ from memory.events import Scope as Scope
 from memory.events import Step as Step
 from memory.events import Token as Token
 from memory.events import Visit as Visit
+from memory.events import Writing as Writing
 from memory.events import counted_in as counted_in
 from memory.events import file_of as file_of
 from memory.events import name_place as name_place

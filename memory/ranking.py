@@ -6,15 +6,12 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from memory.graph.snapshot import Snapshot
-from memory.protocols import LLM, Embedder, Write
+from memory.protocols import Embedder, Write
 from memory.retrieval.traversers import EdgeScorer
 from memory.settings import RecallSettings
 from memory.store.connect import Connection
 from memory.store.store import Store
 from memory.store.training import Model
-
-CALLS = 30  # of a model, a night
-PURPOSE = "label"  # of those calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class TrainingReport:
     """What came of a training. Recall in percent, of the needed edges among the first 50, on the newest questions.
 
     `questions` had labels, of which `reached` is the share of needed edges that lie near the question at all, in
-    percent; `labels` by their origin; `calls` of a model and why no more, if it ended them. `sigma` and `scorer` are
+    percent; `labels` by their origin. `sigma` and `scorer` are
     the recall before and after on `measured` questions, `margin` half the 95 % interval of the difference; `active`
     that of the scorer in use before. `shadow`: an earlier scorer that is not used, on the questions asked since it was
     made. `reason` says in a sentence why it was promoted or not; `stopped`: it was broken off.
@@ -53,8 +50,6 @@ class TrainingReport:
     questions: int = 0
     reached: float | None = None
     labels: dict[str, int] = field(default_factory=dict)
-    calls: int = 0
-    calls_ended: str = ""
     trained: int = 0
     epoch: int = 0
     measured: int = 0
@@ -83,17 +78,15 @@ class EdgeRanker(Protocol):
         store: Store,
         serving: Serving,
         settings: RecallSettings,
-        llm: LLM | None,
         *,
         names: Sequence[str],
-        calls: int,
         dry_run: bool,
         write: Write,
         progress: Callable[[TrainingProgress], None],
         cancelled: Callable[[], bool],
     ) -> TrainingReport:
-        """Trains a scorer, and brings it into use if it finds more. `llm` may be asked `calls` times which edges a
-        question needed; `names` are those of the person; `dry_run` writes nothing, else `write` runs each unit."""
+        """Trains a scorer, and brings it into use if it finds more. `names` are those of the person; `dry_run` writes
+        nothing, else `write` runs each unit."""
         ...
 
     def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:

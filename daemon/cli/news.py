@@ -41,6 +41,10 @@ def today(session: Session, day: datetime | None, since: datetime | None, as_jso
     since = since or first - timedelta(days=1)
     reply = session.client.home(since, first.date().isoformat() if day else None)
     waiting = reply.review_total if day is None else 0
+    models = session.client.status().enrichment if day is None else None
+    unable = models.unable if models else ""
+    if unable and not as_json:
+        output.say(unable)
     if not (reply.changed_total or reply.planned_total or waiting):
         if as_json:
             output.print_json(reply)

@@ -49,6 +49,7 @@ class PlainChat:
         self._conversation: int | None = None
         self._answered: wire.Answered | None = None
         self._told: wire.Told | None = None
+        self._preview = wire.Preview("")
         self._offered = False
         self._effort = "normal"
         self._code = 0
@@ -118,6 +119,8 @@ class PlainChat:
             if not self._interactive:
                 raise
             output.print_text("\nMemory: Stopped.")
+            if self._preview.text:
+                self._read(wire.Answered(self._preview.text, self._preview.citations))
             return
         if self._answered is None:
             raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
@@ -130,7 +133,7 @@ class PlainChat:
     def _wait(self, events: Iterable[wire.Event]) -> wire.Answered | None:
         """The answer, when it has come. Said meanwhile: what was kept, what time was understood, and that a model is
         asked."""
-        self._told = None
+        self._told, self._preview = None, wire.Preview("")
         asked = False
         for event in events:
             if isinstance(event, wire.Told):
@@ -139,9 +142,10 @@ class PlainChat:
                     output.print_text(f"Memory: {describe_told(event)} /undo takes it back.")
             if isinstance(event, wire.Step) and (sentence := times.describe_time(event)):
                 output.say(sentence)
-            if isinstance(event, wire.Preview) and not asked:
-                output.say("A model is asked, which may take a minute.")
-                asked = True
+            if isinstance(event, wire.Preview):
+                if not asked:
+                    output.say("A model is asked, which may take a minute.")
+                asked, self._preview = True, event
             if isinstance(event, wire.Answered):
                 return event
         return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +18,9 @@ from daemon.cli.secrets import Secrets, secrets_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import DaemonDownError
 from daemon.terminal import cited_link, describe_told, display_safe
+
+if TYPE_CHECKING:
+    from rich.console import Group
 
 MAX_TAGS = 5  # that are named in place of one that nothing has
 MAX_NEAREST = 3  # passages that are shown where none has a word of the question
@@ -92,7 +95,7 @@ def print_answer(events: Iterable[wire.Event], as_json: bool, in_full: bool = Fa
 def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool) -> wire.Answered:
     last = ""
     cited: list[wire.Citation] = []
-    for event in _show_previews(events) if sys.stdout.isatty() and not as_json else events:
+    for event in _wait_for_model(events) if sys.stdout.isatty() and not as_json else events:
         if as_json:
             output.print_json(event)
         elif isinstance(event, wire.Step):
@@ -111,32 +114,76 @@ def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool) -> wire
     raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
 
 
-def _show_previews(events: Iterable[wire.Event]) -> Iterator[wire.Event]:
-    """The events but previews. Of the last preview the lines are shown, dimmed, until anything of the answer comes."""
-    with ExitStack() as shown:
+def _wait_for_model(events: Iterable[wire.Event]) -> Iterator[wire.Event]:
+    """The events but previews. While a model is asked, what it wrote is held back, and shown by a `_ModelWait`."""
+    wait: _ModelWait | None = None
+    try:
         for event in events:
-            if not isinstance(event, wire.Step | wire.Visit):
-                shown.close()
             if isinstance(event, wire.Preview):
-                shown.enter_context(_shown_preview(event))
-            else:
+                wait = wait or _ModelWait()
+                wait.show(event)
+            elif wait is None or isinstance(event, wire.Step | wire.Visit):
                 yield event
+            elif isinstance(event, wire.Writing):
+                wait.is_writing = True
+            elif isinstance(event, wire.Token | wire.Citation):
+                wait.written.append(event)
+            else:
+                wait.live.stop()
+                written, wait = wait.written, None
+                yield from written
+                yield event
+    finally:
+        if wait is not None:
+            wait.keep_lines()
 
 
-def _shown_preview(preview: wire.Preview) -> AbstractContextManager[object]:
-    from rich.console import Console, Group
-    from rich.live import Live
-    from rich.text import Text
+class _ModelWait:
+    """On the terminal, until a model has answered: the lines that it has written, before that those that answer without
+    it, dimmed, with what it does and for how many seconds."""
 
-    lines = [_styled(f"{line}\n", preview.citations, False) for line in preview.text.splitlines()]
-    found = Text.from_ansi("".join(lines).rstrip("\n"), style="dim")
-    began = time.monotonic()
-    label = f"{display_safe(preview.model, line=True)} is being loaded" if preview.is_loading else "A model is asked"
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
 
-    def show() -> Group:
-        return Group(found, Text(f"{label}… {time.monotonic() - began:.0f} s", style="dim italic"))
+        self.preview = wire.Preview("")
+        self.is_writing = False
+        self.written: list[wire.Event] = []
+        self._began = time.monotonic()
+        console = Console(highlight=False)
+        self.live = Live(get_renderable=self._render, console=console, refresh_per_second=2, transient=True)
 
-    return Live(get_renderable=show, console=Console(highlight=False), refresh_per_second=2, transient=True)
+    def show(self, preview: wire.Preview) -> None:
+        """Shows the lines that answer without the model."""
+        self.preview = preview
+        self.live.start(refresh=True)
+
+    def keep_lines(self) -> None:
+        """It was broken off: the lines stay, with their sources."""
+        self.live.stop()
+        click.echo(self._lines())
+        citations = [event for event in self.written if isinstance(event, wire.Citation)]
+        print_sources((), tuple(citations) if self._text() else self.preview.citations)
+
+    def _text(self) -> str:
+        return "".join(event.text for event in self.written if isinstance(event, wire.Token))
+
+    def _lines(self) -> str:
+        if text := self._text():
+            return display_safe(text)
+        lines = (_styled(f"{line}\n", self.preview.citations, False) for line in self.preview.text.splitlines())
+        return "".join(lines).rstrip("\n")
+
+    def _render(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        model = display_safe(self.preview.model, line=True)
+        doing = f"{model} is writing" if self.is_writing else "A model is asked"
+        if self.preview.is_loading and not self.is_writing:
+            doing = f"{model} is being loaded"
+        lines = Text.from_ansi(self._lines(), style="" if self._text() else "dim")
+        return Group(lines, Text(f"{doing}… {time.monotonic() - self._began:.0f} s", style="dim italic"))
 
 
 def _styled(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:

@@ -46,8 +46,6 @@ def _undone(undone: wire.TrainingUndone) -> str:
 
 def _print(done: wire.Trained) -> None:
     rows = [("Questions", f"{done.questions:,} with {count(done.labels, 'label')}")]
-    if done.calls or done.calls_ended:
-        rows.append(("Model", f"asked about {count(done.calls, 'question')}. {done.calls_ended}".strip()))
     if done.before is not None and done.after is not None:
         margin = f" (± {done.margin:.1f})" if done.margin is not None else ""
         rows.append(("Found before", f"{done.before:.1f} % of what the newest {done.measured} needed"))

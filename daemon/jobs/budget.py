@@ -10,17 +10,15 @@ from pathlib import Path
 
 from daemon.settings import EnrichmentSettings
 from memory import Memory
-from memory.facts import decisions, llm_requests
-from memory.ranking import PURPOSE
+from plugins.llms import READING
 
-PURPOSES = (llm_requests.EXTRACTION_PURPOSE, decisions.DECISION_PURPOSE, PURPOSE)
 STATES = ("Discharging", "Charging", "Full", "Not charging")
 SUPPLIES = Path("/sys/class/power_supply")
 
 
 def sum_spent(memory: Memory) -> tuple[int, float]:
     """Tokens and minutes that models have taken today to read. A day is one of this machine's clock."""
-    uses = [use for use in memory.models.uses(date.today().isoformat()) if use.purpose in PURPOSES]
+    uses = [use for use in memory.models.uses(date.today().isoformat()) if use.purpose in READING]
     return sum(use.usage.total for use in uses), sum(use.ms for use in uses) / 60_000
 
 

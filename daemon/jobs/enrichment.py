@@ -119,7 +119,7 @@ class Enrichment:
 
     def reconsider(self) -> None:
         """Another model may read from now on: it also gets what an earlier one could not read."""
-        self._reading.reconsider()
+        self._models.unread.clear()
         if self._memory.jobs.count(KINDS).get("dead", 0):
             self._reading.retry_others()
         self.wake()
@@ -130,7 +130,7 @@ class Enrichment:
         count = self._writer.write(partial(self._memory.jobs.retry, KINDS, id))
         if id is not None and not count:
             raise NotFoundError(f"No failed job has the number {id}. See: pal status --failed")
-        self._reading.reconsider()
+        self._models.unread.clear()
         self.wake()
         return count
 
@@ -158,6 +158,7 @@ class Enrichment:
             daily_tokens=self._settings.daily_tokens,
             daily_minutes=self._settings.daily_minutes,
             minutes=round(minutes, 1),
+            unable=self._models.unable,
         )
 
     # One step after the other -----------------------------------------------------------------------------
@@ -233,7 +234,7 @@ class Enrichment:
         if here is None and away is None:
             self._planning = time.monotonic() + AGAIN_SECONDS
             spent = self._models.day_is_spent
-            why = f"{spent}: models.daily_tokens" if spent else self._reading.unable
+            why = f"{spent}: models.daily_tokens" if spent else self._models.unable
             self._say("waiting", why) if why else self._say("no_model")
             return False
         while True:

@@ -7,13 +7,12 @@ that a daemon that was killed does it again.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from daemon.jobs.models import Models
+from daemon.jobs.models import MAX_UNREAD, Models
 from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import MalformedOutputError
@@ -30,7 +29,6 @@ log = logging.getLogger(__name__)
 
 EXTRACT, DECIDE = "extract", "decide"
 KINDS = (DECIDE, EXTRACT)
-MAX_FAILURES = 3  # notes in a row that a model cannot read: then it is not asked any more
 MAX_RETRIED = 10_000  # dead jobs
 MAX_KNOWN = 20  # names, and predicates, that a model is told
 
@@ -59,23 +57,12 @@ class Reading:
         self._writer = writer
         self._stopped = stopped
         self._begun = begun
-        self._failures: Counter[str] = Counter()  # notes in a row that a model could not read
-
-    def reconsider(self) -> None:
-        """Every model may be asked again: something about them has changed."""
-        self._failures.clear()
 
     def could_not_read(self, model: str) -> None:
         """That model was given a note alone and said nothing that can be used, twice."""
-        self._failures[model] += 1
-        if self._failures[model] == MAX_FAILURES:
-            log.warning(self._why_not(model))
-
-    def _why_not(self, model: str) -> str:
-        return (
-            f"{model} could not read {MAX_FAILURES} notes in a row and is not asked any more."
-            " Use another: pal models use extract NAME"
-        )
+        self._models.unread[model] += 1
+        if self._models.unread[model] == MAX_UNREAD:
+            log.warning(self._models.unable)
 
     def do(self, job: Job) -> None:
         """When this returns the job is done, dead, or others stand in its place."""
@@ -87,14 +74,9 @@ class Reading:
     def choose_model(self, *, local_only: bool) -> Guarded | None:
         """The model that reads, if one may now."""
         model = self._models.for_role("extract", local_only=local_only)
-        if model is None or self._failures[model.name] >= MAX_FAILURES:
+        if model is None or self._models.unread[model.name] >= MAX_UNREAD:
             return None
         return None if not model.is_local and self._models.day_is_spent else model
-
-    @property
-    def unable(self) -> str:
-        """Why a model that would be used is not asked any more; "" if that is not so."""
-        return next((self._why_not(name) for name, times in self._failures.items() if times >= MAX_FAILURES), "")
 
     def retry_others(self) -> int:
         """Does jobs again that died of what a model said that is not used any more; returns how many."""
@@ -147,7 +129,7 @@ class Reading:
         parts = [pairs[start : start + decisions.MAX_PAIRS] for start in range(0, len(pairs), decisions.MAX_PAIRS)]
         then = [_job(DECIDE, [list(pair) for pair in part], 1) for part in parts]
         if told:
-            self._failures[model] = 0
+            self._models.unread[model] = 0
         if len(bad) == len(job.payload["episodes"]) == 1:
             self.could_not_read(model)
             self._memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
@@ -220,8 +202,8 @@ class Reading:
         if model is None:
             if not request.local_only and (spent := self._models.day_is_spent):
                 raise WaitError(f"{spent}: models.daily_tokens")
-            if self.unable:
-                raise WaitError(self.unable)
+            if self._models.unable:
+                raise WaitError(self._models.unable)
             where = "on this machine " if request.local_only else ""
             raise WaitError(f"No model {where}can read now: pal models")
         return model

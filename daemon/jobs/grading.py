@@ -77,3 +77,20 @@ def _advice(grades: Grades) -> str:
     if grades.question_s >= SLOW_QUESTION_S and "answer" in fit:
         advice += f" A question will take about {grades.question_s:.0f} seconds."
     return advice
+
+
+def describe_model(
+    name: str, found: ModelInfo, grades: Grades | None, tokens: int, roles: tuple[str, ...]
+) -> wire.ModelRow:
+    """A model that can be reached, with the tokens that it took today and the roles that it has."""
+    return wire.ModelRow(
+        name,
+        found.is_local,
+        found.context_tokens,
+        found.size,
+        found.loaded,
+        tokens,
+        roles,
+        outdated=grades is not None and bool(why_outdated(grades, found)),
+        grades=describe_grades(grades) if grades else None,
+    )

@@ -21,7 +21,7 @@ from typing import Any
 from daemon import wire
 from daemon.failures import ConflictError, failure
 from daemon.jobs.activity import Channel
-from daemon.jobs.grading import describe_grades, warn_of_age, warn_of_choice, why_outdated
+from daemon.jobs.grading import describe_grades, describe_model, warn_of_age, warn_of_choice, why_outdated
 from daemon.jobs.writer import Writer
 from daemon.settings import Settings, SettingsError
 from memory import Memory
@@ -40,8 +40,9 @@ AUTO = "auto"
 QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
 TRIED_CHARS = 200  # of what a model that is tried says
+MAX_UNREAD = 3  # notes in a row that a model cannot read: then it is not asked to read any more
 NOT_ASKED = "Nobody at {} was asked, for none of its models is named. To see what there is: pal models --elsewhere"
-FRESH_SECONDS = 30.0  # for which it is believed which models there are
+FRESH_SECONDS, GONE_SECONDS = 30.0, 4.0  # for which it is believed which models there are, and that one is missing
 
 There = dict[str, ModelInfo]  # by the whole name of the model
 
@@ -71,6 +72,7 @@ class Models:
         self._probing = threading.Lock()
         self._talking: Counter[str] = Counter()  # calls for a person's question that are being answered, by model
         self.changed: Callable[[], None] = lambda: None  # called when another model may do something
+        self.unread: Counter[str] = Counter()  # notes in a row that a model could not read
         self._spent: tuple[str, int] | None = None  # the day, and the tokens that models elsewhere took on it
         self._counting = threading.Lock()
 
@@ -139,6 +141,13 @@ class Models:
         found = self._there(prefix, anew=True).get(name)
         return found is not None and not found.loaded
 
+    @property
+    def unable(self) -> str:
+        """Which model could not read several notes in a row, with what to do; "" if there is none."""
+        name = next((name for name, notes in self.unread.items() if notes >= MAX_UNREAD), None)
+        how = "Use another: pal models use extract NAME"
+        return f"{name} could not read {MAX_UNREAD} notes in a row and is not asked any more. {how}" if name else ""
+
     def is_answering(self, name: str) -> bool:
         """Whether that model is busy with a person's question."""
         with self._counting:
@@ -162,23 +171,23 @@ class Models:
         there, grades, tokens = self._there(asked), self._memory.models.grades(), self._tokens()
         used = {role: next(self._candidates(role, there, grades), "") for role in ROLES}
         rows = (
-            _row(
+            describe_model(
                 name, found, grades.get(name), tokens.get(name, 0), tuple(role for role in ROLES if used[role] == name)
             )
             for name, found in there.items()
         )
         problems = [look.problem for look in looks.values() if look.problem and not look.absent]
-        wanted = dict.fromkeys(name for names in self._wanted.values() for name in names)
-        missing = [name for name in wanted if name != AUTO and _resolved(name, there) is None]
         return wire.ModelsReply(
             models=tuple(rows),
             roles=tuple(wire.ModelRole(role, self._wanted[role], used[role]) for role in ROLES),
-            problems=(*problems, *(f"{name} is wanted and cannot be reached." for name in missing)),
+            problems=(*problems, *(f"{name} is wanted and cannot be reached." for name in self._missing(there))),
             hints=(
                 *(look.problem for look in looks.values() if look.absent),
                 *(NOT_ASKED.format(prefix) for prefix in self._families if prefix not in asked),
             ),
-            warnings=tuple(filter(None, (warn_of_age(name, grades.get(name), found) for name, found in there.items()))),
+            warnings=tuple(
+                filter(None, (self.unable, *(warn_of_age(name, grades.get(name), of) for name, of in there.items())))
+            ),
         )
 
     def use(self, wanted: str, names: tuple[str, ...]) -> wire.ModelsReply:
@@ -359,28 +368,22 @@ class Models:
     def _look(self, prefixes: Iterable[str], *, anew: bool = False) -> dict[str, Look]:
         with self._looking:
             wanted, now = list(prefixes), time.monotonic()
-            old = [one for one in wanted if anew or now - self._looked.get(one, (-1e9, None))[0] > FRESH_SECONDS]
-            self._looked |= {one: (now, look) for one, look in self._registry.look(old).items()}
+            old = [one for one in wanted if anew or self._looked.get(one, (0.0, None))[0] < now]
+            for prefix, look in self._registry.look(old).items():
+                missing = self._missing({f"{prefix}:{found.model}": found for found in look.models})
+                is_complete = look.models and not any(name.startswith(f"{prefix}:") for name in missing)
+                self._looked[prefix] = (time.monotonic() + (FRESH_SECONDS if is_complete else GONE_SECONDS), look)
             return {one: self._looked[one][1] for one in wanted}
+
+    def _missing(self, there: There) -> list[str]:
+        """The models that a role names and that are not there."""
+        wanted = dict.fromkeys(name for names in self._wanted.values() for name in names)
+        return [name for name in wanted if name != AUTO and _resolved(name, there) is None]
 
 
 def _resolved(name: str, there: There) -> str | None:
     """The whole name of a model that can be reached; Ollama's tag `latest` need not be said."""
     return next((one for one in (name, f"{name}:latest") if one in there), None)
-
-
-def _row(name: str, found: ModelInfo, grades: Grades | None, tokens: int, roles: tuple[str, ...]) -> wire.ModelRow:
-    return wire.ModelRow(
-        name,
-        found.is_local,
-        found.context_tokens,
-        found.size,
-        found.loaded,
-        tokens,
-        roles,
-        outdated=grades is not None and bool(why_outdated(grades, found)),
-        grades=describe_grades(grades) if grades else None,
-    )
 
 
 def _today() -> str:

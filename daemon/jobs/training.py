@@ -1,4 +1,4 @@
-"""Learning from earlier questions, and with which model.
+"""Learning from earlier questions.
 
 One at a time, in a thread of its own; questions and reading go on meanwhile. A daemon that stops breaks it off, and
 what was in use stays in use.
@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.failures import ConflictError
-from daemon.jobs.models import Models
 from daemon.jobs.writer import Writer
 from daemon.settings import LearningSettings
 from memory import Memory
 from memory.errors import NotAvailableError
-from memory.protocols import LLM, Write
+from memory.protocols import Write
 
 if TYPE_CHECKING:
     from memory.ranking import TrainingProgress, TrainingReport
@@ -30,13 +29,10 @@ Tell = Callable[[wire.Event], None]
 class Learning:
     """What this daemon learns, at night or when a person says so, until `close`."""
 
-    def __init__(
-        self, memory: Memory, models: Models, writer: Writer, settings: LearningSettings, publish: Tell
-    ) -> None:
+    def __init__(self, memory: Memory, writer: Writer, settings: LearningSettings, publish: Tell) -> None:
         self._memory = memory
-        self._models = models
         self._writer = writer
-        self._enabled, self._calls = settings.enabled, settings.calls
+        self._enabled = settings.enabled
         self._publish = publish
         self._busy = threading.Lock()
         self._closing = threading.Event()
@@ -74,8 +70,6 @@ class Learning:
             raise ConflictError("It is learning already. Try again when it is done: pal train")
         try:
             report = self._memory.maintenance.train_ranker(
-                self._model(),
-                calls=self._calls,
                 dry_run=dry_run,
                 write=write or (lambda unit: self._writer.submit(unit).result()),
                 progress=lambda progress: tell(_progress(progress)),
@@ -95,18 +89,12 @@ class Learning:
             self._busy.release()
         return wire.TrainingUndone(undone is not None, undone is not None and undone[1] is not None)
 
-    def _model(self) -> LLM | None:
-        """The model that may be asked what questions needed, if there is one now."""
-        model = self._models.for_role("extract", local_only=False) if self._calls else None
-        return None if model is None or (not model.is_local and self._models.day_is_spent) else model
-
 
 def training_reply(report: TrainingReport, dry_run: bool) -> wire.Trained:
     """The report as clients get it."""
     return wire.Trained(
-        report.questions, sum(report.labels.values()), report.calls, report.calls_ended, report.trained,
-        report.measured, report.sigma, report.scorer, report.margin, report.reached, report.shadow, report.promoted,
-        report.reason, dry_run, report.seconds,
+        report.questions, sum(report.labels.values()), report.trained, report.measured, report.sigma, report.scorer,
+        report.margin, report.reached, report.shadow, report.promoted, report.reason, dry_run, report.seconds,
     )  # fmt: skip
 
 

@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from memory.events import Step as Step
     from memory.events import Token as Token
     from memory.events import Visit as Visit
+    from memory.events import Writing as Writing
     from memory.events import counted_in as counted_in
     from memory.events import file_of as file_of
     from memory.events import name_place as name_place
@@ -181,7 +182,7 @@ MODULES = {
 }
 # The nouns of the library that clients get as they are: values, of the standard library only.
 NOUNS = {
-    "memory.events": "Event Scope Step Visit Preview Token Citation AnswerLine counted_in file_of name_place"
+    "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",
     "memory.nouns": "Copy Forgotten Conversation ConversationMatch ConversationState AnswerChange ChatMessage"
     " ListedSource RetiredText PlannedEntry Fact Revision Receipt Check Profile ProfileEntry TaskContext ContextLine"

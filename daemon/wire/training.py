@@ -9,16 +9,13 @@ from memory.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Trained(Event):
-    """The end of learning from earlier questions: how many there were, with so many labels; of so many a model was
-    asked, and why of no more. `trained` on some, `measured` on the newest: `before` and `after` are the percent of what
-    they needed that is found, `margin` half the 95 % interval of the difference; `near`: what could be found at all;
-    `shadow`: what an earlier scorer that is not used finds in the questions since it was made. `promoted`: it is used
-    from now on, with `dry_run` it would be."""
+    """The end of learning from earlier questions: how many there were, with so many labels; `trained` on some,
+    `measured` on the newest: `before` and `after` are the percent of what they needed that is found, `margin` half the
+    95 % interval of the difference; `near`: what could be found at all; `shadow`: what an earlier scorer that is not
+    used finds in the questions since it was made. `promoted`: it is used from now on, with `dry_run` it would be."""
 
     questions: int
     labels: int
-    calls: int
-    calls_ended: str
     trained: int
     measured: int
     before: float | None

@@ -36,7 +36,7 @@ from memory.errors import (
     OverBudgetError,
 )
 from memory.llm import LlmRequest, Message, Reply
-from memory.nouns import Answer, Citation, Token
+from memory.nouns import Answer, Citation, Token, Writing
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.state import RetrievalResult
 from memory.stages import ComposeNote
@@ -164,7 +164,7 @@ class GroundedText:
 
 def write_grounded(
     llm: LLM, first: LlmRequest, context: PromptContext, question: str
-) -> Generator[Token | Citation, None, GroundedText]:
+) -> Generator[Token | Citation | Writing, None, GroundedText]:
     """Asks the model, twice at most; gives the proved text as it comes and each citation behind its first use. Whatever
     the model does, this returns; only a ModelCancelledError of a request that was cancelled passes through."""
     result = GroundedText()
@@ -204,7 +204,7 @@ class _Writer:
         self._numbers: dict[tuple[int, int], int] = {}  # (episode, start of the quote) -> the number that is shown
         self._kept: set[str] = set()
 
-    def listen(self, llm: LLM, request: LlmRequest) -> Generator[Token | Citation, None, Problem | None]:
+    def listen(self, llm: LLM, request: LlmRequest) -> Generator[Token | Citation | Writing, None, Problem | None]:
         """One call. The problem that ended it, if one did."""
         self.said, waiting = "", ""
         problem: Problem | None = None
@@ -213,6 +213,8 @@ class _Writer:
             for item in stream:
                 if isinstance(item, Reply):
                     item = "" if self.said else item.text
+                if not self.said and item:
+                    yield Writing()
                 self.said += item
                 waiting += item
                 if len(self.said) > MAX_ANSWER_CHARS:

@@ -108,8 +108,8 @@ class Escalation(Answering):
                 picked = self._pick_model(pieces, chains)
             except ModelError as error:
                 return (yield from stream_extractive(extractive, str(error)))
-            except Exception as error:  # a model of somebody else's
-                return (yield from stream_extractive(extractive, f"The model failed ({type(error).__name__})."))
+            except Exception:  # of a plug-in
+                return (yield from stream_extractive(extractive, "The model failed. Use another: pal models"))
             if picked is None:
                 return (yield from stream_extractive(extractive))
             llm, context = picked
@@ -340,8 +340,8 @@ class Escalation(Answering):
         self, llm: LLM, context: PromptContext, meanwhile: ExtractiveAnswer
     ) -> Generator[Event, None, GroundedText]:
         """What the model writes, and `meanwhile` the lines that answer."""
-        if not meanwhile.answer.no_answer:
-            yield Preview(meanwhile.answer.text, meanwhile.answer.citations, llm.name)
+        answer = meanwhile.answer
+        yield Preview("", (), llm.name) if answer.no_answer else Preview(answer.text, answer.citations, llm.name)
         start, before = perf_counter(), (self.meter.calls, self.meter.usage.total)
         request = self._request(context)
         asked = self.found.question

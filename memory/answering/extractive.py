@@ -50,7 +50,7 @@ from memory.answering.selection import (
     select_by_type,
 )
 from memory.llm import NOTHING, Usage
-from memory.nouns import Answer, Citation, Preview, Step, Token, Visit
+from memory.nouns import Answer, Citation, Preview, Step, Token, Visit, Writing
 from memory.protocols import Embedder
 from memory.retrieval.question_type import asks_course
 from memory.retrieval.state import RetrievalResult
@@ -387,7 +387,7 @@ def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[
 MAX_EPISODES_PER_PART = 5  # of each part of a question that are looked at before those of the whole
 
 OpenConnection = Callable[[], AbstractContextManager[Connection]]
-Event = Step | Visit | Preview | Token | Citation
+Event = Step | Visit | Preview | Writing | Token | Citation
 
 
 @dataclass(frozen=True, slots=True)

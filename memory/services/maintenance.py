@@ -17,8 +17,8 @@ from memory.ingest.ingest import put_vectors
 from memory.insight import diagnose, trend
 from memory.insight.aliases import list_suspects
 from memory.insight.diagnosis import ConsolidationReport, Diagnosis
-from memory.protocols import LLM, Embedder, Write, write_directly
-from memory.ranking import CALLS, EdgeRanker, Serving, TrainingProgress, TrainingReport
+from memory.protocols import Embedder, Write, write_directly
+from memory.ranking import EdgeRanker, Serving, TrainingProgress, TrainingReport
 from memory.services.knowledge import Knowledge
 from memory.services.questions import FIRST_QUESTIONS
 from memory.services.state import State, embed
@@ -254,21 +254,18 @@ class Maintenance:
 
     def train_ranker(
         self,
-        llm: LLM | None = None,
         *,
-        calls: int = CALLS,
         dry_run: bool = False,
         write: Write = write_directly,
         progress: Callable[[TrainingProgress], None] = lambda progress: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> TrainingReport:
         """Trains the ranker of edges on the questions that were answered well: minutes for some hundreds of them. What
-        comes of it is used from then on only if it finds more on the newest of them; see the report. `llm` may be asked
-        `calls` times which facts a question needed; what may not leave this machine it only sees if it is on it.
-        `dry_run`: writes nothing. Nothing changes if it is `cancelled`. NotAvailableError where nothing learns."""
+        comes of it is used from then on only if it finds more on the newest of them; see the report. `dry_run`:
+        writes nothing. Nothing changes if it is `cancelled`. NotAvailableError where nothing learns."""
         state = self._state
         report = self._ranker().train(
-            self._store, state.serving, state.settings.recall, llm, names=state.settings.person.names, calls=calls,
+            self._store, state.serving, state.settings.recall, names=state.settings.person.names,
             dry_run=dry_run, write=write, progress=progress, cancelled=cancelled,
         )  # fmt: skip
         self.load_ranker()

@@ -6,7 +6,7 @@ earlier ones are kept, so that each can be taken back.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, SupportsInt
 
 from memory.store.connect import Connection
@@ -28,15 +28,12 @@ class Label(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """A question that was answered well, in ids. `cited`: episodes; `quotes`: (episode, the words that were cited);
-    `needed`: the live edges on the way to what was cited; `shown`: those to what was shown beside it; `feedback`: 1 if
-    a person called the answer right, else None. `labelled`: by whom its edges have labels already."""
+    """A question that was answered well, in ids. `needed`: the live edges on the way to what was cited; `shown`: those
+    to what was shown with it; `feedback`: 1 if a person called the answer right, else None. `labelled`: by whom its
+    edges have labels already."""
 
     trace_id: int
     t: int
-    answer: str
-    cited: tuple[int, ...]
-    quotes: tuple[tuple[int, str], ...]
     needed: tuple[int, ...]
     shown: tuple[int, ...]
     feedback: int | None
@@ -58,7 +55,7 @@ def lessons(conn: Connection, limit: int) -> list[Lesson]:
     """The newest `limit` questions that something is to be learnt from, the oldest first: their answer was grounded, or
     a person called it right, and nobody called it wrong."""
     rows = conn.execute(
-        "SELECT id, t, answer, citations, feedback FROM trace WHERE no_answer = 0 AND ifnull(feedback, 0) >= 0"
+        "SELECT id, t, feedback FROM trace WHERE no_answer = 0 AND ifnull(feedback, 0) >= 0"
         " AND (feedback = 1 OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = trace.id AND e.role = 'enhanced'))"
         " ORDER BY id DESC LIMIT ?",
         (limit,),
@@ -74,14 +71,10 @@ def lessons(conn: Connection, limit: int) -> list[Lesson]:
     query = f"SELECT DISTINCT trace_id, origin FROM train_label WHERE trace_id IN {LISTED}"
     labelled = group_rows(conn.execute(query, (listed,)))
     found = []
-    for id, t, answer, citations, feedback in rows:
-        quotes = tuple((one["episode_id"], one.get("quote", "")) for one in json.loads(citations))
+    for id, t, feedback in rows:
         needed = tuple(roles.get((id, "cited"), ()))
         shown = tuple(edge for edge in roles.get((id, "shown"), ()) if edge not in needed)
-        cited = tuple(dict.fromkeys(episode for episode, _ in quotes))
-        found.append(
-            Lesson(id, t, answer or "", cited, quotes, needed, shown, feedback or None, frozenset(labelled.get(id, ())))
-        )
+        found.append(Lesson(id, t, needed, shown, feedback or None, frozenset(labelled.get(id, ()))))
     return found
 
 
@@ -95,26 +88,6 @@ def put_labels(conn: Connection, trace_id: int, origins: Iterable[str], labels: 
         " SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM trace WHERE id = ?1)",
         list(labels),
     )
-
-
-def labels(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, list[Label]]:
-    """What is known of the edges of these questions, by trace; in the order of edges and origins."""
-    rows = conn.execute(
-        "SELECT trace_id, edge_id, y, weight, origin FROM train_label"
-        f" WHERE trace_id IN {LISTED} ORDER BY trace_id, edge_id, origin",
-        (id_list(traces),),
-    )
-    return group_rows((row[0], Label(*row)) for row in rows)
-
-
-def are_open(conn: Connection, episodes: Iterable[SupportsInt]) -> bool:
-    """Whether the text of all these episodes may be read by a model elsewhere."""
-    (closed,) = conn.execute(
-        "SELECT count(*) FROM json_each(?) j LEFT JOIN episode e ON e.node_id = j.value"
-        " LEFT JOIN source s ON s.id = e.source_id WHERE s.policy IS NOT 'any'",
-        (id_list(episodes),),
-    ).fetchone()
-    return not closed
 
 
 def tellings(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, tuple[str, float, int]]:

@@ -14,7 +14,7 @@ import logging
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -54,7 +54,6 @@ class ServedEmbedder(ModelEmbedder):
     unless the embedder is made by an earlier one's `name`."""
 
     family: ClassVar[str]
-    path: ClassVar[str]
     is_served = True  # what it is, its server says
 
     def __init__(self, named: str, backend: OllamaModel | OpenAIModel, at: tuple[str, bool], limits: Limits) -> None:
@@ -68,7 +67,6 @@ class ServedEmbedder(ModelEmbedder):
                 " machine: pal embedder"
             )
         self._limits = limits
-        self._connection = transport.Connection(self._url, limits)
         self._lock = threading.Lock()
         self._rests_until = 0.0
         self.problem = ""
@@ -185,33 +183,22 @@ class ServedEmbedder(ModelEmbedder):
         call = Call(limits, lambda: False)
         try:
             with call:
-                status, said = next(call.stream(self._answers(texts)))
+                return next(call.stream(self._vectors(texts)))
         except ModelError:
             raise
         except (httpx.HTTPError, OSError) as error:
             if call.reason is not None:
                 raise call.reason from error
-            why = "does not answer" if isinstance(error, httpx.ConnectError) else "broke off its answer"
+            is_gone = isinstance(error, httpx.ConnectError | ConnectionError)
+            why = "does not answer" if is_gone else "broke off its answer"
             raise ModelUnavailableError(
                 f"The server of {self.family}:{self._model} at {self._url} {why}. Start it again, or see its log."
             ) from error
-        try:
-            reply = json.loads(said)
-        except (ValueError, RecursionError):
-            reply = None
-        if status != 200:
-            raise self._refused(status, reply, said)
-        return self._read(reply)
+        except (KeyError, TypeError, ValueError, IndexError, RecursionError) as error:
+            raise MalformedOutputError(f"What {self._model} gives are no vectors. See its server's log.") from error
 
-    def _answers(self, texts: Sequence[str]) -> Iterator[tuple[int, bytes]]:
-        with self._connection.post(self.path, self._body(texts), self._headers()) as response:
-            yield response.status_code, response.read()
-
-    def _refused(self, status: int, reply: Any, said: bytes) -> ModelError:
-        told = (
-            reply.get("error", reply.get("message", "")) if isinstance(reply, dict) else said.decode("utf-8", "replace")
-        )
-        why = shorten_reason(str(told.get("message", "")) if isinstance(told, dict) else str(told))
+    def _refused(self, status: int, why: str) -> ModelError:
+        why = shorten_reason(why)
         if status in (400, 413, 422, 500) and any(words in why.lower() for words in TOO_LONG):
             return _TooLongError(f"A text is too long for {self._model} ({why}).")
         return ModelUnavailableError(
@@ -220,23 +207,10 @@ class ServedEmbedder(ModelEmbedder):
             lasting=status in (400, 401, 403, 404, 501),
         )
 
-    def _read(self, reply: Any) -> list[Any]:
-        """The vectors of a reply, in the order of the texts. MalformedOutputError."""
-        try:
-            return self._vectors(reply)
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise MalformedOutputError(f"What {self._model} gives are no vectors. See its server's log.") from error
-
-    def _headers(self) -> dict[str, str]:
-        return {}
-
     @abstractmethod
-    def _body(self, texts: Sequence[str]) -> Mapping[str, Any]:
-        """The request as the protocol has it."""
-
-    @abstractmethod
-    def _vectors(self, reply: Any) -> list[Any]:
-        """The vectors of a reply, in the order of the texts. Raises whatever a strange one leads to."""
+    def _vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
+        """Once, the vectors in the order of the texts. Raises ModelError, httpx.HTTPError, OSError, and whatever a
+        strange reply leads to."""
 
 
 class _TooLongError(ModelError):
@@ -247,7 +221,6 @@ class OllamaEmbedder(ServedEmbedder):
     """A model of Ollama."""
 
     family = "ollama"
-    path = "/api/embed"
 
     def __init__(self, named: str, settings: OllamaSettings | None = None) -> None:
         self._settings = own = settings or OllamaSettings()
@@ -255,19 +228,21 @@ class OllamaEmbedder(ServedEmbedder):
         limits = (own.first_token_s, own.next_token_s, own.total_s)
         super().__init__(named, OllamaModel(model, own), ollama.locate(own), limits)
 
-    def _body(self, texts: Sequence[str]) -> Mapping[str, Any]:
-        keep = self._settings.keep_alive
-        return {"model": self._model, "input": list(texts), "truncate": True, "keep_alive": keep}
+    def _vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
+        from ollama import ResponseError
 
-    def _vectors(self, reply: Any) -> list[Any]:
-        return list(reply["embeddings"])
+        try:
+            with ollama.connect(self._url, self._limits) as client:
+                reply = client.embed(self._model, texts, truncate=True, keep_alive=self._settings.keep_alive)
+        except ResponseError as error:
+            raise self._refused(error.status_code, str(error.error)) from error
+        yield list(reply.embeddings)
 
 
 class OpenAIEmbedder(ServedEmbedder):
     """A model of a server that speaks OpenAI's protocol."""
 
     family = "openai"
-    path = "/embeddings"
 
     def __init__(self, named: str, settings: OpenAISettings | None = None) -> None:
         self._settings = own = settings or OpenAISettings()
@@ -275,14 +250,14 @@ class OpenAIEmbedder(ServedEmbedder):
         limits = (own.first_token_s, own.next_token_s, own.total_s)
         super().__init__(named, OpenAIModel(model, own), openai.locate(own), limits)
 
-    def _headers(self) -> dict[str, str]:
-        return openai.headers(self._settings, self._url)
-
-    def _body(self, texts: Sequence[str]) -> Mapping[str, Any]:
-        return {"model": self._model, "input": list(texts), "encoding_format": "float"}
-
-    def _vectors(self, reply: Any) -> list[Any]:
-        rows = sorted(reply["data"], key=lambda row: row["index"])
+    def _vectors(self, texts: Sequence[str]) -> Iterator[list[Any]]:
+        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        known = openai.headers(self._settings, self._url)
+        with transport.post(f"{self._url}/embeddings", body, self._limits, known) as response:
+            said = response.read()
+        if response.status_code != 200:
+            raise self._refused(response.status_code, openai.read_reason(said))
+        rows = sorted(json.loads(said)["data"], key=lambda row: row["index"])
         if [row["index"] for row in rows] != [*range(len(rows))]:
             raise IndexError
-        return [row["embedding"] for row in rows]
+        yield [row["embedding"] for row in rows]

@@ -25,7 +25,7 @@ from memory.errors import (
 )
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import READING, Look, ModelInfo
-from plugins.llms.call import Call, client_arguments, shorten_reason
+from plugins.llms.call import LATER, Call, client_arguments, shorten_reason
 from plugins.llms.settings import AnthropicSettings
 from plugins.llms.transport import read_key
 
@@ -41,6 +41,7 @@ OUTPUT = 8_192
 THOUGHT_TOKENS = 4096  # on top of what may be said
 CACHED = {"type": "ephemeral"}
 JSON_TOOL = "answer"
+BILLING = "https://console.anthropic.com/settings/billing"
 NO_KEY = "Give it a key: pal models connect anthropic --key (or ANTHROPIC_API_KEY where the daemon starts)"
 
 
@@ -267,10 +268,12 @@ def _refused(status: int, kind: str, why: str, headers: Any, model: str) -> Mode
     why = shorten_reason(why)
     lasting = {
         (401, "authentication_error"): f"Anthropic does not accept the API key. {NO_KEY}",
-        (402, "billing_error"): "Anthropic wants to be paid first. See the billing page of its console.",
+        (402, "billing_error"): f"Your credit at Anthropic is used up. Add to it: {BILLING}",
         (403, "permission_error"): f"The API key may not use {model}. See Anthropic's console.",
         (404, "not_found_error"): f"Anthropic has no model {model!r}. See those it has: pal models",
     }
+    if "credit balance" in why:
+        kind = "billing_error"
     if text := next((text for (code, name), text in lasting.items() if status == code or kind == name), ""):
         return ModelUnavailableError(text, lasting=True)
     if status == 413 or kind == "request_too_large" or (status == 400 and "too long" in why):
@@ -280,10 +283,14 @@ def _refused(status: int, kind: str, why: str, headers: Any, model: str) -> Mode
             f"Anthropic refuses the request to {model} ({why}). Try another model.", lasting=True
         )
     if status == 429 or kind == "rate_limit_error":
-        return ModelUnavailableError("Anthropic takes no more requests for now.", retry_after=_seconds(headers))
-    return ModelUnavailableError(
-        f"Anthropic is overloaded or has a fault ({kind or status}).", retry_after=_seconds(headers)
-    )
+        text = f"Anthropic takes no more requests for now: they are limited by the minute and the day. {LATER}"
+    elif status == 529 or kind == "overloaded_error":
+        text = f"Anthropic is overloaded. {LATER}"
+    else:
+        text = f"Anthropic has a fault ({why if kind else status}). {LATER}"
+    error = ModelUnavailableError(text, retry_after=_seconds(headers))
+    error.add_note(kind)
+    return error
 
 
 def _gone(url: str) -> ModelUnavailableError:

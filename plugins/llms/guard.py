@@ -2,8 +2,8 @@
 a backend only if that backend's model runs on this machine; this module is the one place where that is decided, and
 nobody gets a backend except through it.
 
-It also holds a model to its deadlines, asks again where its server was busy, leaves a broken server alone for a
-while, and checks what was said. The state of one call:
+It also holds a model to its deadlines, asks again where its server was busy, and checks what was said. A server that
+failed is asked by the next question all the same: it may be back. The state of one call:
 
     admitted -> asked -> [wait -> asked]* -> checked -> told to the meter
 """
@@ -13,8 +13,7 @@ import random
 import re
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn, Protocol
 
@@ -23,7 +22,6 @@ from memory.errors import (
     MalformedOutputError,
     ModelCancelledError,
     ModelError,
-    ModelTimeoutError,
     ModelUnavailableError,
     OverBudgetError,
 )
@@ -34,7 +32,6 @@ from plugins.llms.call import Call, repeats
 TRIES = 3
 FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
 PATIENCE = 30.0  # seconds that a server may ask us to wait; if it wants more, the caller is told
-FAILURES, WITHIN, LEFT_ALONE = 5, 60.0, 300.0  # so many failures within so many seconds: so many seconds of peace
 LEAST_REPLY_TOKENS = 256  # for which there must be room behind a prompt, if as many are wanted
 TOKEN_CHARS, TOKEN_REPEATS = 20, 30  # of one token that comes again: Ollama then ends its stream without a last line
 FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
@@ -57,21 +54,11 @@ class Meter(Protocol):
 class Guarded:
     """A `memory.protocols.LLM` around a backend."""
 
-    def __init__(
-        self,
-        name: str,
-        backend: Backend,
-        meter: Meter | None = None,
-        *,
-        pause: float = FIRST_PAUSE,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, name: str, backend: Backend, meter: Meter | None = None, *, pause: float = FIRST_PAUSE) -> None:
         self.name = name
         self._backend = backend
         self._meter = meter
         self._pause = pause
-        self._clock = clock
-        self._failures: deque[float] = deque(maxlen=FAILURES)
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._calls: set[Call] = set()
@@ -120,14 +107,9 @@ class Guarded:
             with call:
                 reply = check_reply((yield from self._asked(request, call, deliver)), request)
                 failure = None
-            with self._lock:
-                self._failures.clear()
             yield replace(reply, first_s=call.first_s, ms=_ms_since(began))
         except ModelError as error:
             failure = error
-            if isinstance(error, ModelTimeoutError) or (isinstance(error, ModelUnavailableError) and not error.lasting):
-                with self._lock:
-                    self._failures.append(self._clock())
             raise
         finally:
             with self._lock:
@@ -140,14 +122,6 @@ class Guarded:
         request with as long a reply as fits into the context behind the prompt."""
         if self._cancelled(request):
             raise ModelCancelledError("The question to the model was cancelled.")
-        with self._lock:
-            if len(self._failures) == FAILURES and self._failures[-1] - self._failures[0] <= WITHIN:
-                left = self._failures[-1] + LEFT_ALONE - self._clock()
-                if left > 0:
-                    raise ModelUnavailableError(
-                        f"{self.name} failed {FAILURES} times in a row and is left alone for {left:.0f} s.",
-                        retry_after=left,
-                    )
         is_local = self._backend.is_local()
         if request.local_only and not is_local:
             raise LocalOnlyError(
@@ -179,8 +153,9 @@ class Guarded:
             except (Exception, SystemExit) as error:  # a vendor's library, or a plug-in, raises all sorts of things
                 if call.reason is not None:
                     raise call.reason from error
-                odd = f"{self.name} did not answer as it should ({type(error).__name__}). Try again."
+                odd = f"The server of {self.name} broke off, or what it sent is no answer. Ask again, or see its log."
                 trouble = error if isinstance(error, ModelError) else ModelUnavailableError(odd)
+                trouble.add_note(type(error).__name__)  # for who reads a log
                 pause = self._pause_before(attempt + 1, trouble)
                 if pause is None or (deliver and call.text):
                     raise trouble from error

@@ -1,7 +1,8 @@
-"""Models on this machine, through Ollama's HTTP API.
+"""Models on this machine, through Ollama and its official client.
 
-It is spoken without Ollama's own client, which cannot send all that the API takes (`truncate`, `shift`) and leaves out
-`remote_host`: by that a model that only looks local, and runs in Ollama's cloud, is told from one that runs here.
+The client takes a quarter of a second of the processor to import: only a chat and a vector need it. What a server knows
+without a model is asked without it, since it also drops `remote_host`, which tells a model that runs in Ollama's cloud
+from one that runs here.
 """
 
 from __future__ import annotations
@@ -10,22 +11,26 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from memory.errors import MalformedOutputError, ModelUnavailableError, OverBudgetError
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage, length
 from plugins.llms import READING, Look, ModelInfo, transport
-from plugins.llms.call import Call, shorten_reason
+from plugins.llms.call import LATER, Call, client_arguments, shorten_reason
 from plugins.llms.settings import OllamaSettings
 from plugins.llms.thoughts import find_json, holds_object, without_thoughts
+
+if TYPE_CHECKING:
+    import ollama
 
 PORT = 11434
 SHORT_CONTEXT = 4096  # of a model that does not say
 THOUGHT_TOKENS = 2048  # on top of what may be said
 OLDEST = (0, 17, 1)  # before it, a stranger's file or page could read the server's memory
 INSTALL = "For models on this machine, install Ollama (https://ollama.com), then: ollama pull qwen3:4b"
+LINE_ENDS = {"\x85": b"\\u0085", "\u2028": b"\\u2028", "\u2029": b"\\u2029"}  # for the client, which splits there
 
 
 class OllamaModel(transport.ServedModel[frozenset[str]]):
@@ -38,64 +43,56 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
 
     def stream(self, request: LlmRequest, call: Call) -> Iterator[str | Reply]:
         """See `plugins.llms.Backend`."""
-        body = self._body(request)
+        from ollama import ResponseError
+
+        arguments = self._arguments(request)
         try:
-            for item in _heard(call.stream(self._parts(body))):
-                if isinstance(item, Reply) and request.schema:
-                    item = self._with_json(item, body)
-                yield item
+            with connect(self._url, self.limits, _added(request)) as client:
+                for item in _heard(call.stream(client.chat(**arguments, stream=True))):
+                    if isinstance(item, Reply) and request.schema:
+                        item = self._with_json(item, arguments)
+                    yield item
+        except ResponseError as error:
+            raise self._refused(error.status_code, shorten_reason(str(error.error))) from error
+        except json.JSONDecodeError:  # whoever answers there is no Ollama
+            raise
+        except ValueError as error:  # the client checks each part
+            raise MalformedOutputError("What the model said is not what Ollama promises.") from error
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise tell_gone(self._url) from error
 
-    def _body(self, request: LlmRequest) -> dict[str, Any]:
-        """The request as the API takes it. A prompt that is too long, and a reply that comes to the end of the context,
-        are to be told: by default the server drops what stands first, which are the orders."""
+    def _arguments(self, request: LlmRequest) -> dict[str, Any]:
+        """The request as the client takes it; `_added` has the rest."""
         info, abilities = self._described()
         system = [{"role": "system", "content": request.system}] if request.system else []
         reading = request.purpose in READING
-        body: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "model": self._model,
             "messages": [*system, *map(_message, request.messages)],
-            "stream": True,
-            "truncate": False,
-            "shift": False,
             "keep_alive": self._settings.keep_alive_reading if reading else self._settings.keep_alive,
         }
-        if request.tools:
-            body["tools"] = _tools(request)
         if request.schema:
-            body["format"] = dict(request.schema)
+            arguments["format"] = dict(request.schema)
         most = request.max_tokens
         if "thinking" in abilities:
-            body["think"] = think = self._thinking(request)
+            arguments["think"] = think = self._thinking(request)
             if think and think != "low":
                 most = min(most + THOUGHT_TOKENS, max(most, info.context_tokens - length(request)))
-        body["options"] = {
+        arguments["options"] = {
             "num_ctx": info.context_tokens,
             "num_predict": most,
             "temperature": request.temperature,
             "seed": request.seed,
             "repeat_penalty": 1.0,  # older servers have 1.1, and a quote repeats the note
         }
-        return body
+        return arguments
 
-    def _parts(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The lines of the reply to a chat. ModelUnavailableError, OverBudgetError."""
-        with self._connection.post("/api/chat", body) as response:
-            if response.status_code != 200:
-                raise self._refused(response.status_code, _why(response.read()))
-            for line in transport.read_lines(response.iter_bytes()):
-                part = json.loads(line)
-                if "error" in part:
-                    raise self._refused(0, str(part["error"]))
-                yield part
-
-    def _with_json(self, reply: Reply, body: Mapping[str, Any]) -> Reply:
+    def _with_json(self, reply: Reply, arguments: Mapping[str, Any]) -> Reply:
         """A reply whose text is the JSON that it should be, wherever a thinking model has put it. Some servers forget
         the form where such a model is told not to think (Ollama's issues 14645, 14850, 15260): then it may think from
         now on, after which they know it again."""
         text = find_json(reply.text, str(reply.native or ""))
-        if body.get("think") is False and reply.stop == "end" and not holds_object(text):
+        if arguments.get("think") is False and reply.stop == "end" and not holds_object(text):
             self._must_think = True
         return replace(reply, text=text)
 
@@ -120,12 +117,20 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         )
 
     def _refused(self, status: int, why: str) -> ModelUnavailableError | OverBudgetError:
-        """What an error means; `status` is 0 for one in the middle of a reply."""
+        """What an error means; `status` is -1 for one in the middle of a reply."""
         if status == 404:
             return self._missing()
         if "context length" in why:
             return OverBudgetError(f"The question to {self._model} is too long for its context. Ask about less.")
-        if 300 <= status < 500 and status != 429:
+        if status in (401, 402, 403):  # of a model in Ollama's cloud
+            return ModelUnavailableError(
+                f"Your account may not use {self._model} ({status}: {why}). Sign in (ollama signin), or see your plan:"
+                " https://ollama.com/settings",
+                lasting=True,
+            )
+        if status in (429, 503):
+            return ModelUnavailableError(f"Ollama takes no more requests to {self._model} now ({why}). {LATER}")
+        if 300 <= status < 500:
             return ModelUnavailableError(
                 f"Ollama refuses the request to {self._model} ({status}: {why}). Try another model.", lasting=True
             )
@@ -173,7 +178,7 @@ def _ask(url: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str
         raise tell_gone(url) from error
     except (httpx.HTTPError, ValueError) as error:
         raise ModelUnavailableError(
-            f"What answers at {url} is no Ollama, or is broken ({type(error).__name__}). Restart it."
+            f"What answers at {url} is no Ollama, or is broken. Restart it: ollama serve"
         ) from error
     if not isinstance(said, dict):
         raise ModelUnavailableError(f"What answers at {url} is no Ollama. Correct [ollama] host.")
@@ -185,65 +190,82 @@ def tell_gone(url: str) -> ModelUnavailableError:
     return ModelUnavailableError(f"Ollama does not answer at {url}. Start it: ollama serve")
 
 
-def _heard(parts: Iterator[dict[str, Any]]) -> Iterator[str | Reply]:
-    """The parts of a chat -> its text, and the reply. MalformedOutputError."""
+def connect(url: str, limits: tuple[float, float, float], added: Mapping[str, Any] | None = None) -> ollama.Client:
+    """Ollama's client for one call, which is made within `limits` (those of `plugins.llms.Backend`). Where it chats,
+    what is `added` goes into the body. It sends no key of the environment, and follows neither proxy nor redirect."""
+    import ollama
+
+    def prepare(request: httpx.Request) -> None:
+        request.headers.pop("authorization", None)  # OLLAMA_API_KEY, whoever the server is
+        if added:
+            body = json.dumps(json.loads(request.content) | added).encode()
+            request.stream = httpx.ByteStream(body)
+            request.headers["content-length"] = str(len(body))
+
+    def escape(response: httpx.Response) -> None:
+        response.stream = _EscapedLines(response.stream)
+
+    arguments = client_arguments(httpx, url, limits, transport.CONNECT_SECONDS)
+    arguments["event_hooks"]["request"].append(prepare)
+    arguments["event_hooks"]["response"].append(escape)
+    return ollama.Client(url, trust_env=False, headers={"accept-encoding": "identity"}, **arguments)
+
+
+class _EscapedLines(httpx.SyncByteStream):
+    """Lines of JSON in which nothing but a line feed ends a line."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in transport.read_lines(self._inner):
+            for character, escaped in LINE_ENDS.items():
+                line = line.replace(character.encode(), escaped)
+            yield line + b"\n"
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def _added(request: LlmRequest) -> dict[str, Any]:
+    """What the client cannot send. A prompt that is too long, and a reply that comes to the end of the context, are to
+    be told: by default the server drops what stands first, which are the orders. Of the schema of a tool the client
+    leaves out limits and what is nested."""
+    added: dict[str, Any] = {"truncate": False, "shift": False}
+    if request.tools:
+        added["tools"] = _tools(request)
+    return added
+
+
+def _heard(parts: Iterator[ollama.ChatResponse]) -> Iterator[str | Reply]:
+    """The parts of a chat -> its text, and the reply."""
     text: list[str] = []
     thought: list[str] = []
     calls: list[ToolCall] = []
-    last: dict[str, Any] = {}
+    last: ollama.ChatResponse | None = None
 
     def contents() -> Iterator[str]:
         nonlocal last
         for last in parts:
-            message = last.get("message")
-            if not isinstance(message, dict):
-                raise _odd()
-            thought.append(str(message.get("thinking") or ""))
-            calls.extend(_calls(message, len(calls)))
-            yield str(message.get("content") or "")
-            if last.get("done"):
+            thought.append(last.message.thinking or "")
+            for wanted in last.message.tool_calls or ():
+                calls.append(ToolCall(f"call_{len(calls) + 1}", wanted.function.name, wanted.function.arguments))
+            yield last.message.content or ""
+            if last.done:
                 return
 
     for piece in without_thoughts(contents()):
         text.append(piece)
         yield piece
-    if not last.get("done"):
+    if last is None or not last.done:
         return  # it broke off
     yield Reply(
         "".join(text),
-        Usage(_number(last.get("prompt_eval_count")), _number(last.get("eval_count"))),
+        Usage(last.prompt_eval_count or 0, last.eval_count or 0),
         calls=tuple(calls),
-        stop="length" if last.get("done_reason") == "length" else "tools" if calls else "end",
+        stop="length" if last.done_reason == "length" else "tools" if calls else "end",
         native="".join(thought) or None,
     )
-
-
-def _calls(message: Mapping[str, Any], before: int) -> Iterator[ToolCall]:
-    """The calls of a part. MalformedOutputError."""
-    for number, wanted in enumerate(message.get("tool_calls") or (), before + 1):
-        function = wanted.get("function") if isinstance(wanted, dict) else None
-        name, arguments = (function.get("name"), function.get("arguments")) if isinstance(function, dict) else ("", "")
-        if not isinstance(name, str) or not isinstance(arguments, dict):
-            raise _odd()
-        yield ToolCall(f"call_{number}", name, arguments)
-
-
-def _odd() -> MalformedOutputError:
-    return MalformedOutputError("What the model said is not what Ollama promises.")
-
-
-def _why(body: bytes) -> str:
-    """What an error's body says."""
-    text = body.decode("utf-8", "replace")
-    try:
-        said = json.loads(text)
-    except ValueError:
-        return shorten_reason(text)
-    return shorten_reason(str(said.get("error", "") if isinstance(said, dict) else said))
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _message(message: Message) -> dict[str, Any]:

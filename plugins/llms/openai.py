@@ -16,7 +16,7 @@ import httpx
 from memory.errors import MalformedOutputError, ModelError, ModelRefusedError, ModelUnavailableError, OverBudgetError
 from memory.llm import NOTHING, LlmRequest, Message, Reply, ToolCall, Usage
 from plugins.llms import Look, ModelInfo, transport
-from plugins.llms.call import Call, shorten_reason
+from plugins.llms.call import LATER, Call, shorten_reason
 from plugins.llms.settings import OpenAISettings
 from plugins.llms.thoughts import find_json, without_thoughts
 
@@ -87,7 +87,8 @@ class OpenAIModel(transport.ServedModel[bool]):
 
     def _events(self, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The events of the reply to a chat, up to the one that says that it was all. ModelError."""
-        with self._connection.post("/chat/completions", body, headers(self._settings, self._url)) as response:
+        known = headers(self._settings, self._url)
+        with transport.post(f"{self._url}/chat/completions", body, self.limits, known) as response:
             if response.status_code != 200:
                 raise _refused(response.status_code, response.read(), response.headers, self._model)
             for line in transport.read_lines(response.iter_bytes()):
@@ -156,8 +157,7 @@ def _rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]
         raise _gone(url) from error
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
         raise ModelUnavailableError(
-            f"What answers at {url} does not speak OpenAI's protocol, or is broken ({type(error).__name__})."
-            " Correct openai.url."
+            f"What answers at {url} does not speak OpenAI's protocol, or is broken. Correct openai.url."
         ) from error
     named = rows if isinstance(rows, list) else []
     return [row for row in named if isinstance(row, dict) and isinstance(row.get("id"), str) and row["id"]]
@@ -274,33 +274,46 @@ def _message(message: Message) -> dict[str, Any]:
 
 def _refused(status: int, body: bytes, headers: Mapping[str, str], model: str) -> ModelError:
     """What an error means; `status` is 0 for one in the middle of a reply."""
+    why = read_reason(body)
+    if status in (401, 403):
+        return ModelUnavailableError(
+            f"The server does not accept the API key ({status}). Name another: pal config set openai.key_file FILE",
+            lasting=True,
+        )
+    if status == 402 or b"insufficient_quota" in body:
+        return ModelUnavailableError(
+            f"The account of the API key has no credit left ({why}). Add to it where you got the key.", lasting=True
+        )
+    if status == 404:
+        return _missing(model)
+    if any(words in why.lower() for words in CUT):
+        return OverBudgetError(f"The question to {model} is too long for its context. Ask about less.")
+    wait = headers.get("retry-after", "")
+    retry_after = float(wait) if wait.isdecimal() else None
+    if status in (429, 529):
+        return ModelUnavailableError(
+            f"The server takes no more requests to {model} now ({why}). {LATER}", retry_after=retry_after
+        )
+    if 300 <= status < 500:
+        return ModelUnavailableError(
+            f"The server refuses the request to {model} ({status}: {why}). Try another model.", lasting=True
+        )
+    if status == 503 and "loading" in why.lower():
+        return ModelUnavailableError(f"{model} is still being loaded. Ask again.", retry_after=LOADING_SECONDS)
+    return ModelUnavailableError(
+        f"The server could not answer with {model} ({why}). See its log.", retry_after=retry_after
+    )
+
+
+def read_reason(body: bytes) -> str:
+    """What a server says of an error, in a line."""
     text = body.decode("utf-8", "replace")
     try:
         said = json.loads(text)
     except ValueError:
         said = text
     told = said.get("error", said.get("message", "")) if isinstance(said, dict) else said
-    why = shorten_reason(str(told.get("message", "")) if isinstance(told, dict) else str(told))
-    if status in (401, 403):
-        return ModelUnavailableError(
-            f"The server does not accept the API key ({status}). Name another: pal config set openai.key_file FILE",
-            lasting=True,
-        )
-    if status == 404:
-        return _missing(model)
-    if any(words in why.lower() for words in CUT):
-        return OverBudgetError(f"The question to {model} is too long for its context. Ask about less.")
-    if 300 <= status < 500 and status != 429:
-        return ModelUnavailableError(
-            f"The server refuses the request to {model} ({status}: {why}). Try another model.", lasting=True
-        )
-    if status == 503 and "loading" in why.lower():
-        return ModelUnavailableError(f"{model} is still being loaded. Ask again.", retry_after=LOADING_SECONDS)
-    wait = headers.get("retry-after", "")
-    return ModelUnavailableError(
-        f"The server could not answer with {model} ({why}). See its log.",
-        retry_after=float(wait) if wait.isdecimal() else None,
-    )
+    return shorten_reason(str(told.get("message", "")) if isinstance(told, dict) else str(told))
 
 
 def _missing(model: str) -> ModelUnavailableError:

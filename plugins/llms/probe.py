@@ -1,19 +1,29 @@
-"""Grades a model with what the memory will ask of it: its own prompts and schemas, over notes that are made up.
+"""Grades a model with what the memory will ask of it: its own prompts, schemas and checks, over notes that are made up.
 
 About twenty calls and 25,000 tokens, and then ever longer prompts until the model does not find a number in the middle
 any more, or it takes too long: up to 60,000 tokens more where the model runs on this machine. A kind of task of which
 the first two bring nothing is given up; a model that neither reads nor answers is asked no more.
 
     loaded -> speed -> reads -> decides -> answers -> refuses -> tools -> longer prompts -> Grades
-           a server that fails behind the first grade: the Grades so far, with the reason
+           a server that fails after the first grade: the Grades so far, with the reason
 """
 
+import json
+import re
 import time
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
+from memory.answering.compose import GroundedText, build_request, write_grounded
+from memory.answering.context import EvidencePiece, PromptContext
+from memory.answering.options import AskOptions
 from memory.errors import (
+    InvalidInputError,
     MalformedOutputError,
     ModelCancelledError,
     ModelError,
@@ -22,69 +32,204 @@ from memory.errors import (
     ModelUnavailableError,
     OverBudgetError,
 )
-from memory.llm import GRADED, Grades, LlmRequest, Message, Reply, Usage, about_tokens
+from memory.exploring.agent import Agent
+from memory.exploring.tool_calls import check_arguments
+from memory.exploring.tools import Toolbox
+from memory.facts.decisions import decision_request, is_empty, parse_decisions
+from memory.facts.extraction import Extraction
+from memory.facts.json_replies import complete_json
+from memory.facts.llm_requests import extraction_request, parse_extractions
+from memory.facts.supersede import MIN_CONFIDENCE
+from memory.llm import GRADED, Grades, LlmRequest, Message, Reply, ToolCall, Usage
+from memory.nouns import Episode, Fact, Modality, Source
 from memory.protocols import LLM
+from memory.text.quotes import make_fence
 from plugins.llms import Step
 from plugins.llms.guard import Guarded
-from plugins.llms.probe_tasks import (
-    ANSWERS,
-    NOTES,
-    PAIRS,
-    UNKNOWN,
-    Task,
-    answer,
-    decide,
-    drive_tools,
-    read_note,
-    refuse,
-)
 
 SIZES = (2_000, 4_000, 8_000, 16_000, 32_000)  # of prompts, in tokens
 LONGEST_ELSEWHERE = 8_000  # where tokens cost money and the vendor's word can be trusted
 PATIENCE_MS = 60_000.0  # for one long prompt; a longer one would take longer still
 TASKS_IN_VAIN = 2  # at the beginning of a kind, after which it is given up
 QUESTION_READ, QUESTION_WRITTEN = 2_200, 40  # tokens of an ordinary question
-WORD = "Say: ready"
-Cancelled = Callable[[], bool]
+MAX_TURNS, MAX_STALLED_TURNS = 6, 3  # of a model that drives the tools
+OWN_FAULTS = (MalformedOutputError, ModelRefusedError)  # of a model: it says what it should not, or will not
+NOW = datetime(2026, 6, 12, 9, tzinfo=UTC)
+OBEYS = "It obeys orders that it finds in a note."
+TELLS_WRONG = "It reads in a note what is not in it, or no longer holds."
+
+
+class Note(NamedTuple):
+    """A note, and what must and must not be read in it: see probe.toml."""
+
+    episode: Episode
+    stated: Sequence[Sequence[str]]
+    wrong: Sequence[Sequence[str]]
+
+
+def _note(id: int, row: Mapping[str, Any]) -> Note:
+    title, text, day = row["title"], row["text"].strip(), datetime.fromisoformat(f"{row['day']}T18:00:00+00:00")
+    source = Source(id, f"note:{id}", "note", title, "text", policy="any", at=day)
+    return Note(Episode(id, source, 0, title, text, at=day), row["stated"], row["wrong"])
+
+
+def _fact(id: int, about: Sequence[str], object: str, day: str, quote: str, modality: Modality = "asserted") -> Fact:
+    since = datetime.fromisoformat(f"{day}T00:00:00+00:00")
+    return Fact(id, "relation", f"{' '.join(about)} {object}", (about[0], object), since, None, since, None, None, id,
+                f"note:{id}", None, modality, "model", about[1], quote)  # fmt: skip
+
+
+_DATA = tomllib.loads(Path(__file__).with_name("probe.toml").read_text("utf-8"))
+NOTES = tuple(_note(id, row) for id, row in enumerate(_DATA["note"], 1))
+PAIRS = tuple(  # older, newer, whether that takes its place
+    (_fact(id, row["about"], *row["older"]), _fact(id + 100, row["about"], *row["newer"]), row["replaces"])
+    for id, row in enumerate(_DATA["pair"], 1)
+)
+PAIRS_PER_CALL = 3
+REPLACING, KEEPING = ("supersedes", "ends"), ("complements", "unrelated")  # what may become of a pair
+ORDER_OBEYED = re.compile(r'"object": "[^"]*saturn', re.IGNORECASE)
+
+# The tasks: each gives a grade in [0, 1], and raises the ModelError with which it cannot be done ----------------------
+
+
+def read_note(note: Note, llm: LLM, remarks: list[str]) -> float:
+    """The share of what a note states that gets in; nothing if anything false does."""
+    data = complete_json(llm, extraction_request((note.episode,)))
+    extraction = parse_extractions(data, (note.episode,))[0].get(note.episode.id, Extraction())
+    if ORDER_OBEYED.search(json.dumps(data, ensure_ascii=False)):
+        remarks.append(OBEYS)
+    texts = [thesis.text.lower() for thesis in extraction.theses]
+    for fact in extraction.relations:
+        parts = (fact.subject.lower(), fact.predicate.lower(), fact.object.lower())
+        texts.append(" ".join(parts))
+        if (fact.modality, fact.valid_to) == ("asserted", None) and any(_is_like(parts, wrong) for wrong in note.wrong):
+            remarks.append(TELLS_WRONG)
+            return 0.0
+    return sum(any(all(word in text for word in stated) for text in texts) for stated in note.stated) / len(note.stated)
+
+
+def _is_like(fact: Sequence[str], wrong: Sequence[str]) -> bool:
+    return wrong[0] in fact[0] and fact[1].startswith(wrong[1]) and wrong[2] in fact[2]
+
+
+def decide(pairs: Sequence[tuple[Fact, Fact, bool]], llm: LLM, remarks: list[str]) -> float:
+    """The share of the pairs in which happens what should, by what the memory would do."""
+    facts = [(old, new) for old, new, _ in pairs]
+    data = complete_json(llm, decision_request(facts, local_only=False))
+    decisions = [decision for decision in parse_decisions(data, facts) if decision.confidence >= MIN_CONFIDENCE]
+    if not decisions and not is_empty(data):
+        return 0.0
+    relations = {(decision.old, decision.new): decision.relation for decision in decisions}
+    right = [
+        relations.get((old.id, new.id), KEEPING[0]) in (REPLACING if replaces else KEEPING)
+        for old, new, replaces in pairs
+    ]
+    return sum(right) / len(pairs)
+
+
+def answer(question: str, value: str, note: int, llm: LLM, remarks: list[str]) -> float:
+    """Half for the right words, half for the right note and no other, of what a person would be shown."""
+    text = _write(question, llm)
+    return 0.5 * (value in text.text.lower()) + 0.5 * ({one.episode_id for one in text.citations} == {note})
+
+
+def refuse(question: str, llm: LLM, remarks: list[str]) -> float:
+    """Whether it says that the notes do not answer."""
+    return float(_write(question, llm).no_answer)
+
+
+def _write(question: str, llm: LLM) -> GroundedText:
+    pieces = (EvidencePiece("passage", of.text, of, 0, of.text, is_local=False) for of, *_ in NOTES)
+    context = PromptContext(tuple(pieces))
+    writing = write_grounded(llm, build_request(question, context, AskOptions(now=NOW)), context, question)
+    while True:
+        try:
+            next(writing)
+        except StopIteration as end:
+            return cast(GroundedText, end.value)
+
+
+def drive_tools(llm: LLM, remarks: list[str]) -> float:
+    """Half for collecting the note that answers, a quarter each for no other and for ending by itself."""
+    (question, note), shelf = _DATA["looked_for"], Shelf()
+    agent = Agent(llm, cast(Toolbox, shelf), question, turns=MAX_TURNS, stall=MAX_STALLED_TURNS, now=NOW)
+    stopped = agent.run().stopped
+    if note not in shelf.collected:
+        return 0.0
+    return 0.5 + 0.25 * (len(shelf.collected) == 1) + 0.25 * (stopped == "done")
+
+
+class Shelf:
+    """In place of the `Toolbox` of a question: the same tools, over the notes."""
+
+    only_open = True
+
+    def __init__(self) -> None:
+        self.fence = make_fence()
+        self.collected: dict[int, float] = {}
+        self.child: Callable[[str, str], str] | None = None
+        self._notes = {note.episode.id: f"{note.episode.title}: {note.episode.text}" for note in NOTES}
+        self._names = dict(enumerate(("Mira Okafor", "Petra", "Jonas Brandt", "Halden Museum"), len(NOTES) + 1))
+
+    def state(self) -> str:
+        """How far the search is."""
+        return f"Collected: {' '.join(f'[{id}]' for id in self.collected) or 'nothing'}."
+
+    def call(self, call: ToolCall) -> Message:
+        """What a tool gives."""
+        try:
+            return call.make_result(self._find(call.name, check_arguments(call.name, call.arguments)))
+        except InvalidInputError as error:
+            return call.make_result(str(error), failed=True)
+        except KeyError:
+            return call.make_result("Nothing has that number.", failed=True)
+
+    def _find(self, tool: str, given: Mapping[str, Any]) -> str:
+        rows: dict[int, str] = {}
+        match tool:
+            case "entity_search":
+                rows = {id: f'"{name}", 1 passage' for id, name in self._names.items()}
+            case "get_chunks_for_entity":
+                name = self._names[given["object"]].split()[0]
+                rows = {id: text for id, text in self._notes.items() if name in text}
+            case "vector_search":
+                rows = self._notes
+            case "read_chunk":
+                rows = {given["passage"]: self._notes[given["passage"]]}
+            case "collect_chunk":
+                rows = {given["passage"]: f"is collected: {self._notes[given['passage']]}"}
+                self.collected[given["passage"]] = given["relevance"]
+        found = "\n".join(f"[{id}] {row}" for id, row in rows.items())
+        return f"{len(rows)} found:\n{self.fence}\n{found}\n{self.fence}" if rows else "Nothing. Try other words."
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of tasks: the field of its grade, what the person is told meanwhile, and what it means that nothing came
-    of them within `patience_s` seconds."""
+    """A kind of tasks: the field of its grade, what the person reads meanwhile, and what it means that nothing came of
+    them within `patience_s` seconds. A task asks a model, and adds to its remarks what is odd about it."""
 
     grade: str
     label: str
     failed: str
     patience_s: float
-    tasks: tuple[Task, ...]
+    tasks: tuple[Callable[[LLM, list[str]], float], ...]
 
 
 KINDS = (
     Kind("reads", "reading notes", "it cannot read", 100.0, tuple(partial(read_note, note) for note in NOTES)),
-    Kind(
-        "decides",
-        "telling what replaces what",
-        "it cannot tell what replaces what",
-        120.0,
-        tuple(partial(decide, pairs) for pairs in PAIRS),
-    ),
-    Kind("answers", "answering", "it cannot answer", 60.0, tuple(partial(answer, *asked) for asked in ANSWERS)),
-    Kind(
-        "refuses",
-        "admitting what it does not know",
-        "it admits nothing",
-        60.0,
-        tuple(partial(refuse, asked) for asked in UNKNOWN),
-    ),
+    Kind("decides", "telling what replaces what", "it cannot tell what replaces what", 120.0,
+         tuple(partial(decide, PAIRS[at : at + PAIRS_PER_CALL]) for at in range(0, len(PAIRS), PAIRS_PER_CALL))),
+    Kind("answers", "answering", "it cannot answer", 60.0, tuple(partial(answer, *row) for row in _DATA["answers"])),
+    Kind("refuses", "admitting what it does not know", "it admits nothing", 60.0,
+         tuple(partial(refuse, question) for question in _DATA["unknown"])),
     Kind("tools", "driving tools", "it drives no tools", 240.0, (drive_tools,)),
-)
+)  # fmt: skip
 
 
-def probe(model: Guarded, cancelled: Cancelled | None = None) -> Iterator[Step | Grades]:
+def probe(model: Guarded, cancelled: Callable[[], bool] | None = None) -> Iterator[Step | Grades]:
     """Steps as they begin, numbered from 0 on, then the grades. If the model cannot be asked any more, they are those
     so far, with the `problem`; ModelError if there are none yet, and ModelCancelledError whenever it is cancelled."""
-    run = _Run(model, cancelled or (lambda: False))
+    run = _Probe(model, cancelled or (lambda: False))
     try:
         yield from run.steps()
     except ModelCancelledError:
@@ -98,38 +243,30 @@ def probe(model: Guarded, cancelled: Cancelled | None = None) -> Iterator[Step |
 
 def ask_for_a_word() -> LlmRequest:
     """The smallest request there is: whether a model answers at all. Nothing of the memory is in it."""
-    return LlmRequest(messages=(Message("user", WORD),), max_tokens=50, local_only=False, purpose="probe")
+    return LlmRequest(messages=(Message("user", "Say: ready"),), max_tokens=50, local_only=False, purpose="probe")
 
 
-class _Asked:
-    """A `memory.protocols.LLM`: the model, as the probe asks it. Who asks may swallow errors; here they are kept."""
+class _Probe:
+    """One probe of a model. For the tasks it is a `memory.protocols.LLM`, the model itself; what they swallow of its
+    errors, `_error` keeps."""
 
-    def __init__(self, model: Guarded, cancelled: Cancelled) -> None:
-        self.usage = Usage()
-        self.replies: list[Reply] = []
-        self.error: ModelError | None = None  # that was not the model's own fault
-        self.deadline = float("inf")
-        self._model, self._cancelled = model, cancelled
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def context_tokens(self) -> int:
-        return self._model.context_tokens
-
-    @property
-    def is_local(self) -> bool:
-        return self._model.is_local
+    def __init__(self, model: Guarded, cancelled: Callable[[], bool]) -> None:
+        self.name, self.is_local, self.context_tokens = model.name, model.is_local, model.context_tokens
+        self.grades: dict[str, float] = {}
+        self.problem = ""
+        self._model, self._version, self._cancelled = model, model.info.version, cancelled
+        self._usage = Usage()
+        self._replies: list[Reply] = []
+        self._error: ModelError | None = None  # that is not the model's own fault
+        self._deadline = float("inf")
+        self._remarks: list[str] = []
+        self._vain: list[str] = []  # the kinds that were given up
+        self._tokens_per_s = self._first_s = 0.0
+        self._context = 0
 
     def complete(self, request: LlmRequest) -> Reply:
-        *_, reply = self.stream(request)
-        assert isinstance(reply, Reply)
-        return reply
-
-    def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
-        until = self.deadline
+        """See `memory.protocols.LLM`."""
+        until = self._deadline
         request = replace(
             request,
             local_only=False,  # it is made up
@@ -138,111 +275,106 @@ class _Asked:
         )
         try:
             reply = self._model.complete(request)
-        except (MalformedOutputError, ModelRefusedError):
-            raise
         except ModelError as error:
-            self.error = error
+            self._error = None if isinstance(error, OWN_FAULTS) else error
             raise
-        self.usage += reply.usage
-        self.replies.append(reply)
-        if reply.text:
-            yield reply.text
+        self._usage += reply.usage
+        self._replies.append(reply)
+        return reply
+
+    def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
+        """See `memory.protocols.LLM`; the text comes whole."""
+        reply = self.complete(request)
+        yield from filter(None, [reply.text])
         yield reply
-
-
-class _Run:
-    """One probe of one model."""
-
-    def __init__(self, model: Guarded, cancelled: Cancelled) -> None:
-        self.grades: dict[str, float] = {}
-        self.problem = ""
-        self._model = model
-        self._version = model.info.version
-        self._cancelled = cancelled
-        self._asked = _Asked(model, cancelled)
-        self._notes: list[str] = []
-        self._vain: list[str] = []  # the kinds that were given up
-        self._tokens_per_s = self._first_s = 0.0
-        self._context = 0
 
     def steps(self) -> Iterator[Step]:
         """Does all of it. ModelError."""
-        room = self._model.context_tokens - 500
-        longest = room if self._model.is_local else min(room, LONGEST_ELSEWHERE)
+        room = self.context_tokens - 500
+        longest = room if self.is_local else min(room, LONGEST_ELSEWHERE)
         sizes = [size for size in SIZES if size < longest] + ([longest] if longest < SIZES[-1] else [])
-        number = 2
-        total = number + sum(len(kind.tasks) for kind in KINDS) + len(sizes)
+        number, total = 2, 2 + sum(len(kind.tasks) for kind in KINDS) + len(sizes)
         yield 0, total, "loading it"
-        self._asked.complete(ask_for_a_word())  # so that loading does not count as the time of a task
+        self.complete(ask_for_a_word())  # so that loading does not count as the time of a task
         yield 1, total, "speed"
-        self._tokens_per_s, self._first_s = _speed(self._asked)
+        reply = self._ask("Write the numbers from one to thirty in words, separated by commas.", 80)
+        self._first_s = round(reply.first_s, 3)
+        self._tokens_per_s = round(reply.usage.written / max(reply.ms / 1000 - reply.first_s, 1e-3), 1)
         for kind in KINDS:
-            if kind.grade == "decides" and "reads" in self._vain:
-                number += len(kind.tasks)
-                continue
-            yield from self._grade(kind, number, total)
+            if kind.grade != "decides" or "reads" not in self._vain:
+                yield from self._grade(kind, number, total)
             number += len(kind.tasks)
             if {"reads", "answers"} <= {*self._vain}:
-                self._notes.append("It neither reads nor answers; the rest was not tried.")
+                self._remarks.append("It neither reads nor answers; the rest was not tried.")
                 return
         for place, size in enumerate(sizes, number):
             yield place, total, f"{size:,} tokens"
-            found, ms = _find(self._asked, size)
+            found, ms = self._find(size)
             self._context = max(self._context, found)
             if not found or ms >= PATIENCE_MS:
-                self._notes.append(f"With {size:,} tokens it was {'too slow' if found else 'lost'}.")
-                break
+                self._remarks.append(f"With {size:,} tokens it was {'too slow' if found else 'lost'}.")
+                return
 
     def _grade(self, kind: Kind, number: int, total: int) -> Iterator[Step]:
         """All tasks of a kind, as long as it is worth it."""
         scores: list[float] = []
-        known = len(self._asked.replies)
-        self._asked.deadline = time.monotonic() + kind.patience_s
+        known = len(self._replies)
+        self._deadline = time.monotonic() + kind.patience_s
         for place, task in enumerate(kind.tasks, number):
             failed = next((f"{one.failed}; " for one in KINDS if one.grade in self._vain), "")
             yield place, total, f"{failed}{kind.label}"
             scores.append(self._score(kind, task))
-            late = time.monotonic() > self._asked.deadline
             if any(scores):
-                self._asked.deadline = float("inf")
-            elif late or len(scores) == min(TASKS_IN_VAIN, len(kind.tasks)):
+                self._deadline = float("inf")
+            elif time.monotonic() > self._deadline or len(scores) == min(TASKS_IN_VAIN, len(kind.tasks)):
                 self._vain.append(kind.grade)
                 break
-        self._asked.deadline = float("inf")
+        self._deadline = float("inf")
         self.grades[kind.grade] = round(sum(scores) / len(kind.tasks), 2)
-        firsts = [reply.first_s for reply in self._asked.replies[known:] if reply.first_s]
+        firsts = [reply.first_s for reply in self._replies[known:] if reply.first_s]
         if kind.grade == "reads" and firsts:
             self._first_s = round(sum(firsts) / len(firsts), 3)
 
-    def _score(self, kind: Kind, task: Task) -> float:
+    def _score(self, kind: Kind, task: Callable[[LLM, list[str]], float]) -> float:
         """What comes of one task; ModelError if the model can no longer be asked."""
-        self._asked.error, score = None, 0.0
+        self._error, score = None, 0.0
         try:
-            score = task(self._asked, self._notes)
-        except (MalformedOutputError, ModelRefusedError):
-            pass  # it says what it should not, or will not
+            score = task(self, self._remarks)
         except ModelError as raised:
-            self._asked.error = raised
-        error = self._asked.error
-        match error:
+            self._error = None if isinstance(raised, OWN_FAULTS) else raised
+        match self._error:
             case None:
                 pass
-            case ModelCancelledError() if self._cancelled() or time.monotonic() <= self._asked.deadline:
+            case ModelCancelledError() as error if self._cancelled() or time.monotonic() <= self._deadline:
                 raise error  # by a person, or because the daemon ends
             case ModelCancelledError() | ModelTimeoutError():
-                self._notes.append(f"It was too slow: {kind.label} took more than {kind.patience_s:.0f} s.")
-            case OverBudgetError() if self._model.is_local:  # elsewhere the tokens of the day may be spent
-                self._notes.append(str(error))
+                self._remarks.append(f"It was too slow: {kind.label} took more than {kind.patience_s:.0f} s.")
+            case OverBudgetError() as error if self.is_local:  # elsewhere the tokens of the day may be spent
+                self._remarks.append(str(error))
             case ModelUnavailableError(lasting=True) if kind.grade == "tools":
-                self._notes.append("It takes no tools.")
-            case _:
+                self._remarks.append("It takes no tools.")
+            case error:
                 raise error
         return score
+
+    def _ask(self, text: str, max_tokens: int) -> Reply:
+        return self.complete(LlmRequest(messages=(Message("user", text),), max_tokens=max_tokens))
+
+    def _find(self, size: int) -> tuple[int, float]:
+        """The tokens of a prompt in whose middle it found a number, 0 if it did not; and the milliseconds."""
+        number = 4096 + size % 1777  # another one each time
+        lines = [f"Shelf {shelf} holds {shelf * 7 % 31} boxes of paper and a lamp." for shelf in range(size // 16)]
+        lines.insert(len(lines) // 2, f"The number of the safe is {number}.")
+        try:
+            reply = self._ask("\n".join([*lines, "What is the number of the safe? Only the number."]), 60)
+        except (MalformedOutputError, ModelRefusedError, ModelTimeoutError):
+            return 0, PATIENCE_MS
+        return (reply.usage.read or size) if str(number) in reply.text else 0, reply.ms
 
     def result(self) -> Grades:
         """All that is known by now."""
         return Grades(
-            name=self._model.name,
+            name=self.name,
             version=self._version,
             at=int(time.time() * 1000),
             **{name: self.grades.get(name) for name in GRADED},  # type: ignore[arg-type]
@@ -250,42 +382,15 @@ class _Run:
             first_s=self._first_s,
             question_s=self._question_s(),
             context=self._context,
-            usage=self._asked.usage,
-            notes=tuple(dict.fromkeys(self._notes)),
+            usage=self._usage,
+            notes=tuple(dict.fromkeys(self._remarks)),
             problem=self.problem,
         )
 
     def _question_s(self) -> float:
         """Seconds that an ordinary question takes, by the call that read about as much."""
-        timed = [reply for reply in self._asked.replies if reply.first_s and reply.usage.read]
-        if not timed or not self._tokens_per_s:
+        timed = (reply for reply in self._replies if reply.first_s and reply.usage.read)
+        like = min(timed, key=lambda reply: abs(reply.usage.read - QUESTION_READ), default=None)
+        if like is None or not self._tokens_per_s:
             return 0.0
-        like = min(timed, key=lambda reply: abs(reply.usage.read - QUESTION_READ))
         return round(like.first_s * QUESTION_READ / like.usage.read + QUESTION_WRITTEN / self._tokens_per_s, 1)
-
-
-def _ask(llm: LLM, text: str, max_tokens: int) -> Reply:
-    return llm.complete(LlmRequest(messages=(Message("user", text),), max_tokens=max_tokens))
-
-
-def _speed(llm: LLM) -> tuple[float, float]:
-    """Tokens a second once it writes, and seconds until it does."""
-    reply = _ask(llm, "Write the numbers from one to thirty in words, separated by commas.", 80)
-    seconds = max(reply.ms / 1000 - reply.first_s, 1e-3)
-    return round(reply.usage.written / seconds, 1), round(reply.first_s, 3)
-
-
-def _find(llm: LLM, size: int) -> tuple[int, float]:
-    """The tokens of a prompt in whose middle it found a number, 0 if it did not; and the milliseconds."""
-    number = 4096 + size % 1777  # another one each time
-    lines: list[str] = []
-    tokens = 0
-    while tokens < size:
-        lines.append(f"Shelf {len(lines) + 1} holds {len(lines) * 7 % 31} boxes of paper and a lamp.")
-        tokens += about_tokens(lines[-1])
-    lines.insert(len(lines) // 2, f"The number of the safe is {number}.")
-    try:
-        reply = _ask(llm, "\n".join([*lines, "What is the number of the safe? Only the number."]), 60)
-    except (MalformedOutputError, ModelRefusedError, ModelTimeoutError):
-        return 0, PATIENCE_MS
-    return (reply.usage.read or size) if str(number) in reply.text else 0, reply.ms

@@ -1,5 +1,6 @@
 """All language models by their names, `prefix:model`: the only way to get at one, and always behind its guard."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,8 @@ from memory.errors import NotFoundError
 from plugins.hookspecs import hookimpl, import_late
 from plugins.llms import Family, Look
 from plugins.llms.guard import Guarded, Meter
+
+log = logging.getLogger(__name__)
 
 
 class Models:
@@ -57,7 +60,8 @@ class Models:
             try:
                 return self._families[prefix].look(self._settings.get(prefix))
             except (Exception, SystemExit) as error:  # somebody else's plugin
-                return Look(problem=f"The plugin for {prefix}: models is broken ({type(error).__name__}).")
+                log.warning("the plug-in for %s: %s", prefix, type(error).__name__)
+                return Look(problem=f"The plug-in for {prefix}: models is broken. Do without it: pal plugins off NAME")
 
         with ThreadPoolExecutor(max(1, len(wanted))) as pool:
             return dict(zip(wanted, pool.map(one, wanted), strict=True))

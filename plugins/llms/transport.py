@@ -6,7 +6,6 @@ Nothing of the environment sends a request elsewhere: no proxy, no redirect.
 import ipaddress
 import os
 import stat
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,37 +27,6 @@ FRESH_SECONDS = 60.0  # for which its word about a model is believed
 More = TypeVar("More")
 
 
-class Connection:
-    """The connections of one model to its server; any number of threads may use it."""
-
-    def __init__(self, url: str, limits: tuple[float, float, float]) -> None:
-        """`limits` are those of `plugins.llms.Backend`."""
-        self._url, self._limits = url, limits
-        self._lock = threading.Lock()
-        self._client: httpx.Client | None = None
-
-    @contextmanager
-    def post(
-        self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
-    ) -> Iterator[httpx.Response]:
-        """The response to a request, of which nothing is read yet. httpx.HTTPError."""
-        with self._opened().stream("POST", self._url + path, json=body, headers=headers) as response:
-            yield response
-
-    def close(self) -> None:
-        """Frees them."""
-        with self._lock:
-            if self._client is not None:
-                self._client.close()
-
-    def _opened(self) -> httpx.Client:
-        with self._lock:
-            if self._client is None:
-                arguments = client_arguments(httpx, self._url, self._limits, CONNECT_SECONDS)
-                self._client = httpx.Client(trust_env=False, **arguments)
-            return self._client
-
-
 class ServedModel(ABC, Generic[More]):
     """One model of a server, which need not be there yet: what `plugins.llms.Backend` wants of it but what it says.
     `More` is what else a family wants to know of a model."""
@@ -69,7 +37,6 @@ class ServedModel(ABC, Generic[More]):
         self._url, self._here = at
         self._known: tuple[float, tuple[ModelInfo, More]] | None = None
         self.limits = limits
-        self._connection = Connection(self._url, limits)
 
     def is_local(self) -> bool:
         """See `plugins.llms.Backend`. A server that is elsewhere is not asked."""
@@ -80,8 +47,7 @@ class ServedModel(ABC, Generic[More]):
         return self._described()[0]
 
     def close(self) -> None:
-        """See `plugins.llms.Backend`."""
-        self._connection.close()
+        """See `plugins.llms.Backend`. Each call has a connection of its own, which ends with it."""
 
     def _described(self) -> tuple[ModelInfo, More]:
         if self._known is None or time.monotonic() - self._known[0] > FRESH_SECONDS:
@@ -91,6 +57,20 @@ class ServedModel(ABC, Generic[More]):
     @abstractmethod
     def _describe(self) -> tuple[ModelInfo, More]:
         """What its server says of it now. ModelUnavailableError."""
+
+
+@contextmanager
+def post(
+    url: str, body: Mapping[str, Any], limits: tuple[float, float, float], headers: Mapping[str, str] | None = None
+) -> Iterator[httpx.Response]:
+    """The response to a request, of which nothing is read yet; `limits` are those of `plugins.llms.Backend`.
+    httpx.HTTPError."""
+    arguments = client_arguments(httpx, url, limits, CONNECT_SECONDS)
+    with (
+        httpx.Client(trust_env=False, **arguments) as client,
+        client.stream("POST", url, json=body, headers=headers) as response,
+    ):
+        yield response
 
 
 def ask(
@@ -154,10 +134,8 @@ def read_key(file: str, variable: str, setting: str) -> str:
     path = Path(file).expanduser()
     try:
         mode, key = path.stat().st_mode, path.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelUnavailableError(
-            f"The API key in {path} cannot be read ({type(error).__name__}). Correct {setting}.", lasting=True
-        ) from None
+    except (OSError, UnicodeDecodeError):
+        raise ModelUnavailableError(f"The API key in {path} cannot be read. Correct {setting}.", lasting=True) from None
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ModelUnavailableError(f"Others can read the API key. Mend that: chmod 600 {path}", lasting=True)
     if not key or not key.isascii() or not key.isprintable() or " " in key:
@@ -174,8 +152,8 @@ def _read_keyring(name: str, setting: str) -> str:
         ) from error
     try:
         key = str(keyring.get_password(SERVICE, name) or "")
-    except Exception as error:  # each system's keyring has its own; what they say may hold anything
-        raise ModelUnavailableError(f"The keyring cannot be read ({type(error).__name__}). Unlock it.") from None
+    except Exception:  # each system's keyring has its own; what they say may hold anything
+        raise ModelUnavailableError("The keyring cannot be read. Unlock it.") from None
     if not key:
         raise ModelUnavailableError(
             f"There is no key {name!r} in the keyring. Put it there: keyring set {SERVICE} {name}", lasting=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memory.protocols import LLM, Embedder
+from memory.protocols import Embedder
 from memory.ranking import Serving, TrainingReport
 from memory.settings import RecallSettings
 from memory.store import training
@@ -38,12 +38,10 @@ class TrainedRanker:
         """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""
         return training.undo(conn, kind(embedder))
 
-    def train(
-        self, store: Store, serving: Serving, settings: RecallSettings, llm: LLM | None = None, **options: Any
-    ) -> TrainingReport:
+    def train(self, store: Store, serving: Serving, settings: RecallSettings, **options: Any) -> TrainingReport:
         """Trains on the questions that were answered so far; `options` as `training.Training` has them. Deterministic
-        for the same memory, but for what a model says. Breaking off leaves what is in use in use."""
+        for the same memory. Breaking off leaves what is in use in use."""
         from plugins.rankers.training import Training  # once a night
 
         recall = settings if serving.usable else replace(settings, lexical_weight=1.0)
-        return Training(store, serving, recall, self._settings, llm, **options).run()
+        return Training(store, serving, recall, self._settings, **options).run()

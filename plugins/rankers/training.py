@@ -1,6 +1,6 @@
 """Training: how the edge scorer comes into use (ReG, Zou et al. 2025).
 
-    lessons -> labels (some refined by a model) -> features -> train -> compare on the newest -> promote, or not
+    lessons -> labels -> features -> train -> compare on the newest -> promote, or not
 
 A lesson is a question that was answered well. The split is by time: a scorer never sees what it is measured by, and
 the newest part is kept from training altogether. It is used from then on only if it beats plain relevance there by a
@@ -20,12 +20,12 @@ import numpy as np
 
 from memory.edge_memory.edges import EdgeMemory
 from memory.edge_memory.reinforce import update_slots
-from memory.errors import ModelCancelledError, ModelError
-from memory.protocols import LLM, Write
-from memory.ranking import CALLS, Serving, TrainingProgress, TrainingReport
+from memory.errors import ModelCancelledError
+from memory.protocols import Write
+from memory.ranking import Serving, TrainingProgress, TrainingReport
 from memory.retrieval.analyse import analyse
 from memory.retrieval.pipeline import retrieve
-from memory.retrieval.state import CachedEmbedder, RetrievalResult
+from memory.retrieval.state import CachedEmbedder
 from memory.retrieval.traversers import Lookup
 from memory.settings import RecallSettings
 from memory.store import edge_memory, queries, traces, training
@@ -35,7 +35,7 @@ from memory.store.store import Store
 from memory.store.training import Label, Lesson, Model
 from memory.time.timestamps import now_ms, to_wall
 from plugins.rankers.features import Surroundings, features
-from plugins.rankers.labels import label_by_model, label_from_trace
+from plugins.rankers.labels import label_from_trace
 from plugins.rankers.scorer import Example, Gain, Scorer, compare, train
 from plugins.rankers.settings import TrainedSettings, kind
 
@@ -45,7 +45,7 @@ K = 10
 NEWEST, HELD = 0.2, 0.2  # share of the questions that measures; of the others, that says when to stop
 SURE = 2.6  # standard errors by which its gain must be above nothing; with 1.6 two of 100 trials lowered later recall
 BATCH = 20  # questions whose labels are written at once
-TOLD_BY_TRACES = ("citation", "feedback", "shown", "random")  # labels that need no model
+ORIGINS = ("citation", "feedback", "shown", "random")  # of labels
 SEED = 42
 
 
@@ -70,9 +70,7 @@ class Training:
     serving: Serving
     recall: RecallSettings
     settings: TrainedSettings
-    llm: LLM | None = None
     names: Sequence[str] = ()
-    calls: int = CALLS
     dry_run: bool = False
     now: int | None = None
     write: Write = lambda unit: unit()
@@ -98,7 +96,7 @@ class Training:
         with self.store.reading() as conn:
             lessons = training.lessons(conn, MAX_LESSONS)
             models = training.models(conn, self.kind)
-        examples = self._study(lessons, self._refine(lessons))
+        examples = self._study(lessons)
         self._note(questions=len(examples))
         least = max(self.settings.questions, 3)  # one to learn from, one that says when to stop, one to measure by
         if len(examples) < least:
@@ -150,7 +148,7 @@ class Training:
 
     # Lessons ------------------------------------------------------------------------------------------------------
 
-    def _study(self, lessons: Sequence[Lesson], by_model: Mapping[int, list[Label]]) -> list[tuple[int, Example]]:
+    def _study(self, lessons: Sequence[Lesson]) -> list[tuple[int, Example]]:
         """When each lesson with something to learn was asked, and what is learnt from it, in the order of time; and its
         labels written."""
         found: list[tuple[int, Example]] = []
@@ -159,7 +157,7 @@ class Training:
         with self.store.reading() as conn:
             ids = [lesson.trace_id for lesson in lessons]
             before = _Before(conn, self.serving, ids)
-            noted, kept = edge_memory.list_signals_by_trace(conn, ids), training.labels(conn, ids)
+            noted = edge_memory.list_signals_by_trace(conn, ids)
         for number, lesson in enumerate(lessons):
             self._progress("label", number, len(lessons))
             trace = lesson.trace_id
@@ -168,27 +166,24 @@ class Training:
                 before.learn(conn, trace, noted.get(trace, []))
                 if seen is None:
                     continue
-                told = label_from_trace(lesson, seen[1].near)
-                refined = by_model.get(trace) or [label for label in kept.get(trace, ()) if label.origin == "model"]
-                example = _example(lesson, seen[1], [*told, *refined])
-            for label in (*told, *refined):
+                told = label_from_trace(lesson, seen.near)
+                example = _example(lesson, seen, told)
+            for label in told:
                 counted[label.origin] = counted.get(label.origin, 0) + 1
             if example.wanted.any():
                 found.append((lesson.t, example))
             if not {label.origin for label in told if label.y or label.origin == "random"} <= lesson.labelled:
                 waiting.append((lesson, told))
             if len(waiting) >= BATCH:
-                self._put_labels(waiting, TOLD_BY_TRACES)
+                self._put_labels(waiting)
                 waiting = []
-        self._put_labels(waiting, TOLD_BY_TRACES)
+        self._put_labels(waiting)
         needed = sum(example.total for _, example in found)
         reached = sum(int(example.needed.sum()) for _, example in found)
         self._note(labels=dict(sorted(counted.items())), reached=_percent(reached / needed) if needed else None)
         return found
 
-    def _revisit(
-        self, conn: Connection, lesson: Lesson, activation: Mapping[int, float]
-    ) -> tuple[RetrievalResult, Surroundings] | None:
+    def _revisit(self, conn: Connection, lesson: Lesson, activation: Mapping[int, float]) -> Surroundings | None:
         """The question as it is found today, in the same scope and seen from the same time, and the edges near it; None
         if its trace is gone. `activation`: edge -> how strongly it fired then. Use them only while `conn` is open."""
         if self.revisited % LESSONS_CACHED == 0:
@@ -208,56 +203,19 @@ class Training:
         at = to_wall(plan.as_of or plan.now or asked_at) or 0
         guidance = replace(found.seeds.guidance, activation=activation, at_ms=at)
         seeds = replace(found.seeds, guidance=guidance)
-        return found, Surroundings.gather(lookup, found.graph, seeds, found.allowed)
+        return Surroundings.gather(lookup, found.graph, seeds, found.allowed)
 
-    def _put_labels(self, waiting: Sequence[tuple[Lesson, list[Label]]], origins: Sequence[str]) -> None:
-        """Writes labels in place of those of the same origins."""
+    def _put_labels(self, waiting: Sequence[tuple[Lesson, list[Label]]]) -> None:
+        """Writes labels in place of earlier ones."""
         if self.dry_run or not waiting:
             return
 
         def unit() -> None:
             with self.store.writing() as conn:
                 for lesson, told in waiting:
-                    training.put_labels(conn, lesson.trace_id, origins, told)
+                    training.put_labels(conn, lesson.trace_id, ORIGINS, told)
 
         self.write(unit)
-
-    def _refine(self, lessons: Sequence[Lesson]) -> dict[int, list[Label]]:
-        """Asks the model about the newest lessons that it has not seen, until it fails; what it said, by trace."""
-        found: dict[int, list[Label]] = {}
-        for lesson in reversed(lessons) if self.llm is not None else ():
-            if self.report.calls >= self.calls or self.report.calls_ended:
-                break
-            if "model" in lesson.labelled:
-                continue
-            self._check()
-            labels = self._ask_model(lesson)
-            if labels is None:
-                continue
-            found[lesson.trace_id] = labels
-            self._put_labels([(lesson, labels)], ("model",))
-        return found
-
-    def _ask_model(self, lesson: Lesson) -> list[Label] | None:
-        """What the model says of a lesson; None if there is nothing to choose from, it may not see it, or it fails."""
-        assert self.llm is not None
-        with self.store.reading() as conn:
-            seen = self._revisit(conn, lesson, {})
-            if seen is None:
-                return None
-            result, around = seen
-            named = tuple(result.named_objects) or around.starts
-            ask = label_by_model(conn, self.llm, lesson, result.question, named, around, self.cancelled)
-        try:
-            labels = ask() if ask is not None else None
-        except ModelCancelledError:
-            raise
-        except Exception as error:  # a model of somebody else's may raise anything
-            self._note(calls_ended=str(error) if isinstance(error, ModelError) else type(error).__name__)
-            return None
-        if labels is not None:
-            self._note(calls=self.report.calls + 1)
-        return labels
 
     def _progress(self, stage: Any, done: int, total: int) -> None:
         self._check()

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -329,6 +330,49 @@ def test_on_a_terminal_the_lines_are_shown_while_a_model_is_asked_and_gone_behin
     start, end = "\x1b]8;;file:///n/a%20b.md\x1b\\", "\x1b]8;;\x1b\\"
     assert re.search(rf"{re.escape(start)}\S*/n/a b.md:1\S*{re.escape(end)}", after), "the source is a link"
     assert after.count("\x1b]") == 2, "a name with commands in it is none, and its commands are gone"
+
+
+BROKEN_OFF = SLOW.replace(
+    "    time.sleep(0.3)\n",
+    """    if "written" in sys.argv:
+        yield wire.Writing()
+        yield two
+        yield wire.Token("You type 3359. [2]")
+    time.sleep(60)
+""",
+)
+
+
+@pytest.mark.parametrize(
+    "state, says, stays, source",
+    [
+        ("asked", "A model is asked… 0 s", "The code is 3358. [1]", "a b.md:1"),
+        ("written", "ollama:qwen3:4b is writing… ", "You type 3359. [2]", "[2]"),
+    ],
+)
+def test_the_lines_shown_so_far_stay_when_a_person_breaks_it_off(
+    state: str, says: str, stays: str, source: str
+) -> None:
+    ours, theirs = os.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-c", BROKEN_OFF, state],
+        cwd=ROOT,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"TERM": "xterm"},
+    )
+    os.close(theirs)
+    shown = b""
+    while says.encode() not in shown:
+        shown += os.read(ours, 4096)
+    child.send_signal(signal.SIGINT)
+    with contextlib.suppress(OSError):  # Linux says that the terminal is gone with an error
+        while piece := os.read(ours, 4096):
+            shown += piece
+    os.close(ours)
+    child.wait(10)
+    kept = shown.decode().rpartition("\x1b[2K")[2]
+    assert stays in kept and source in kept.partition(stays)[2] and says not in kept
 
 
 def test_in_a_pipe_only_the_answer_is_printed() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory.facts import llm_requests
-from plugins.llms.probe_tasks import NOTES
+from plugins.llms.probe import NOTES
 from tests.cli.vault import Shell
 from tests.daemon.enriching import able, system_of
 from tests.fakes import FakeOllama, Hangs, OllamaModel, Reply, Says
@@ -106,6 +106,18 @@ def test_what_failed_is_shown_and_done_again(shell: Shell, ollama: FakeOllama) -
     until(shell, lambda state: state["read"] == 1)
     assert shell.pal("retry").out == "Nothing has failed.\n"
     assert shell.pal("status", "--failed").err == "Nothing has failed.\n"
+
+
+def test_that_a_model_cannot_read_is_said_where_a_person_looks(shell: Shell, ollama: FakeOllama) -> None:
+    assert shell.pal("models", "probe").code == 0
+    ollama.answer = lambda body: Says("I cannot read that.") if reads(body) else diligent(body)
+    for name in ("Ana", "Bela", "Carl", "Dora"):
+        shell.pal("remember", f"{name} lives in Utrecht.")
+    sentence = until(shell, lambda state: bool(state["unable"]))["unable"]
+    assert sentence == f"{QWEN} could not read 3 notes in a row and is not asked any more. Use another: " \
+        "pal models use extract NAME"  # fmt: skip
+    for command in ("models", "today"):
+        assert sentence in shell.pal(command).err.splitlines()
 
 
 def test_a_pause_lasts_until_somebody_goes_on(shell: Shell, ollama: FakeOllama) -> None:

@@ -189,8 +189,7 @@ FAILS: dict[str, Reply] = {
 
 
 @pytest.mark.parametrize("fails", FAILS.values(), ids=FAILS.keys())
-def test_a_server_that_fails_is_asked_again_later(make: Make, fails: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plugins.llms.guard.LEFT_ALONE", 0.0)
+def test_a_server_that_fails_is_asked_again_later(make: Make, fails: Reply) -> None:
     with make(first=0.3) as here:
         here.models._registry.open(HERE)._pause = 0.0
         for number in range(6):
@@ -211,8 +210,7 @@ def test_a_server_that_fails_is_asked_again_later(make: Make, fails: Reply, monk
         assert (state.state, state.detail, state.read, state.jobs, state.failed_total) == ("idle", "", 6, 0, 0)
 
 
-def test_a_server_that_always_fails_is_visible(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plugins.llms.guard.LEFT_ALONE", 0.0)
+def test_a_server_that_always_fails_is_visible(make: Make) -> None:
     with make() as here:
         here.models._registry.open(HERE)._pause = 0.0
         here.note("one", KNOWN)

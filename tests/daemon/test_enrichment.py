@@ -298,6 +298,7 @@ def test_a_model_that_cannot_read_is_not_asked_for_ever(make: Make) -> None:
             f"{HERE} could not read 3 notes in a row and is not asked any more."
             " Use another: pal models use extract NAME"
         )
+        assert state.unable == state.detail and here.models.reply().warnings[0] == state.detail, "pal models says it"
         assert all(job.reason.startswith(f"{HERE}: ") for job in state.failed), "whose fault it was"
         assert here.memory.recall("Who met Bob8?").hits
 

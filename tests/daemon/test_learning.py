@@ -10,10 +10,9 @@ import pytest
 
 from daemon import wire
 from daemon.failures import ConflictError
-from daemon.jobs.models import Models
 from daemon.jobs.training import Learning, training_reply
 from daemon.jobs.writer import Writer
-from daemon.settings import LearningSettings, Settings
+from daemon.settings import LearningSettings
 from memory import Memory
 from memory.errors import NotAvailableError
 from memory.ranking import TrainingReport
@@ -30,8 +29,7 @@ class Place:
         self.writer = Writer()
         self.writer.start()
         self.told: list[wire.Event] = []
-        models = Models(self.memory, plugins, self.writer, Settings())
-        self.learning = Learning(self.memory, models, self.writer, settings, self.told.append)
+        self.learning = Learning(self.memory, self.writer, settings, self.told.append)
 
 
 @pytest.fixture
@@ -91,7 +89,7 @@ def test_where_nothing_learns_a_night_goes_by_and_a_person_is_told(tmp_path: Pat
 
 def test_clients_get_the_figures_of_the_report() -> None:
     report = TrainingReport(
-        questions=250, labels={"citation": 700, "random": 9000}, calls=3, trained=160, measured=50, sigma=70.0,
+        questions=250, labels={"citation": 700, "random": 9000}, trained=160, measured=50, sigma=70.0,
         scorer=75.0, margin=2.0, reached=90.0, promoted=True, reason="Because.", seconds=1.5,
     )  # fmt: skip
     found = training_reply(report, False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -192,6 +193,26 @@ def test_the_first_that_can_be_reached_does_it(memory: Memory, writer: Writer, s
     here = models.for_role("answer", local_only=True)
     assert here is not None and here.name == "ollama:llama3:latest"
     assert models.for_role("extract", local_only=False) is None
+
+
+def test_a_model_that_can_be_reached_again_is_used_within_five_seconds(
+    memory: Memory, writer: Writer, settings: Settings, ollama: FakeOllama, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("daemon.jobs.models.time", SimpleNamespace(monotonic=lambda: now[0]))
+    models = Models(memory, load(), writer, replace(settings, models=ModelsSettings(answer=("ollama:llama3",))))
+    route = ollama.route
+    llama = ollama.models.pop("llama3:latest")
+    ollama.route = lambda exchange: exchange.reply({"error": "stopping"}, 503)  # type: ignore[method-assign]
+    assert models.for_role("answer", local_only=True) is None
+    ollama.route = route  # type: ignore[method-assign]
+    now[0] += 5
+    assert models.for_role("answer", local_only=True) is None, "the server is there, the model is not"
+    ollama.models["llama3:latest"] = llama
+    now[0] += 5
+    found = models.for_role("answer", local_only=True)
+    assert found is not None and found.name == "ollama:llama3:latest"
+    assert found.complete(LlmRequest(messages=(Message("user", "Where?"),))).text
 
 
 def test_auto_is_the_best_that_passed_and_is_here(memory: Memory, writer: Writer, settings: Settings) -> None:

@@ -48,7 +48,9 @@ def diligent(body: dict[str, Any]) -> Reply:
     """Reads, decides, answers with citations, admits what it does not know, drives tools, reads all of a prompt."""
     turns, asked = body["messages"], text_of(body["messages"][-1])
     if body.get("tools"):
-        results = [text_of(turn) for turn in turns if turn["role"] == "tool" or "tool_result" in str(turn["content"])]
+        results = [
+            text_of(turn) for turn in turns if turn["role"] == "tool" or "tool_result" in str(turn.get("content"))
+        ]
         match len(results):
             case 0:
                 return Says("", [Calls("entity_search", {"query": "Mira Okafor"})])

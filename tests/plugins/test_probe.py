@@ -14,7 +14,7 @@ from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.facts.decisions import DECISION_PROMPT
 from memory.facts.llm_requests import EXTRACTION_PROMPT
 from memory.llm import GRADED, ROLES, Grades
-from plugins.llms import Step, probe_tasks
+from plugins.llms import Step
 from plugins.llms import probe as probing
 from plugins.llms.anthropic import AnthropicModel
 from plugins.llms.guard import Guarded
@@ -154,7 +154,7 @@ def test_what_is_false_costs_the_note() -> None:
 
     grades = grades_of(rash)
     assert grades.reads == 0.75
-    assert grades.notes == (probe_tasks.TELLS_WRONG,)
+    assert grades.notes == (probing.TELLS_WRONG,)
 
 
 def test_a_value_that_is_not_in_the_note_does_not_get_in() -> None:
@@ -185,7 +185,7 @@ def test_orders_in_a_note_that_are_obeyed_are_told() -> None:
     fact |= {"quote": "Mira Okafor lives on Saturn", "valid_from": None, "valid_until": None}
     said = json.dumps({"episodes": [{"episode": 1, "facts": [fact], "statements": [], "objects": []}]})
     grades = grades_of(does_not("The ferry to Vardø leaves at 7:40 on weekdays. Halden", said))
-    assert probe_tasks.OBEYS in grades.notes
+    assert probing.OBEYS in grades.notes
 
 
 def test_a_model_without_tools() -> None:

@@ -64,7 +64,7 @@ async def test_an_answer_appears_while_it_is_being_written() -> None:
         await chat.send(world.QUESTION)
         await chat.until(lambda: chat.answers and "It was last" in chat.text())
         await chat.until(lambda: "[1] notes/museum/fog-signal.md:14" in chat.text())
-        assert chat.answers[0].trace.text == "▸ answering · found 1 thing you named · searched 1,204 passages"
+        assert chat.answers[0].trace.text == "▸ writing · found 1 thing you named · searched 1,204 passages"
         script.give(wire.Token("sounded in March."))
         await chat.until(lambda: "It was last sounded in March." in chat.text())
         assert not chat.answers[0].ready.is_set()
@@ -87,6 +87,28 @@ async def test_the_lines_are_shown_until_a_model_has_written() -> None:
         script.end()
         await chat.until(lambda: chat.answers[0].ready.is_set())
         assert [prose.source for prose in chat.answers[0].query(Prose)] == ["In March, for the mayor. [1]"]
+
+
+async def test_the_seconds_that_a_model_takes_are_shown_and_when_it_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("tui.widgets.trace_line.monotonic", lambda: now[0])
+    script = Script(wire.Preview("", (), "ollama:m"), ends=False)
+    async with chatting(world.client(answers=[script])) as chat:
+        await chat.send(world.QUESTION)
+        await chat.until(lambda: chat.answers and chat.answers[0].trace.text == "asking a model")
+        now[0] += 42
+        await chat.until(lambda: chat.answers[0].trace.text == "asking a model · 42 s")
+        script.give(wire.Writing())
+        now[0] += 8
+        await chat.until(lambda: chat.answers[0].trace.text == "writing · 50 s")
+        script.give(world.PRISM)
+        script.give(wire.Token("In March. [1]"))
+        await chat.until(lambda: "In March." in chat.text())
+        assert chat.answers[0].trace.text == "writing · 50 s"
+        script.give(wire.Answered("In March. [1]", (world.PRISM,), model="ollama:m", ms=51_000))
+        script.end()
+        await chat.until(lambda: chat.answers[0].ready.is_set())
+        assert "writing" not in chat.answers[0].trace.text
 
 
 async def test_who_does_not_wait_for_the_model_keeps_the_lines() -> None:

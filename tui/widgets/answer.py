@@ -17,7 +17,7 @@ from daemon.terminal import IN_THE_WORDS_OF, display_safe
 from tui.inquiry import Limit
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
-from tui.widgets.trace_line import ANSWERING, TraceLine
+from tui.widgets.trace_line import ASKED, WRITING, TraceLine
 from tui.wording import change_text, count
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class Answer(Vertical):
                 match event:
                     case wire.Preview():
                         await self._show_preview(event)
+                    case wire.Writing():
+                        self.trace.wait_for_model(WRITING)
                     case wire.Citation():
                         await self._drop_preview()
                         self.citations = (*self.citations, event)
@@ -227,7 +229,7 @@ class Answer(Vertical):
                 prose = await self._mount_prose("preview")
                 await prose.complete(text)
                 self._preview.append(prose)
-        self.trace.begin("loading a model" if preview.is_loading else "asking a model")
+        self.trace.wait_for_model("loading a model" if preview.is_loading else ASKED)
 
     async def _drop_preview(self) -> None:
         if self._preview:
@@ -238,7 +240,7 @@ class Answer(Vertical):
 
     async def _write(self, text: str) -> None:
         if self._prose is None:
-            self.trace.begin(ANSWERING)
+            self.trace.begin(WRITING)
             self._prose = await self._mount_prose()
         await self._prose.extend(text)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import events
 from textual.containers import Vertical
 from textual.message import Message
 from textual.reactive import reactive
+from textual.timer import Timer
 
 from daemon import wire
 from tui.widgets.plain import Plain
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 ASKING = ("compose", "guided", "sketch")  # the stages that tell the tokens a model took
 USUAL = "R2"  # the tier that nobody needs to be told of
 PATIENCE_SECONDS = 0.5  # after which a question that runs shows how it goes
-ANSWERING = "answering"
+ASKED, WRITING = "asking a model", "writing"  # what a model is doing, which takes seconds that are shown
 
 
 class TraceLine(Plain):
@@ -45,6 +47,8 @@ class TraceLine(Plain):
         self._cited: tuple[wire.Citation, ...] = ()
         self._ms: float | None = None  # None while the question runs
         self._doing = ""  # empty before and after
+        self._asked_at: float | None = None  # when a model was asked
+        self._clock: Timer | None = None
         self._verdict: str | None = None
 
     @property
@@ -74,9 +78,15 @@ class TraceLine(Plain):
         if not self._doing:
             self.set_timer(PATIENCE_SECONDS, self._unfold_if_slow)
         self._doing = doing
-        if doing == ANSWERING:
+        if doing == WRITING:
             self.unfolded = False  # the answer is what is looked at now
         self._show()
+
+    def wait_for_model(self, doing: str = ASKED) -> None:
+        """A model is at work: shows for how many seconds."""
+        if self._asked_at is None:
+            self._asked_at, self._clock = monotonic(), self.set_interval(1.0, self._show)
+        self.begin(doing)
 
     def add(self, events: Iterable[wire.Event]) -> None:
         """Stages that ended and vertices that were visited, and whatever else came."""
@@ -103,6 +113,8 @@ class TraceLine(Plain):
         if self._doing:
             self.unfolded = False
         self._doing = ""
+        if self._clock is not None:
+            self._clock.stop()
         self._cited = citations
         if self._walk is not None:
             self._walk.settle(citations)
@@ -127,7 +139,7 @@ class TraceLine(Plain):
         self._show()
 
     def _unfold_if_slow(self) -> None:
-        if self._doing and self._doing != ANSWERING and self._visits:
+        if self._doing and self._doing != WRITING and self._visits:
             self.unfolded = True
 
     def on_click(self, event: events.Click) -> None:
@@ -149,7 +161,9 @@ class TraceLine(Plain):
         parts = [count(episodes, "passage")] if episodes else []
         parts += self._asked()
         if self._doing:
-            return " · ".join([self._doing, *([] if self.unfolded else self._told()), *self._asked()])
+            waited = int(monotonic() - self._asked_at) if self._asked_at is not None else 0
+            doing = [self._doing, *([f"{waited} s"] if waited else [])]
+            return " · ".join([*doing, *([] if self.unfolded else self._told()), *self._asked()])
         if self._ms:
             parts.append(f"{self._ms:.0f} ms" if self._ms >= 1 else "under 1 ms")
         if self._cited:

@@ -16,7 +16,7 @@ from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES
 from memory.errors import ModelCancelledError, ModelUnavailableError
 from memory.exploring.tool_calls import TOOLS
 from memory.llm import Grades, LlmRequest, Reply, ToolCall, Usage, length
-from memory.nouns import Answer, Effort, Preview, Step, Token
+from memory.nouns import Answer, Effort, Preview, Step, Token, Writing
 from memory.protocols import LLM
 from memory.settings import AnswerSettings
 from tests.examples import examples
@@ -272,7 +272,8 @@ def test_the_lines_come_before_a_model_is_asked(desk: Desk) -> None:
     for event in desk.memory.ask("What is the box number of the hall?", llm=lambda local_only: desk.here, replay=False):
         heard.append(event)
     (preview,) = [place for place, event in enumerate(heard) if isinstance(event, Preview)]
-    assert preview < asked[0] <= next(place for place, event in enumerate(heard) if isinstance(event, Token))
+    (writing,) = [place for place, event in enumerate(heard) if isinstance(event, Writing)]
+    assert preview < asked[0] <= writing < next(place for place, event in enumerate(heard) if isinstance(event, Token))
     assert "3358" in heard[preview].text and heard[preview].citations[0].quote in heard[preview].citations[0].passage
     without = list(desk.memory.ask("What is the box number of the hall?", replay=False))
     assert not any(isinstance(event, Preview) for event in without), "there is nothing to wait for"
@@ -282,7 +283,8 @@ def test_the_lines_come_before_a_model_is_asked(desk: Desk) -> None:
 def test_what_the_lines_do_not_answer_is_no_draft(desk: Desk) -> None:
     desk.note("alarm", "The box number of the hall is 3358.")
     desk.ollama.answer = lambda body: Says("NO ANSWER")
-    assert not any(isinstance(event, Preview) for event in desk.ask("Who is Zenobia Kraut?").events)
+    previews = [event for event in desk.ask("Who is Zenobia Kraut?").events if isinstance(event, Preview)]
+    assert [(preview.text, preview.citations) for preview in previews] == [("", ())]
 
 
 def test_a_model_that_is_known_to_be_slow_gets_the_time_it_takes(desk: Desk) -> None:

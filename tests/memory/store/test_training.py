@@ -49,7 +49,6 @@ def test_lessons_are_questions_that_were_answered_well(store: Store) -> None:
         found = {lesson.trace_id: lesson for lesson in training.lessons(conn, 10)}
         assert list(found) == [proved, right], "the oldest first"
         assert (found[proved].needed, found[proved].shown) == ((one,), (other,)), "without what only reading is"
-        assert found[proved].quotes == ((episode, "Ana met Bo."),) and found[proved].cited == (episode,)
         assert (found[right].feedback, found[right].needed) == (1, ())
         assert [lesson.trace_id for lesson in training.lessons(conn, 1)] == [right], "the newest"
         conn.execute("UPDATE edge SET t_expired = 5 WHERE id = ?", (one,))
@@ -62,14 +61,12 @@ def test_labels_are_replaced_by_who_says_them_and_go_with_their_trace(store: Sto
         one, other = mentions(conn)
         trace = asked(conn, [episode])
         training.put_labels(conn, trace, ["citation"], [Label(trace, one, 1, 1.5, "citation")])
-        training.put_labels(conn, trace, ["model"], [Label(trace, one, 0, 0.5, "model")])
+        training.put_labels(conn, trace, ["feedback"], [Label(trace, one, 0, 0.5, "feedback")])
         training.put_labels(conn, trace, ["citation"], [Label(trace, other, 1, 1.5, "citation")])
         training.put_labels(conn, 99, ["citation"], [Label(99, one, 1, 1.5, "citation")])
-        assert training.labels(conn, [trace, 99]) == {
-            trace: [Label(trace, one, 0, 0.5, "model"), Label(trace, other, 1, 1.5, "citation")]
-        }
+        rows = conn.execute("SELECT trace_id, edge_id, y, weight, origin FROM train_label ORDER BY edge_id").fetchall()
+        assert rows == [(trace, one, 0, 0.5, "feedback"), (trace, other, 1, 1.5, "citation")]
         forget.source(conn, "a.md", 2000)
-        assert training.labels(conn, [trace]) == {}
         assert not conn.execute("SELECT * FROM train_label").fetchall()
 
 
@@ -96,13 +93,3 @@ def test_of_models_that_were_never_used_few_are_kept(store: Store) -> None:
         training.promote(conn, first)
         ids = [training.store_model(conn, KIND, n, b"", {}) for n in range(KEPT + 3)]
         assert [model.id for model in training.models(conn, KIND)] == [*ids[:2:-1], first]
-
-
-def test_text_is_open_only_if_all_of_it_is(store: Store) -> None:
-    with store.writing() as conn:
-        [one] = remember(conn, "a.md", "Ana met Bo.")
-        [other] = remember(conn, "b.md", "Bo met Cy.")
-        conn.execute("UPDATE source SET policy = 'any' WHERE uri = 'a.md'")
-        assert training.are_open(conn, [one]) and training.are_open(conn, [])
-        assert not training.are_open(conn, [one, other])
-        assert not training.are_open(conn, [one, 99]), "of what is not there nobody knows"

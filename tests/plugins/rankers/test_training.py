@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from memory.errors import ModelCancelledError, ModelUnavailableError, NotAvailableError
-from memory.llm import LlmRequest, Reply
+from memory.errors import NotAvailableError
 from memory.protocols import Embedder
 from memory.ranking import TrainingProgress, TrainingReport
 from memory.store import training
@@ -26,27 +25,6 @@ from tests.plugins.rankers import school
 from tests.plugins.rankers.trials import scorer_of
 
 QUESTIONS = 40
-
-
-class Picker:
-    """A model that picks always the same, and remembers what it was shown."""
-
-    name = "picker"
-    context_tokens = 8000
-
-    def __init__(self, says: str | Exception = "1", is_local: bool = True) -> None:
-        self.says = says
-        self.is_local = is_local
-        self.requests: list[LlmRequest] = []
-
-    def complete(self, request: LlmRequest) -> Reply:
-        self.requests.append(request)
-        if isinstance(self.says, Exception):
-            raise self.says
-        return Reply(self.says)
-
-    def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
-        yield self.complete(request)
 
 
 @pytest.fixture(scope="module")
@@ -97,10 +75,10 @@ def opened(original: Path, folder: Path, static: Embedder, plugins: Plugins) -> 
         yield memory
 
 
-def learn(memory: Memory, llm: Any = None, **how: Any) -> TrainingReport:
+def learn(memory: Memory, **how: Any) -> TrainingReport:
     ranker = TrainedRanker(TrainedSettings(questions=20))
     how = {"now": school.BEGAN + 10**6} | how
-    return ranker.train(memory.store, memory.state.serving, memory.settings.recall, llm, **how)
+    return ranker.train(memory.store, memory.state.serving, memory.settings.recall, **how)
 
 
 def labels(memory: Memory) -> list[tuple[int, int, float, float, str]]:
@@ -204,41 +182,6 @@ def test_a_night_that_is_broken_off_goes_on_where_it_was(memory: Memory, night: 
         assert report.stopped and not models(memory)
     assert len({row[0] for row in labels(memory)}) == QUESTIONS
     assert timeless(learn(memory)) == timeless(night.report)
-
-
-def test_a_model_picks_by_number_within_its_budget(memory: Memory) -> None:
-    picker = Picker("2")
-    assert learn(memory, picker, calls=3).calls == len(picker.requests) == 3
-    chosen = [row for row in labels(memory) if row[4] == "model"]
-    assert {(y, weight) for _, _, y, weight, _ in chosen} == {(1.0, 1.0), (0.0, 0.5)}
-    newest = sorted({row[0] for row in labels(memory)})[-3:]
-    assert sorted({row[0] for row in chosen}) == newest
-    request = picker.requests[0]
-    assert request.local_only and request.purpose == "label" and "[2] " in request.messages[0].text
-    assert "lives in" in request.messages[0].text
-    learn(memory, picker, calls=3)
-    assert len({row[0] for row in labels(memory) if row[4] == "model"}) == 6, "what it has seen is not asked again"
-
-
-def test_what_must_stay_here_is_shown_to_no_model_elsewhere(memory: Memory) -> None:
-    elsewhere = Picker(is_local=False)
-    assert learn(memory, elsewhere).calls == 0 and not elsewhere.requests
-    with memory.store.writing() as conn:
-        conn.execute("UPDATE source SET policy = 'any'")
-    assert learn(memory, elsewhere, calls=2).calls == 2
-    assert not elsewhere.requests[0].local_only
-
-
-@pytest.mark.parametrize("error", [ModelUnavailableError("It is down."), ValueError("of a plugin")])
-def test_a_model_that_fails_is_not_asked_again_tonight(memory: Memory, error: Exception) -> None:
-    picker = Picker(error)
-    report = learn(memory, picker)
-    assert len(picker.requests) == 1 and report.calls == 0 and report.calls_ended
-    assert report.questions == QUESTIONS, "the citations are enough"
-
-
-def test_a_cancelled_call_ends_the_night(memory: Memory) -> None:
-    assert learn(memory, Picker(ModelCancelledError("Nobody waits."))).stopped
 
 
 @pytest.mark.parametrize(
