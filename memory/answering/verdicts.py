@@ -142,7 +142,7 @@ def _proves(window: Sequence[Clause], part: Clause, least: float, known: Collect
     if part.is_denied and not any(one.is_denied or one.ended for one in window):
         return False
     last = window[-1]
-    has_other = any(not one.surface.isupper() and not last.is_heading_word(one) for one in _other_names(last, part))
+    has_other = any(not one.surface.isupper() for one in _other_names(last, part))
     for value in part.values:
         if not last.holds(value, value.kind != "name" or not has_other) and (
             value.kind != "name" or has_other or not window[0].holds(value)
@@ -158,7 +158,8 @@ def _proves(window: Sequence[Clause], part: Clause, least: float, known: Collect
 
 
 def _other_names(one: Clause, part: Clause) -> list[Value]:
-    return [name for name in one.values if name.kind == "name" and not part.holds(name)]
+    names = [value for value in one.values if value.kind == "name" and not part.holds(value)]
+    return [name for name in names if not one.is_heading_word(name)]
 
 
 def _speaks_of_owner(window: Sequence[Clause], part: Clause) -> bool:
