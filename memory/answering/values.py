@@ -179,7 +179,8 @@ class Clause:
             return value.norm in self.content.numbers
         if value.kind == "date":
             written = [(self.at.date(), max_days_off(self.text))] if self.at and with_head else []
-            return is_dated(value.norm, [self.content], written) or self._has_day(value.norm)
+            is_told = (written or self.content.dates) and is_dated(value.norm, [self.content], written)
+            return bool(is_told) or self._has_day(value.norm)
         return any(value.is_same(one) for one in self.values) or (
             value.kind == "day" and value.norm in self.content.days
         )

@@ -9,7 +9,7 @@ its number. All else is *unproved*. A word that the passages have nowhere is not
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import combinations, pairwise
 from typing import Literal, NamedTuple
@@ -18,24 +18,20 @@ from memory.answering.values import Clause, Value, root
 from memory.text.content import SAME_WORD, WORD, fold, plain_number, undot
 from memory.text.languages import ENGLISH, alternatives, guess_language, stop_words, word_set
 from memory.text.spelled import put_digits
-from memory.text.words import words
 
 Verdict = Literal["proved", "unproved", "contradicted"]
 Check = Literal["", "rival", "ended", "denied", "counted"]
 
 ENOUGH = 0.5  # share of a clause's words, of those in the passages, that stand beside its values
-ENOUGH_OF_NAMED, ENOUGH_OF_PLAIN = 0.7, 0.8  # of all words of a clause with one name, or with no value at all
+ENOUGH_ALONE = 0.8  # of all words of a clause that has no value but one name
 ENOUGH_TO_DENY = 0.7  # of a clause's words and values, in a clause that denies it
 MAX_OPERANDS = 12  # numbers of a clause from which others may be worked out
-MAX_LABEL_WORDS = 5  # of a clause that only says who is what
-MAX_SHORT_WORDS = 8  # of a sentence that may leave what it speaks of to the question
 YES_OR_NO = re.compile(r"^\W*(?:yes|no|ja|nein)(?:[,.:;]\s+|\W*$)", re.IGNORECASE)
 _PAST = re.compile(
     rf"\b(?:{alternatives('time', 'tense', 'past')}|{alternatives('time', 'tense', 'simple_past')})\b", re.IGNORECASE
 )
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
 _ARTICLES = word_set("facts", "articles")
-_YOU, _OWNER = frozenset(("you", "your")), frozenset(("i", "me", "my", "we", "our", "us", "you", "your"))
 
 
 class Finding(NamedTuple):
@@ -56,15 +52,14 @@ def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Fin
     whole = _drop_worked_out(whole, there)
     known = frozenset[str]().union(*(one.roots for one in there))
     topics = frozenset[str]().union(*(one.head_roots for one in there))
-    asked = Clause(question, language).plain_roots if _is_short(whole) else frozenset[str]()
     pieces = [piece for sentence in there for piece in sentence.clauses]
     context = {piece: near for passage in passages for piece, near in _neighbours(passage)}
     is_past = _PAST.search(said) is not None
     rivals: list[str] = []
     for part in whole.clauses:
-        shared = ((part.plain_roots | asked) & known) - topics
-        for value in _find_rivals(part, pieces, shared):
-            if any(_is_rival(one, value, part, shared, pieces, context) for one in pieces):
+        shared = (part.plain_roots & known) - topics
+        for value, is_sure in _find_rivals(part, pieces, shared, context):
+            if is_sure:
                 return Finding("contradicted", (value.surface,), "rival")
             rivals.append(value.surface)
         if not (part.is_denied or (is_past and not part.ended)) and (ended := _find_ended(part, pieces)):
@@ -108,10 +103,6 @@ def _drop_worked_out(said: Clause, there: Sequence[Clause]) -> Clause:
     return Clause(text, said.language)
 
 
-def _is_short(said: Clause) -> bool:
-    return not said.lead and len(WORD.findall(said.text)) <= MAX_SHORT_WORDS
-
-
 def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, tuple[Clause, ...]]]:
     """Each clause of a passage with its sentence and the ones beside it."""
     for place, sentence in enumerate(passage):
@@ -129,7 +120,7 @@ def _is_proved(part: Clause, windows: Sequence[Sequence[Clause]], known: Collect
         return True
     if len(part.values) > 1 or any(one.kind != "name" for one in part.values):
         return any(_proves(window, part, ENOUGH * len(part.plain_roots.intersection(known)), known) for window in windows)
-    least = (ENOUGH_OF_NAMED if part.values else ENOUGH_OF_PLAIN) * len(part.plain_roots)
+    least = ENOUGH_ALONE * len(part.plain_roots)
     return any(_proves(window, part, least, known) for window in windows if len(window) == 1)
 
 
@@ -152,21 +143,12 @@ def _proves(window: Sequence[Clause], part: Clause, least: float, known: Collect
             other.kind == value.kind and other.norm != value.norm for one in window for other in one.values
         ):
             return False
-    return not _has_other_roles(part, window) and not any(_swaps_names(part, one) for one in window) and (
-        _YOU.isdisjoint(words(part.text)) or _speaks_of_owner(window, part)
-    )  # fmt: skip
+    return not _has_other_roles(part, window) and not any(_swaps_names(part, one) for one in window)
 
 
 def _other_names(one: Clause, part: Clause) -> list[Value]:
     names = [value for value in one.values if value.kind == "name" and not part.holds(value)]
     return [name for name in names if not one.is_heading_word(name)]
-
-
-def _speaks_of_owner(window: Sequence[Clause], part: Clause) -> bool:
-    """Whether the clause with the values names nobody else, or the owner as well."""
-    pieces = [piece for one in window for piece in one.clauses]
-    best = max(pieces, key=lambda piece: sum(map(piece.holds, part.values)))
-    return not _other_names(best, part) or not _OWNER.isdisjoint(words(best.text))
 
 
 def _roles(one: Clause) -> list[tuple[Value, str]]:
@@ -218,44 +200,32 @@ def _evidence(one: Clause, shared: Collection[str], values: Collection[Value]) -
     return {*one.roots.intersection(shared), *(value for value in values if one.holds(value, False))}
 
 
-def _find_rivals(part: Clause, pieces: Sequence[Clause], shared: Collection[str]) -> Iterator[Value]:
-    """The values of a clause beside which fewer of its words and values stand than beside another one of its kind."""
+def _find_rivals(
+    part: Clause, pieces: Sequence[Clause], shared: Collection[str], context: Mapping[Clause, tuple[Clause, ...]]
+) -> Iterator[tuple[Value, bool]]:
+    """The values of a clause beside which fewer of its words and values stand than beside another one of that kind; and
+    whether that is sure: the other one has all that stands in the sentences around the value, or, if that is nowhere,
+    all of the clause."""
     for value in part.values:
         others = {one for one in part.values if one != value}
         homes = [one for one in pieces if one.holds(value)]
         if value.kind == "name" and not homes:
             continue
         most = max((len(_evidence(one, shared, others)) for one in homes), default=1)
-        for one in pieces:
-            found = len(_evidence(one, shared, others))
-            is_loose = value.kind == "name" and found < 2 and len(one.text.split()) > MAX_LABEL_WORDS
-            if found > most and not is_loose and not one.holds(value) and _has_another(one, value, part, bool(homes)):
-                yield value
-                break
+        around = {one for home in homes for one in context[home]}
+        near = set[object]().union(*(_evidence(one, shared, others) for one in around))
+        found = [(one, _evidence(one, shared, others)) for one in pieces]
+        found = [(one, beside) for one, beside in found if len(beside) > most and not one.holds(value)]
+        if any(_has_another(one, value, part, bool(homes)) for one, _ in found):
+            yield value, any(
+                (len(beside) > 1 or one.is_row)
+                and (near <= beside if homes else {*shared, *others} <= beside)
+                and _has_another(one, value, part, bool(homes), is_sure=True)
+                for one, beside in found
+            )
 
 
-def _is_rival(
-    one: Clause,
-    value: Value,
-    part: Clause,
-    shared: Collection[str],
-    pieces: Sequence[Clause],
-    context: dict[Clause, tuple[Clause, ...]],
-) -> bool:
-    """Whether a clause with another value has all that stands beside this one, in the sentences around it as well, and
-    more; of a value that stands nowhere all words of its clause."""
-    others = {other for other in part.values if other != value}
-    found = _evidence(one, shared, others)
-    homes = [home for home in pieces if home.holds(value)]
-    if one.holds(value) or len(found) < (1 if one.is_row else 2) or not _has_another(one, value, part, bool(homes), True):
-        return False
-    if any(len(_evidence(home, shared, others)) >= len(found) for home in homes):
-        return False
-    around = {near for home in homes for near in context[home]}
-    return all(_evidence(near, shared, others) <= found for near in around) and (bool(homes) or found >= {*shared, *others})
-
-
-def _has_another(one: Clause, value: Value, part: Clause, has_home: bool, is_sure: bool = False) -> bool:
+def _has_another(one: Clause, value: Value, part: Clause, has_home: bool, *, is_sure: bool = False) -> bool:
     """Whether a clause has another value of that kind: of a number with the same unit, or in another row."""
     return any(
         other.kind == value.kind
