@@ -119,7 +119,9 @@ def _is_proved(part: Clause, windows: Sequence[Sequence[Clause]], known: Collect
     if not part.values and not part.roots:
         return True
     if len(part.values) > 1 or any(one.kind != "name" for one in part.values):
-        return any(_proves(window, part, ENOUGH * len(part.plain_roots.intersection(known)), known) for window in windows)
+        return any(
+            _proves(window, part, ENOUGH * len(part.plain_roots.intersection(known)), known) for window in windows
+        )
     least = ENOUGH_ALONE * len(part.plain_roots)
     return any(_proves(window, part, least, known) for window in windows if len(window) == 1)
 
@@ -217,11 +219,14 @@ def _find_rivals(
         found = [(one, _evidence(one, shared, others)) for one in pieces]
         found = [(one, beside) for one, beside in found if len(beside) > most and not one.holds(value)]
         if any(_has_another(one, value, part, bool(homes)) for one, _ in found):
-            yield value, any(
-                (len(beside) > 1 or one.is_row)
-                and (near <= beside if homes else {*shared, *others} <= beside)
-                and _has_another(one, value, part, bool(homes), is_sure=True)
-                for one, beside in found
+            yield (
+                value,
+                any(
+                    (len(beside) > 1 or one.is_row)
+                    and (near <= beside if homes else {*shared, *others} <= beside)
+                    and _has_another(one, value, part, bool(homes), is_sure=True)
+                    for one, beside in found
+                ),
             )
 
 

@@ -109,7 +109,9 @@ def test_what_is_unproved_is_shown_and_marked(boat: Desk, name: str) -> None:
 
 
 def test_a_missing_citation_is_added_where_one_passage_proves_the_sentence(boat: Desk, name: str) -> None:
-    said(boat, name, Says("The boat was built by Okafor in 1987."), Says("The dog is called Rex. The cat is called Tom."))
+    said(
+        boat, name, Says("The boat was built by Okafor in 1987."), Says("The dog is called Rex. The cat is called Tom.")
+    )
     heard = boat.ask(QUESTION, lambda _: model(boat, name))
     assert heard.answer.text == "The boat was built by Okafor in 1987. [1]" and heard.composed["calls"] == 1
     assert heard.answer.citations[0].quote == "It was built by Okafor in 1987."
