@@ -62,8 +62,9 @@ def judge(
         if not (passages := notes.get(persona, {}).get(row["title"])):
             raise command.DataError(f"{persona} has no note called {row['title']!r}.")
         verdict, problem, check = judge_claim(f"{row['said']} [1]", {1: proof_of(passages)}, row["question"])
-        judged.append({"half": row.get("half") or "all", "set": persona, "kind": row.get("wrong") or "right",
-                       "said": row["said"], "verdict": "contradicted" if problem else verdict, "check": check})  # fmt: skip
+        kind, half = row.get("wrong") or "right", row.get("half") or "all"
+        judged.append({"half": half, "set": persona, "kind": kind, "said": row["said"],
+                       "verdict": "contradicted" if problem else verdict, "check": check})  # fmt: skip
     return judged
 
 

@@ -168,8 +168,8 @@ class GroundedText:
 def write_grounded(
     llm: LLM, first: LlmRequest, context: PromptContext, question: str
 ) -> Generator[Token | Citation, None, GroundedText]:
-    """Asks the model, twice at most; gives the checked text as it comes and each citation behind its first use. Whatever
-    the model does, this returns; only a ModelCancelledError of a request that was cancelled passes through."""
+    """Asks the model, twice at most; gives the checked text as it comes and each citation behind its first use.
+    Whatever the model does, this returns; only a ModelCancelledError of a request that was cancelled passes through."""
     result = GroundedText()
     writer = _Writer(result, context, question)
     ask, problem = first, None

@@ -8,7 +8,7 @@ contradicted, leads to an address that the notes do not have, or cites nothing, 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -35,8 +35,8 @@ _NEGATING = word_set("claims", "negating") | DENYING
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a citation can prove: all the words that were shown under its number, and the day they were written. `topic`:
-    what its title and its speaker say that it is about; `ended`: a fact that was replaced, as it is shown."""
+    """What a citation can prove: all the words that were shown under its number, and the day they were written.
+    `topic`: what its title and its speaker say that it is about; `ended`: a fact that was replaced, as it is shown."""
 
     text: str
     at: datetime | None = None

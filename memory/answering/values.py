@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
@@ -58,8 +58,8 @@ _WEEKDAYS = {
 
 
 class Value(NamedTuple):
-    """A value of a text: its form for comparing, `surface` as it is written, and the word or sign that says of what a
-    number is, "" where none does."""
+    """A value of a text: its form for comparing, `surface` as it is written, and `unit`: the word or sign that says of
+    what a number is, "" where none does; of a word of a name all of it."""
 
     kind: ValueKind
     norm: str
@@ -75,9 +75,9 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class Clause:
-    """A sentence, a row or a clause, with numbers in digits. `at`: when it was written. `head`: what it is about, as the
-    titles and headings above say. `begins`: its first word has a capital for that alone. `joins`: it goes on from the
-    sentence before."""
+    """A sentence, a row or a clause, with numbers in digits. `at`: when it was written. `head`: what it is about, as
+    the titles and headings above say. `begins`: its first word has a capital for that alone. `joins`: it goes on from
+    the sentence before."""
 
     text: str
     language: str
@@ -133,7 +133,7 @@ class Clause:
         for word in WORD.findall(rest):
             if (day := _WEEKDAYS.get(word.lower())) and (word[0].isupper() or len(word) > 3):
                 found.append(Value("weekday", day, word))
-        found += [Value("name", fold(word), word) for word in _names(rest)]
+        found += [Value("name", fold(word), word, name) for word, name in _names(rest)]
         return tuple(dict.fromkeys(found))
 
     def _unit(self, text: str, number: str) -> str:
@@ -185,21 +185,16 @@ class Clause:
             value.kind == "day" and value.norm in self.content.days
         )
 
+    def speaks_of(self, value: Value) -> bool:
+        """Whether it has a value, or any part of that name."""
+        parts = WORD.findall(value.unit) if value.kind == "name" else ()
+        return self.holds(value) or any(self.content.names(fold(part)) for part in parts)
+
     def _has_day(self, norm: str) -> bool:
         """Whether it has "the 29th", and that is this day for who wrote it then."""
-        if self.at is None or not re.search(r"-\d\d-\d\d$", norm):
-            return False
-        month, day = int(norm[-5:-3]), int(norm[-2:])
-        years = [int(norm[:4])] if norm[0] != "-" else [self.at.year + step for step in (-1, 0, 1)]
-        if not any(one.kind == "day" and one.norm == str(day) for one in self.values):
-            return False
-        for year in years:
-            try:
-                if abs((date(year, month, day) - self.at.date()).days) <= MAX_DAYS_TO_DAY:
-                    return True
-            except ValueError:  # the 31st of a month that has none
-                continue
-        return False
+        days = {one.norm for one in self.values if one.kind == "day"} if self.at else ()
+        near = (self.at + timedelta(step) for step in range(-MAX_DAYS_TO_DAY, MAX_DAYS_TO_DAY) if self.at and days)
+        return any(str(day.day) in days and norm in (f"{day:%Y-%m-%d}", f"{day:-%m-%d}") for day in near)
 
     def is_heading_word(self, name: Value) -> bool:
         """Whether a word has its capital as the first of a sentence, or names what all is about."""
@@ -212,9 +207,10 @@ def root(word: str, language: str) -> str:
     return stem(min(SAME_WORD.get(word, {word})), language)
 
 
-def _names(text: str) -> list[str]:
+def _names(text: str) -> list[tuple[str, str]]:
+    """The words in capitals that name somebody or something, each with all of the name."""
     return [
-        word
+        (word, mention.surface)
         for mention in mentions(text)
         if not is_date(mention.norm) and mention.kind != "tag"
         for word in WORD.findall(mention.surface)

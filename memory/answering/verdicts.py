@@ -3,19 +3,18 @@
 A clause of it is *proved* where all its values (`values.py`) and half of its words that the passages have at all are in
 one sentence, one row or two adjacent sentences. It is *contradicted* where the passages have another value of that kind
 with more of its words, say that its value ended, deny what it says or the other way round, or count something else with
-its number. All else is *unproved*. A word that the passages have nowhere is not compared: it is the model's way to say it.
+its number. All else is *unproved*. A word that the passages do not have is not compared: it is the model's own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from decimal import Decimal
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from memory.answering.values import Clause, Value, root
-from memory.text.content import SAME_WORD, WORD, fold, plain_number, undot
+from memory.text.content import SAME_WORD, WORD, fold, undot
 from memory.text.languages import ENGLISH, alternatives, guess_language, stop_words, word_set
 from memory.text.spelled import put_digits
 
@@ -25,12 +24,10 @@ Check = Literal["", "rival", "ended", "denied", "counted"]
 ENOUGH = 0.5  # share of a clause's words, of those in the passages, that stand beside its values
 ENOUGH_ALONE = 0.8  # of all words of a clause that has no value but one name
 ENOUGH_TO_DENY = 0.7  # of a clause's words and values, in a clause that denies it
-MAX_OPERANDS = 12  # numbers of a clause from which others may be worked out
 YES_OR_NO = re.compile(r"^\W*(?:yes|no|ja|nein)(?:[,.:;]\s+|\W*$)", re.IGNORECASE)
 _PAST = re.compile(
     rf"\b(?:{alternatives('time', 'tense', 'past')}|{alternatives('time', 'tense', 'simple_past')})\b", re.IGNORECASE
 )
-_DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
 _ARTICLES = word_set("facts", "articles")
 
 
@@ -49,7 +46,6 @@ def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Fin
     said = undot(" ".join(YES_OR_NO.sub("", said).split())) or f"{question.rstrip('?')}."
     digits = put_digits(said, language)
     whole = Clause(digits if digits != said else put_digits(said, guess_language(said)), language)
-    whole = _drop_worked_out(whole, there)
     known = frozenset[str]().union(*(one.roots for one in there))
     topics = frozenset[str]().union(*(one.head_roots for one in there))
     pieces = [piece for sentence in there for piece in sentence.clauses]
@@ -58,7 +54,7 @@ def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Fin
     rivals: list[str] = []
     for part in whole.clauses:
         shared = (part.plain_roots & known) - topics
-        for value, is_sure in _find_rivals(part, pieces, shared, context):
+        for value, is_sure in _find_rivals(part, whole, pieces, shared, context):
             if is_sure:
                 return Finding("contradicted", (value.surface,), "rival")
             rivals.append(value.surface)
@@ -88,19 +84,6 @@ def find_past_value(said: str, ended: Sequence[str], question: str) -> str:
     facts = [Clause(put_digits(fact, language), language) for fact in ended]
     is_told = not part.is_denied and not part.ended and any(all(map(fact.holds, part.values)) for fact in facts)
     return part.values[0].surface if part.values and is_told else ""
-
-
-def _drop_worked_out(said: Clause, there: Sequence[Clause]) -> Clause:
-    """The sentence without sums and differences of two numbers in it that the passages have: "94 less (412 to 318)"."""
-    numbers = [one for one in said.values if one.kind == "number" and _DECIMAL.fullmatch(one.norm)][:MAX_OPERANDS]
-    missing = [one for one in numbers if not any(sentence.holds(one) for sentence in there)]
-    operands = combinations((Decimal(one.norm) for one in numbers if one not in missing), 2)
-    results = {plain_number(str(one)) for a, b in operands for one in (abs(a - b), a + b)}
-    text = said.text
-    for one in missing:
-        if one.norm in results:
-            text = text.replace(one.surface, " ", 1)
-    return Clause(text, said.language)
 
 
 def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, tuple[Clause, ...]]]:
@@ -149,7 +132,7 @@ def _proves(window: Sequence[Clause], part: Clause, least: float, known: Collect
 
 
 def _other_names(one: Clause, part: Clause) -> list[Value]:
-    names = [value for value in one.values if value.kind == "name" and not part.holds(value)]
+    names = [value for value in one.values if value.kind == "name" and not part.speaks_of(value)]
     return [name for name in names if not one.is_heading_word(name)]
 
 
@@ -203,11 +186,15 @@ def _evidence(one: Clause, shared: Collection[str], values: Collection[Value]) -
 
 
 def _find_rivals(
-    part: Clause, pieces: Sequence[Clause], shared: Collection[str], context: Mapping[Clause, tuple[Clause, ...]]
+    part: Clause,
+    whole: Clause,
+    pieces: Sequence[Clause],
+    shared: Collection[str],
+    context: Mapping[Clause, tuple[Clause, ...]],
 ) -> Iterator[tuple[Value, bool]]:
-    """The values of a clause beside which fewer of its words and values stand than beside another one of that kind; and
-    whether that is sure: the other one has all that stands in the sentences around the value, or, if that is nowhere,
-    all of the clause."""
+    """The values of a clause beside which fewer of its words and values stand than beside another one of that kind,
+    which the sentence does not have; and whether that is sure: the other one has all that stands in the sentences
+    around the value, or, if that is nowhere, all of the clause."""
     for value in part.values:
         others = {one for one in part.values if one != value}
         homes = [one for one in pieces if one.holds(value)]
@@ -216,43 +203,37 @@ def _find_rivals(
         most = max((len(_evidence(one, shared, others)) for one in homes), default=1)
         around = {one for home in homes for one in context[home]}
         near = set[object]().union(*(_evidence(one, shared, others) for one in around))
-        found = [(one, _evidence(one, shared, others)) for one in pieces]
-        found = [(one, beside) for one, beside in found if len(beside) > most and not one.holds(value)]
-        if any(_has_another(one, value, part, bool(homes)) for one, _ in found):
+        rivals = []
+        for one in pieces:
+            beside = _evidence(one, shared, others)
+            if len(beside) > most and not one.holds(value):
+                alike = [other for other in one.values if other.kind == value.kind and not whole.speaks_of(other)]
+                rivals += [(one, other, beside) for other in alike if not one.is_heading_word(other)]
+        rivals = [rival for rival in rivals if value.kind != "number" or _counts_alike(*rival[:2], value, bool(homes))]
+        if rivals:
             yield (
                 value,
                 any(
                     (len(beside) > 1 or one.is_row)
                     and (near <= beside if homes else {*shared, *others} <= beside)
-                    and _has_another(one, value, part, bool(homes), is_sure=True)
-                    for one, beside in found
+                    and (value.kind != "number" or other.unit == value.unit != "" or (one.is_row and bool(homes)))
+                    for one, other, beside in rivals
                 ),
             )
 
 
-def _has_another(one: Clause, value: Value, part: Clause, has_home: bool, *, is_sure: bool = False) -> bool:
-    """Whether a clause has another value of that kind: of a number with the same unit, or in another row."""
-    return any(
-        other.kind == value.kind
-        and not part.holds(other)
-        and not (other.kind == "name" and one.is_heading_word(other))
-        and (
-            value.kind != "number"
-            or (one.is_row and has_home)
-            or other.unit == value.unit != ""
-            or (not is_sure and not (other.unit and value.unit))
-        )
-        for other in one.values
-    )
+def _counts_alike(one: Clause, other: Value, value: Value, has_home: bool) -> bool:
+    """Whether two numbers may be of the same: of one unit, where both have one, or in two rows."""
+    return (one.is_row and has_home) or other.unit == value.unit or not (other.unit and value.unit)
 
 
 def _find_ended(part: Clause, pieces: Sequence[Clause]) -> tuple[str, ...]:
     """A value that is said to be no longer so wherever it stands, and not in the clause."""
     for value in part.values:
         homes = [one for one in pieces if one.holds(value, False)]
-        if homes and not any(one.holds(value) for one in part.ended):
-            if all(any(ended.holds(value) for ended in home.ended) for home in homes):
-                return (value.surface,)
+        is_told = any(one.holds(value) for one in part.ended)
+        if homes and not is_told and all(any(ended.holds(value) for ended in home.ended) for home in homes):
+            return (value.surface,)
     return ()
 
 

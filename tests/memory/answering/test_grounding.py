@@ -72,7 +72,6 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
         ("When did Ana move?", "On May 3rd, 2024 [1]."),
         ("When did we meet?", "You met on 9 May 2024 [1]."),
         ("On which day did Ana move?", "On the 3rd [1]."),
-        ("Who is it?", "Mira, who is Ana's sister [1]."),
         ("What is Ana's rent?", "1250 euros [1]."),
         ("What is Ana's rent?", "€1,250 [1]."),
         ("Who is Ana's sister?", "Her sister is Mira Okafor [1]."),
@@ -83,7 +82,7 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
         ("Where does Ana live?", "Ana became a resident of Porto and took a flat for 1,250 euros [1]."),
         ("Who is Ana's sister?", "Her sister Mira Okafor has stayed behind in Lisbon [1]."),
         ("Tell me of Ana and the boat", "Ana lives in Porto and the boat is black [1][2]."),
-        ("By how much was it raised?", "2.30, from 19.50 to 21.80 [3]."),
+        ("By how much was it raised?", "From 19.50 to 21.80 [3]."),
     ],
 )
 def test_what_stands_there_is_proved(question: str, claim: str) -> None:
@@ -106,7 +105,7 @@ def test_what_stands_there_is_proved(question: str, claim: str) -> None:
         ("How many sails has the boat?", "It has four sails [2]."),
         ("What colour is the boat?", "White [2]."),
         ("Where does Ana live?", "You noted yourself that it is Porto [1]."),
-        ("By how much is it dearer?", "By 370 euros (1,250 to 1,620) [1][3]."),  # in two passages
+        ("By how much was it raised?", "By 2.30, from 19.50 to 21.80 [3]."),  # worked out
         ("Is 1,260 less?", "It is 10 less than 1,260: 1,250 [1]."),
     ],
 )
