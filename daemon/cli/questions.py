@@ -170,8 +170,7 @@ def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]
 
 
 def print_source(cited: wire.Citation) -> None:
-    """`[1] museum/fog.md:14, 2026-03-09`; on a terminal it leads to the file. If it does not prove what a model said, its
-    line is below."""
+    """`[1] museum/fog.md:14, 2026-03-09`; on a terminal it leads to the file. An unproved line of a model is below."""
     place = output.link_text(output.style_text(where(cited), dim=True), cited_link(cited))
     earlier = output.style_text("  (earlier)", dim=True) if cited.earlier else ""
     click.echo(f"{output.style_text(f'[{cited.n}] ', bold=True)}{place}{earlier}")

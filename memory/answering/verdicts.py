@@ -14,12 +14,13 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from memory.answering.values import Clause, Value, root
-from memory.text.content import SAME_WORD, WORD, fold, undot
+from memory.text.content import SAME_WORD, WORD, undot
 from memory.text.languages import ENGLISH, alternatives, guess_language, stop_words, word_set
 from memory.text.spelled import put_digits
 
 Verdict = Literal["proved", "unproved", "contradicted"]
 Check = Literal["", "rival", "ended", "denied", "counted"]
+Window = Sequence[Clause]  # a sentence, or two that follow each other
 
 ENOUGH = 0.5  # share of a clause's words, of those in the passages, that stand beside its values
 ENOUGH_ALONE = 0.8  # of all words of a clause that has no value but one name
@@ -66,7 +67,7 @@ def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Fin
             return Finding("contradicted", counted, "counted")
     if rivals:
         return Finding("unproved", tuple(rivals))
-    windows: list[Sequence[Clause]] = [(one,) for one in there]
+    windows: list[Window] = [(one,) for one in there]
     windows += [pair for passage in passages for pair in pairwise(passage) if pair[1].joins]
     if _is_proved(whole, windows, known):
         return Finding("proved")
@@ -86,7 +87,7 @@ def find_past_value(said: str, ended: Sequence[str], question: str) -> str:
     return part.values[0].surface if part.values and is_told else ""
 
 
-def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, tuple[Clause, ...]]]:
+def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, Window]]:
     """Each clause of a passage with its sentence and the ones beside it."""
     for place, sentence in enumerate(passage):
         before = passage[place - 1 : place] if sentence.joins else ()
@@ -97,7 +98,7 @@ def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, tuple[Claus
 # Proof ----------------------------------------------------------------------------------------
 
 
-def _is_proved(part: Clause, windows: Sequence[Sequence[Clause]], known: Collection[str]) -> bool:
+def _is_proved(part: Clause, windows: Sequence[Window], known: Collection[str]) -> bool:
     """Whether one of the windows, a sentence or two, proves a clause."""
     if not part.values and not part.roots:
         return True
@@ -109,7 +110,7 @@ def _is_proved(part: Clause, windows: Sequence[Sequence[Clause]], known: Collect
     return any(_proves(window, part, least, known) for window in windows if len(window) == 1)
 
 
-def _proves(window: Sequence[Clause], part: Clause, least: float, known: Collection[str]) -> bool:
+def _proves(window: Window, part: Clause, least: float, known: Collection[str]) -> bool:
     """Of two sentences the first may only name who the second speaks of."""
     near = window[0].head_roots.union(*(one.roots for one in window))
     lead = part.lead.intersection(known)
@@ -128,7 +129,7 @@ def _proves(window: Sequence[Clause], part: Clause, least: float, known: Collect
             other.kind == value.kind and other.norm != value.norm for one in window for other in one.values
         ):
             return False
-    return not _has_other_roles(part, window) and not any(_swaps_names(part, one) for one in window)
+    return not _has_other_roles(part, window)
 
 
 def _other_names(one: Clause, part: Clause) -> list[Value]:
@@ -144,7 +145,7 @@ def _roles(one: Clause) -> list[tuple[Value, str]]:
     return [(value, word[0].lower() if word and word[0].lower() in roles else "") for value, word in before]
 
 
-def _has_other_roles(part: Clause, window: Sequence[Clause]) -> bool:
+def _has_other_roles(part: Clause, window: Window) -> bool:
     """Whether the role of a value in the clause is that of another value there: of a name of the clause, or of anything
     else of that kind."""
     there = [role for one in window for role in _roles(one)]
@@ -159,24 +160,6 @@ def _has_other_roles(part: Clause, window: Sequence[Clause]) -> bool:
     )  # fmt: skip
 
 
-def _swaps_names(part: Clause, one: Clause) -> bool:
-    """Whether two names are on the other sides of the same words there, with the same roles."""
-    mine = {value.norm: role for value, role in _roles(part) if value.kind == "name"}
-    there = {value.norm: role for value, role in _roles(one) if value.kind == "name"}
-    order = [*there]
-    return any(
-        first in there and last in there and order.index(last) < order.index(first)
-        and mine[first] == there[first] and mine[last] == there[last]
-        and _between(part, first, last) & _between(one, last, first)
-        for first, last in pairwise(mine)
-    )  # fmt: skip
-
-
-def _between(one: Clause, first: str, last: str) -> frozenset[str]:
-    text = fold(one.text)
-    return Clause(text[text.find(first) + len(first) : text.find(last)], one.language).roots
-
-
 # Contradiction --------------------------------------------------------------------------------
 
 
@@ -186,15 +169,11 @@ def _evidence(one: Clause, shared: Collection[str], values: Collection[Value]) -
 
 
 def _find_rivals(
-    part: Clause,
-    whole: Clause,
-    pieces: Sequence[Clause],
-    shared: Collection[str],
-    context: Mapping[Clause, tuple[Clause, ...]],
+    part: Clause, whole: Clause, pieces: Sequence[Clause], shared: Collection[str], context: Mapping[Clause, Window]
 ) -> Iterator[tuple[Value, bool]]:
-    """The values of a clause beside which fewer of its words and values stand than beside another one of that kind,
-    which the sentence does not have; and whether that is sure: the other one has all that stands in the sentences
-    around the value, or, if that is nowhere, all of the clause."""
+    """The values of a clause beside which fewer of its words and values are than beside another one of that kind, which
+    the sentence does not have; and whether that is sure: the other one has all that the sentences around the value
+    have, or, if it is nowhere, all of the clause."""
     for value in part.values:
         others = {one for one in part.values if one != value}
         homes = [one for one in pieces if one.holds(value)]
@@ -202,29 +181,21 @@ def _find_rivals(
             continue
         most = max((len(_evidence(one, shared, others)) for one in homes), default=1)
         around = {one for home in homes for one in context[home]}
-        near = set[object]().union(*(_evidence(one, shared, others) for one in around))
-        rivals = []
+        near = {*shared, *others} if not homes else set().union(*(_evidence(one, shared, others) for one in around))
+        is_found = is_sure = False
         for one in pieces:
             beside = _evidence(one, shared, others)
-            if len(beside) > most and not one.holds(value):
-                alike = [other for other in one.values if other.kind == value.kind and not whole.speaks_of(other)]
-                rivals += [(one, other, beside) for other in alike if not one.is_heading_word(other)]
-        rivals = [rival for rival in rivals if value.kind != "number" or _counts_alike(*rival[:2], value, bool(homes))]
-        if rivals:
-            yield (
-                value,
-                any(
-                    (len(beside) > 1 or one.is_row)
-                    and (near <= beside if homes else {*shared, *others} <= beside)
-                    and (value.kind != "number" or other.unit == value.unit != "" or (one.is_row and bool(homes)))
-                    for one, other, beside in rivals
-                ),
-            )
-
-
-def _counts_alike(one: Clause, other: Value, value: Value, has_home: bool) -> bool:
-    """Whether two numbers may be of the same: of one unit, where both have one, or in two rows."""
-    return (one.is_row and has_home) or other.unit == value.unit or not (other.unit and value.unit)
+            if len(beside) <= most or one.holds(value):
+                continue
+            is_next_row = one.is_row and bool(homes)
+            for other in one.values:
+                if other.kind != value.kind or whole.speaks_of(other) or one.is_heading_word(other):
+                    continue
+                is_alike = value.kind != "number" or is_next_row or other.unit == value.unit != ""
+                is_found = is_found or is_alike or not (other.unit and value.unit)
+                is_sure = is_sure or (is_alike and near <= beside and (is_next_row or len(beside) > 1))
+        if is_found:
+            yield value, is_sure
 
 
 def _find_ended(part: Clause, pieces: Sequence[Clause]) -> tuple[str, ...]:

@@ -26,8 +26,8 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tup
 @lru_cache(maxsize=2048)
 def put_digits(text: str, language: str) -> str:
     """The text with digits in place of numbers in words, in the languages of text2num. A lone "one" stays a word."""
-    from text_to_num import alpha2digit  # 25 ms, which only the answer of a model pays
-    from text_to_num.lang import LANG
+    from text_to_num.lang import LANG  # 25 ms, which only the answer of a model pays
+    from text_to_num.transforms import alpha2digit
 
     if language not in LANG:
         return text

@@ -131,9 +131,8 @@ def test_every_kind_of_error_is_wrong() -> None:
     assert any(one.startswith("NO ANSWER") for one in said)
     assert "Quill [3]." in said
     assert any("Zabriskie" in one for one in said)
-    assert any(
-        judge_claim(one, context.proofs, QUESTION).verdict == "proved" for one in said
-    )  # and some of it looks proved
+    verdicts = {judge_claim(one, context.proofs, QUESTION).verdict for one in said}
+    assert "proved" in verdicts  # some of it looks so
     missing = shown(["Brack"])
     assert all("NO ANSWER" not in reply(oracle, asked(missing, question)) for question in questions)
 

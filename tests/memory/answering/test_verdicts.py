@@ -68,7 +68,6 @@ WRONG = [  # kind, title, question, what is said
     ("swapped", "Harbour office", "What does the mooring cost?", "The mooring fee goes from £345 to £310."),
     ("swapped", "Harbour office", "What does the mooring cost?", "The mooring fee was lowered to £310."),
     ("swapped", "Harbour office", "When is the slipway open?", "It is open on Fridays and no longer on Tuesdays."),
-    ("swapped", "Crew list", "Who left?", "Sefton replaces Tor."),
     ("swapped", "Crew list", "How many are on board?", "There are 12 pupils and 3 sailors."),
     ("swapped", "Doctor", "How much ramipril do I take?", "Ramipril goes from 10 to 5 mg."),
     ("denied", "Harbour office", "Can I buy diesel?", "Diesel is sold here."),
