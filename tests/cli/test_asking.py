@@ -331,6 +331,14 @@ def test_on_a_terminal_the_lines_are_shown_while_a_model_is_asked_and_gone_behin
     assert after.count("\x1b]") == 2, "a name with commands in it is none, and its commands are gone"
 
 
+UNPROVED = SLOW.replace('"So.", 1)', '"So.", 1, verdict="unproved")')
+
+
+def test_the_line_that_does_not_prove_what_a_model_said_is_below_its_source() -> None:
+    said = subprocess.run([sys.executable, "-c", UNPROVED], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert said.stdout.endswith(".md:1\n    “So.”\n") and said.stdout.count("“") == 1
+
+
 def test_in_a_pipe_only_the_answer_is_printed() -> None:
     said = subprocess.run([sys.executable, "-c", SLOW], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert said.stdout.startswith("You type 3358. [1]\n") and "The code is" not in said.stdout
