@@ -39,7 +39,7 @@ DENYING = word_set("claims", "denying")
 _DENIED = rf"\b(?:{'|'.join(sorted(map(re.escape, DENYING)))})\s(\W*\w+(?:[^\w,;.]+\w+){{0,2}})"
 # What a text says is not so, or no longer: "from A to B", "A -> B", "~~A~~", "instead of A", "not A".
 _ENDED = re.compile(
-    r"\bfrom\s(.{1,40}?)\s(?:to|into)\s|(\S+)\s*(?:->|→)|~~(.+?)~~"
+    r"\bfrom\s(.{1,40}?)\s(?:to|into)\s|(?<!\S)(\S{1,40})\s{0,3}(?:->|→)|~~(.+?)~~"
     rf"|\b(?:{alternatives('claims', 'instead')})\s(\W*\w+(?:\W+\w+)?)|{_DENIED}",
     re.IGNORECASE,
 )
