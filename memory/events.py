@@ -79,7 +79,8 @@ STAMPED = "file of "  # before the day of what has none but that
 class Citation(Event):
     """The proof under a line of an answer. `n` is the number shown, from 1; `quote` the exact words; `value` the words
     of that line that are the value asked for, "" where none is clear. Of a chat, `at` and `speaker` are those of the
-    `message` that was cited, by its number in the chat. `stamped`: `at` is no more than the time stamp of its file."""
+    `message` that was cited, by its number in the chat. `stamped`: `at` is no more than the time stamp of its file.
+    `verdict`: whether it proves what a model said before its number, or only stands for it."""
 
     n: int
     episode_id: int
@@ -96,6 +97,7 @@ class Citation(Event):
     value: str = ""
     message: int | None = None
     stamped: bool = False
+    verdict: Literal["proved", "unproved"] = "proved"
 
     @property
     def label(self) -> str:

@@ -269,6 +269,8 @@ def _numbered(line: wire.AnswerLine) -> str:
 def _print_sources(citations: list[wire.Citation]) -> None:
     for cited in citations:
         output.print_text(f"Source {cited.n}: {where(cited)}{', earlier' * cited.earlier}")
+        if cited.verdict == "unproved":
+            output.print_text(f"It says: {' '.join(cited.quote.split())}")
 
 
 def _typed_lines() -> Iterator[str]:

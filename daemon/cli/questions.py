@@ -217,10 +217,12 @@ def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]
 
 
 def print_source(cited: wire.Citation) -> None:
-    """`[1] museum/fog.md:14, 2026-03-09`; on a terminal it leads to the file."""
+    """`[1] museum/fog.md:14, 2026-03-09`; on a terminal it leads to the file. An unproved line of a model is below."""
     place = output.link_text(output.style_text(where(cited), dim=True), cited_link(cited))
     earlier = output.style_text("  (earlier)", dim=True) if cited.earlier else ""
     click.echo(f"{output.style_text(f'[{cited.n}] ', bold=True)}{place}{earlier}")
+    if cited.verdict == "unproved":
+        output.print_text(f"    “{' '.join(cited.quote.split())}”")
 
 
 def where(cited: wire.Citation) -> str:

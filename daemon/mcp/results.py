@@ -38,6 +38,7 @@ def citation_result(cited: wire.Citation) -> dict[str, Any]:
         "line": cited.line,
         "at": _moment(cited.at),
         "earlier": cited.earlier,
+        "verdict": cited.verdict,
         "untrusted": True,
         "text": cited.quote,
     }

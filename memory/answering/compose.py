@@ -1,21 +1,22 @@
-"""An answer written by a model, of which nobody sees a word that is not proved.
+"""An answer written by a model, in which a person sees what is proved and what is not.
 
 The model gets the question and numbered evidence (`context.py`) and writes sentences that cite it. Each claim is
-checked as soon as it is complete (`grounding.py`), and only then passed on, so the answer is streamed and proved. The
-first claim that is not proved ends the call; the model is told why and may go on from there once.
+checked as soon as it is complete (`grounding.py`), and only then passed on: proved, or marked as unproved. The first
+claim that its citation contradicts ends the call; the model is told why and may go on from there once. A citation that
+is missing is added where one passage proves the sentence.
 
-    asked -> claim proved, passed on -> ... -> ended
-          -> claim not proved -> asked again -> ... -> what is proved; nothing is: the lines answer instead
+    asked -> claim passed on -> ... -> ended
+          -> claim contradicted -> asked again -> ... -> what was passed on; nothing was: the lines answer instead
 
 What was read is data of strangers. It stands between two lines with a word that nobody could know who wrote it, and
-whatever a model is talked into, it can only say what its citations prove. The invariant for what must stay here:
+whatever a model is talked into, what its citations do not prove is marked. The invariant for what must stay here:
 `choose_model` is the only place where a model and evidence come together, and `LlmRequest.local_only` is taken from the
 evidence itself.
 """
 
 import hashlib
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -40,11 +41,13 @@ from memory.nouns import Answer, Citation, Token, Writing
 from memory.protocols import LLM, ChooseLLM
 from memory.retrieval.state import RetrievalResult
 from memory.stages import ComposeNote
-from memory.text.languages import stem_set
 from memory.text.quotes import make_fence
+from memory.text.sentences import sentences
 
 PURPOSE = "answer"
 ENOUGH = "END"
+UNPROVED = "(unproved)"  # before the citation of what it does not prove
+UNPROVED_NOTE = "Unproved are the model's own words: compare them with the lines that they cite."
 MAX_CALLS = 2
 MAX_ANSWER_CHARS = 8_000  # of an answer; a model that writes on is stopped
 MAX_MISSING, MAX_MISSING_CHARS = 5, 100  # things that are missing, and their length
@@ -140,7 +143,7 @@ def fingerprint(request: LlmRequest) -> str:
 
 @dataclass(slots=True)
 class GroundedText:
-    """What a model has written as far as it is proved. `no_answer`: it says that the evidence does not hold it.
+    """What a model has written, without what is contradicted. `no_answer`: it says that the evidence does not hold it.
     `failed` is a sentence for the person why there is no answer, or not all of it; `problems` is for the trace, without
     any words."""
 
@@ -165,7 +168,7 @@ class GroundedText:
 def write_grounded(
     llm: LLM, first: LlmRequest, context: PromptContext, question: str
 ) -> Generator[Token | Citation | Writing, None, GroundedText]:
-    """Asks the model, twice at most; gives the proved text as it comes and each citation behind its first use. Whatever
+    """Asks the model, twice at most; gives the checked text as it comes and each citation after its first use. Whatever
     the model does, this returns; only a ModelCancelledError of a request that was cancelled passes through."""
     result = GroundedText()
     writer = _Writer(result, context, question)
@@ -187,13 +190,15 @@ def write_grounded(
         ask = build_retry(first, writer.said, problem, result.text)
     if problem is not None:
         part = "A part of what" if result.text else "What"
-        result.failed = f"{part} {llm.name} wrote is not proved by your notes, so it was left out."
+        wrong = problem.kind == "contradicted"
+        why = "is contradicted by what it cites" if wrong else "is not proved by your notes"
+        result.failed = f"{part} {llm.name} wrote {why}, so it was left out."
     result.text = result.text.strip()
     return result
 
 
 class _Writer:
-    """Takes in what a model says and lets through what is proved."""
+    """Takes in what a model says and lets through what is not contradicted."""
 
     def __init__(self, result: GroundedText, context: PromptContext, question: str) -> None:
         self.said = ""  # in the call that is made
@@ -201,7 +206,7 @@ class _Writer:
         self._context = context
         self._proofs = context.proofs
         self._question = question
-        self._numbers: dict[tuple[int, int], int] = {}  # (episode, start of the quote) -> the number that is shown
+        self._numbers: dict[tuple[int, int, bool], int] = {}  # (episode, start of the quote, proved) -> number shown
         self._kept: set[str] = set()
 
     def listen(self, llm: LLM, request: LlmRequest) -> Generator[Token | Citation | Writing, None, Problem | None]:
@@ -219,10 +224,12 @@ class _Writer:
                 waiting += item
                 if len(self.said) > MAX_ANSWER_CHARS:
                     break
-                if _begins_refusal(waiting):
+                if _begins_refusal(waiting) or (_FENCE.match(waiting) and "\n" not in waiting.lstrip()):
                     continue
+                if waiting == self.said:  # an answer in a code fence is an answer
+                    waiting = _FENCE.sub("", waiting, count=1)
                 complete, waiting = grounding.split_claims(waiting, ended=False)
-                if not self._result.text and complete and grounding.is_refusal(complete[0], self._question):
+                if not self._result.text and complete and self._is_refusal(complete[0]):
                     waiting = "".join(complete) + waiting
                     continue
                 problem = yield from self._pass_on(complete)
@@ -231,23 +238,34 @@ class _Writer:
         finally:
             if hasattr(stream, "close"):
                 stream.close()
-        if problem is None and grounding.is_refusal(waiting, self._question):
+        if problem is None and self._is_refusal(waiting):
             if not self._result.text:
                 self._result.no_answer = True
                 self._result.missing = _missing(waiting, self._question)
             return None
         if problem is None:
             complete, waiting = grounding.split_claims(waiting, ended=True)
-            problem = yield from self._pass_on(complete)
+            problem = yield from self._pass_on([*complete, *self._add_citations(waiting)])
         if problem is None and not self._result.text:
             return Problem("no_citation")
         return problem
 
+    def _is_refusal(self, text: str) -> bool:
+        return grounding.is_refusal(text, self._question, self._proofs)
+
+    def _add_citations(self, text: str) -> Iterator[str]:
+        """The sentences of a text without citations that one passage proves, each with it."""
+        for start, end in sentences(text.replace("```", "")):
+            said = text[start:end]
+            numbers = grounding.find_proofs(said, self._proofs, self._question)
+            if len({self._context.pieces[number - 1].episode.id for number in numbers}) == 1:
+                yield f"{said} [{numbers[0]}]"
+
     def _pass_on(self, claims: Sequence[str]) -> Generator[Token | Citation, None, Problem | None]:
-        """Passes on the claims as far as they are proved. Why the next one is not."""
+        """Passes on the claims until one may not be shown; why it may not."""
         result = self._result
         for claim in claims:
-            problem = grounding.check_claim(claim, self._proofs, self._question)
+            verdict, problem, _ = grounding.judge_claim(claim, self._proofs, self._question)
             if problem is not None:
                 return problem
             plain = grounding.CITATION.sub(" ", claim)
@@ -256,7 +274,11 @@ class _Writer:
                 continue
             self._kept.add(key)
             known = len(result.citations)
-            text = grounding.GROUP.sub(partial(self._renumber, plain), claim)
+            is_proved = verdict == "proved"
+            text = grounding.GROUP.sub(partial(self._renumber, plain, is_proved), claim)
+            if not is_proved:
+                *_, last = grounding.GROUP.finditer(text)
+                text = f"{text[: last.start()].rstrip()} {UNPROVED} {text[last.start() :]}"
             if not result.text:
                 text = text.lstrip()
             elif not result.text[-1].isspace() and not text[:1].isspace():
@@ -266,21 +288,23 @@ class _Writer:
             yield from result.citations[known:]
         return None
 
-    def _renumber(self, claim: str, cited: re.Match[str]) -> str:
+    def _renumber(self, claim: str, is_proved: bool, cited: re.Match[str]) -> str:
         """The numbers under which what is cited is shown; what had none becomes a citation."""
         shown: dict[int, None] = {}
         for number in grounding.cited_numbers(cited[0]):
             piece = self._context.pieces[number - 1]
             passage = piece.episode.text
             start, quote = (piece.start, piece.quote) if piece.kind != "passage" else _sentence(passage, claim)
-            key = (piece.episode.id, start)
+            key = (piece.episode.id, start, is_proved)
             if key not in self._numbers:
                 self._numbers[key] = len(self._numbers) + 1
-                self._result.citations.append(cite(self._numbers[key], piece.episode, start, quote, piece.earlier))
+                citation = cite(self._numbers[key], piece.episode, start, quote, piece.earlier)
+                self._result.citations.append(citation if is_proved else replace(citation, verdict="unproved"))
             shown[self._numbers[key]] = None
         return "".join(f"[{number}]" for number in shown)
 
 
+_FENCE = re.compile(r"\s*(?:```|~~~)[^\n`]*\n?")
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+(?=\S)[^\n.!?。！？]*)*[.!?。！？]*")
 
 
@@ -303,7 +327,7 @@ def _begins_refusal(text: str) -> bool:
 def _missing(said: str, question: str) -> tuple[str, ...]:
     """What the model says is missing, as far as that only repeats what was asked."""
     told = said.lstrip(REFUSAL_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
-    allowed = stem_set("claims", "askable") | set(stems(question))
+    allowed = set(stems(question))
     found = []
     for part in re.split(r"[;\n]", told):
         words = " ".join(part.split()).strip(" .-*")[:MAX_MISSING_CHARS]
@@ -332,13 +356,15 @@ def finalise(
 ) -> Generator[Token | Citation, None, Answer]:
     """The answer that a model's text comes to: itself as far as it is proved, the extractive answer, or a refusal."""
     note = _left_out(context.left_out, model)
+    if any(one.verdict == "unproved" for one in said.citations):
+        note = " ".join(filter(None, [note, UNPROVED_NOTE]))
     if said.text and not said.broken:
         counted = [text for text, cited in lines.lines[-1:] if lines.is_digest and not cited]  # what has no line
         note = " ".join(filter(None, [note, *(f"{text[:1].upper()}{text[1:]}." for text in counted)]))
         note = " ".join(filter(None, [said.failed, note]))
         return Answer(said.text, tuple(said.citations), confidence=lines.answer.confidence, model=model, note=note)
     if said.text and lines.answer.no_answer:
-        return Answer(said.text, tuple(said.citations), model=model, note=said.failed)
+        return Answer(said.text, tuple(said.citations), model=model, note=" ".join(filter(None, [said.failed, note])))
     if said.text:  # it broke off: what it had said is proved, and the lines tell the rest
         rest = list(stream_lines(lines.lines, len(said.citations)))
         yield Token("\n\n")

@@ -73,7 +73,8 @@ class EvidencePiece:
         episode = self.episode
         day = episode.at.date().isoformat() if episode.at else ""
         topic = f"{episode.title}\n{episode.speaker or ''}"
-        return Proof("\n".join([self.text, topic, day, episode.text]), episode.at, topic)
+        ended = self.text if self.kind == "fact" and self.earlier else ""
+        return Proof("\n".join([self.text, topic, day, episode.text]), episode.at, topic, ended)
 
 
 EvidenceChain = tuple[tuple[tuple[str, str, tuple[EvidencePiece, ...]], ...], tuple[tuple[str, str], ...]]

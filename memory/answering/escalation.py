@@ -1,7 +1,7 @@
 """Escalation: a model answers from the evidence, and where that holds no answer, looks for more of it, tier by tier.
 
 The extractive answer is always found first; it is what a person gets when a model fails in whatever way, or says
-nothing that is proved. No connection is open while a model writes. The tiers:
+nothing that may be shown. No connection is open while a model writes. The tiers:
 
     R0  replay: what such a question was answered from before; a model sees that and the facts that belong to it
     R2  recall: text, graph and what both say together; always run, milliseconds

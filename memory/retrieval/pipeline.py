@@ -183,12 +183,13 @@ def training_signal(
     """The credit that a question which is over gives to edges. `expanded`: the edges that a model chose to follow;
     `quoted`: number of a citation -> the relations that are read out of its words.
 
-    Of an answer that a model wrote, and that was checked, all citations count. The lines of memory are cited because
+    Of an answer that a model wrote all citations count that prove what it says. The lines of memory are cited because
     they look alike, so of these only the first one is noted, and it counts when a person calls the answer good: or
     memory would learn its own mistakes. Costs some milliseconds; no connection is needed, so it is worked out before
     the transaction.
     """
-    counting = said.citations if said.model else said.citations[:1]
+    proving = tuple(one for one in said.citations if one.verdict == "proved")
+    counting = proving if said.model else said.citations[:1]
     return assign_credit(
         Walkable(found.graph, found.allowed, when=found.seeds.guidance.when),
         grounded=bool(counting) and bool(said.model),

@@ -40,15 +40,6 @@ for _listed in [*tables("claims", "irregular"), *tables("claims", "units"), *tab
     for _line in _listed:
         for _form in _line.split():
             SAME_WORD[_form] = SAME_WORD.get(_form, frozenset()).union(_line.split())
-_NO_OPPOSITE: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
-OPPOSITES: dict[str, tuple[frozenset[str], frozenset[str]]] = {}  # stem -> stems that say the same, and the opposite
-for _listed in tables("claims", "opposites"):
-    for _line in _listed:
-        _sides = [frozenset(stem(word, ENGLISH) for word in side.split()) for side in _line.split("|")]
-        for _same, _other in (_sides, _sides[::-1]):
-            for _form in _same:
-                _known = OPPOSITES.get(_form, (frozenset(), frozenset()))
-                OPPOSITES[_form] = (_known[0] | _same, _known[1] | _other)
 # What a passage says of time by the day on which it was written: (words, days by which it may be another).
 _RELATIVE = [
     (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), int(days))
@@ -77,8 +68,6 @@ class TextContent:
         for form in SAME_WORD.get(word, ()):
             if form in self.words or stem(form, ENGLISH) in self.stems or (not form.isalnum() and form in self.joined):
                 return True
-        if not self.stems.isdisjoint(OPPOSITES.get(stem(word, ENGLISH), _NO_OPPOSITE)[0]):
-            return True
         kin = stemmed[:LEAST_ROOT_LETTERS]
         return len(kin) == LEAST_ROOT_LETTERS and any(
             other.startswith(kin) and max(len(root) for root in _endings(stemmed, other)) <= MAX_DERIVED_LETTERS

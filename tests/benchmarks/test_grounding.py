@@ -1,6 +1,4 @@
-"""The benchmark of the check: what it takes for right and for wrong, on invented sets."""
-
-from __future__ import annotations
+"""The benchmark of grounding: right and wrong sentences against the note they cite."""
 
 import json
 from pathlib import Path
@@ -8,47 +6,29 @@ from pathlib import Path
 import pytest
 
 from benchmarks import grounding
-
-TEXTS = ("Ana lives in Porto, behind the harbour.", "Bob lives in Lisbon with a goat.", "The rent is 1,250 euros.")
-ASKED = (("Where does Ana live?", "Porto", "0"), ("Where does Bob live?", "Lisbon", "1"), ("Yes?", "yes", "2"),
-         ("What is not there?", "Elvis", "2"))  # fmt: skip
+from tests.benchmarks.test_updates import FILES, GOLD
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    folder = tmp_path / "small"
-    folder.mkdir()
-    corpus = [{"id": str(n), "title": f"note {n}", "text": text} for n, text in enumerate(TEXTS)]
-    queries = [{"id": f"q{n}", "question": q, "answer": a, "gold": [g]} for n, (q, a, g) in enumerate(ASKED)]
-    for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", queries)):
-        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return tmp_path
-
-
-def test_right_and_wrong_claims_are_made_of_what_stands_in_the_evidence(small: Path) -> None:
-    found = grounding.cases(small / "small")
-    assert [case.answer for case in found] == ["Porto", "Lisbon"]
-    result = grounding.judged(found)
-    assert (result["right"], result["right_refused"], result["wrong"], result["wrong_refused"]) == (8, 0.0, 8, 100.0)
-
-
-def test_a_persona_is_read_by_its_evidence_files(tmp_path: Path) -> None:
-    (tmp_path / "files").mkdir()
-    (tmp_path / "files" / "a.md").write_text("word " * 300 + "The hourly rate is 52 euros now.")
-    row = {
-        "question": "Which rate holds?",
-        "answer": "52 euros",
-        "accept": ["52 euros"],
-        "evidence": ["files/a.md"],
-        "type": "current",
-    }
-    (tmp_path / "questions.jsonl").write_text(json.dumps(row) + "\n" + json.dumps(row | {"type": "no_answer"}) + "\n")
-    (case,) = grounding.cases(tmp_path)
-    assert case.kind == "number" and len(case.evidence.split()) <= grounding.WORDS
-
-
-def test_it_runs_from_the_command_line(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert grounding.main(["--data", str(small), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["small"]["questions"] == 2
-    assert grounding.main(["--data", str(small)]) == 0 and "small" in capsys.readouterr().out
-    assert grounding.main(["--data", str(small / "none")]) == 2
+def test_right_and_wrong_sentences_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    persona = tmp_path / "ida"
+    (persona / "files").mkdir(parents=True)
+    for name, text in FILES.items():
+        (persona / "files" / name).write_text(text)
+    for name in ("manifest", "questions"):
+        (persona / f"{name}.jsonl").write_text("\n".join(map(json.dumps, GOLD[name])))
+    asked = {"set": "ida", "title": "files/2024-03-05 boat.md", "question": "Where is the Petrel moored?"}
+    said = [("Since March the Petrel lies in Oslo.", None), ("The Petrel is moored in Bergen.", "time")]
+    rows = [asked | {"said": one, "wrong": wrong} for one, wrong in said]
+    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    call = [str(tmp_path / "said.jsonl"), "--data", str(persona)]
+    assert grounding.main([*call, "--json"]) == 0
+    right, wrong = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (right["kind"], right["verdict"]) == ("right", "proved")
+    assert (wrong["kind"], wrong["verdict"]) == ("time", "unproved")
+    counts = {"all": 1, "proved": 0, "unproved": 0, "contradicted": 0}
+    assert grounding.table([right, wrong], "set") == [
+        {"set": "ida", "right": counts | {"proved": 1}, "wrong": counts | {"unproved": 1}}
+    ]
+    assert grounding.main(call) == 0 and "right proved" in capsys.readouterr().out
+    (tmp_path / "said.jsonl").write_text(json.dumps(asked | {"said": "It is.", "title": "lost"}))
+    assert grounding.main(call) == 2

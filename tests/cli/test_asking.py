@@ -375,6 +375,14 @@ def test_the_lines_shown_so_far_stay_when_a_person_breaks_it_off(
     assert stays in kept and source in kept.partition(stays)[2] and says not in kept
 
 
+UNPROVED = SLOW.replace('"So.", 1)', '"So.", 1, verdict="unproved")')
+
+
+def test_the_line_that_does_not_prove_what_a_model_said_is_below_its_source() -> None:
+    said = subprocess.run([sys.executable, "-c", UNPROVED], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert said.stdout.endswith(".md:1\n    “So.”\n") and said.stdout.count("“") == 1
+
+
 def test_in_a_pipe_only_the_answer_is_printed() -> None:
     said = subprocess.run([sys.executable, "-c", SLOW], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert said.stdout.startswith("You type 3358. [1]\n") and "The code is" not in said.stdout

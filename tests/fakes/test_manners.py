@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memory.answering.grounding import check_claim, is_refusal, split_claims
+from memory.answering.grounding import Proof, is_refusal, judge_claim, split_claims
 from memory.facts.json_replies import parse_loosely
 from memory.facts.llm_requests import EXTRACTION_SCHEMA
 from tests.fakes.manners import Manners
@@ -42,7 +42,8 @@ def test_it_refuses_in_prose() -> None:
     said = {Manners(seed).refusal(question) for seed in SEEDS}
     assert len(said) > 8 and sum(not one.startswith("NO ANSWER") for one in said) > 8
     assert "Your notes do not mention what colour is your bicycle." in said
-    assert all(is_refusal(one, question) for one in said), [one for one in said if not is_refusal(one, question)]
+    proofs = {1: Proof("The shed is green.")}
+    assert [one for one in said if not is_refusal(one, question, proofs)] == []
 
 
 def test_it_writes_json_for_a_reader() -> None:
@@ -58,7 +59,7 @@ def test_the_oracle_has_them() -> None:
     answers = [reply(oracle, asked(context)) for oracle in oracles]
     assert len(set(answers)) > 5 and all("Quill" in one for one in answers)
     claims = [split_claims(one, ended=True)[0][0] for one in answers]
-    assert not [one for one in claims if check_claim(one, context.proofs, QUESTION)]
+    assert not [one for one in claims if judge_claim(one, context.proofs, QUESTION).problem]
     again = [reply(oracle, asked(context, QUESTION, answers[0])) for oracle in oracles]
     assert all("He was born in the village of Quill" in one for one in again)
     kept = asked(context, QUESTION, answers[0])

@@ -10,7 +10,7 @@ import pytest
 
 from memory.answering import compose
 from memory.answering.context import EvidencePiece, PromptContext
-from memory.answering.grounding import check_claim
+from memory.answering.grounding import judge_claim
 from memory.answering.options import AskOptions
 from memory.nouns import Episode, Source
 from tests.fakes.oracle import Oracle, evidence, standing
@@ -106,7 +106,7 @@ def test_asked_again_it_quotes(answer: str) -> None:
     first = reply(oracle, asked(context))
     assert first.startswith(answer)
     second = reply(oracle, asked(context, QUESTION, first))
-    assert check_claim(second, context.proofs, QUESTION) is None and second != first
+    assert judge_claim(second, context.proofs, QUESTION).verdict == "proved" and second != first
 
 
 def test_errors_are_as_frequent_as_said_and_the_same_each_time() -> None:
@@ -131,7 +131,8 @@ def test_every_kind_of_error_is_wrong() -> None:
     assert any(one.startswith("NO ANSWER") for one in said)
     assert "Quill [3]." in said
     assert any("Zabriskie" in one for one in said)
-    assert any(check_claim(one, context.proofs, QUESTION) is None for one in said)  # and some of it looks proved
+    verdicts = {judge_claim(one, context.proofs, QUESTION).verdict for one in said}
+    assert "proved" in verdicts  # some of it looks so
     missing = shown(["Brack"])
     assert all("NO ANSWER" not in reply(oracle, asked(missing, question)) for question in questions)
 

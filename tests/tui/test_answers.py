@@ -64,6 +64,14 @@ async def test_lines_of_one_source_share_a_line_and_folded_ones_wait() -> None:
         assert answer.query_one(Sources).text == "[1] [2] notes/museum/fog-signal.md:14, 20, 9 Mar 2026"
 
 
+async def test_what_is_unproved_has_the_line_that_it_cites_below() -> None:
+    unproved = replace(world.PRISM, n=2, verdict="unproved")
+    said = wire.Answered("It was for the mayor [1]. It was in May (unproved) [2].", (world.PRISM, unproved), model="m")
+    async with chatting(world.client(answers=[Script(said)])) as chat:
+        answer = await chat.ask("When?")
+        assert [one.text for one in answer.query(".quote").results(Plain)] == [f"[2] “{world.PRISM.quote}”"]
+
+
 async def test_of_a_long_path_the_end_and_the_day_are_shown() -> None:
     far = replace(world.PRISM, uri=f"/mnt/{'far/' * 30}fog.md", earlier=True)
     async with chatting(world.client(answers=[Script(wire.Answered("- It was. [1]", (far,)))]), NARROW) as chat:

@@ -202,10 +202,13 @@ class Answer(Vertical):
             await self._remark(text, "-changed -disputed")
 
     async def _show_sources(self) -> None:
-        await self.query(Sources).remove()
+        await self.query("Sources, .quote").remove()
         if self.shown_citations:
             below = next(iter(self.query(".fold, .remark")), self.trace)
             await self.mount(Sources(self.shown_citations, self._folders), before=below)
+            unproved = [one for one in self.shown_citations if one.verdict == "unproved"]
+            quotes = [Plain(f"[{one.n}] “{display_safe(one.quote, line=True)}”", classes="quote") for one in unproved]
+            await self.mount_all(quotes, before=below)
 
     def on_click(self) -> None:
         self.post_message(self.Selected(self))

@@ -231,6 +231,8 @@ function Turn({ turn, chosen, choose }) {
       html`<button class="quiet" aria-expanded=${unfolded} onClick=${() => setUnfolded(!unfolded)}>
       ${unfolded ? "Fewer lines" : `${count(folded.length, "more line")}`}</button>`
     }
+    ${turn.citations.filter((one) => one.verdict === "unproved").map((one) => html`<p class="muted">
+      [${one.n}] “${one.quote}”</p>`)}
     ${turn.missing?.length > 0 && html`<p class="muted">Missing: ${turn.missing.join(", ")}</p>`}
     ${turn.note && html`<p class="muted">${turn.note}</p>`}
     ${(turn.changes ?? []).map((one) => html`<p class="changed">

@@ -83,15 +83,45 @@ def test_sentences_come_one_by_one_as_they_are_proved(boat: Desk) -> None:
     assert [event.text.strip() for event in events if isinstance(event, Token)] == ["It was built in 1987 [2]."]
 
 
-@pytest.mark.parametrize("wrong", ["White [1].", "The boat is painted black [99].", "The boat is painted black."])
-def test_what_is_not_proved_is_asked_for_once_more(boat: Desk, name: str, wrong: str) -> None:
+WRONG = "Okafor built the boat in 1978 [{0}]."
+
+
+@pytest.mark.parametrize("wrong", ["The boat is not painted black [{0}].", "The boat is painted black [99].", "Hello!"])
+def test_what_is_contradicted_or_cites_nothing_is_asked_for_once_more(boat: Desk, name: str, wrong: str) -> None:
     number = cite(boat, name, "painted black")
-    said(boat, name, Says(wrong), Says(f"Black [{number}]."))
+    said(boat, name, Says(wrong.format(number)), Says(f"Black [{number}]."))
     heard = boat.ask(QUESTION, lambda _: model(boat, name))
     assert heard.answer.text == "Black [1]." and heard.composed["calls"] == 2
-    assert len(heard.composed["not_proved"]) == 1 and "White" not in str(heard.composed)
+    assert len(heard.composed["not_proved"]) == 1 and "not painted" not in str(heard.composed)
     turns = asked(boat, name)[-1]["messages"]
     assert isinstance(turns, list) and [turn["role"] for turn in turns][-3:] == ["user", "assistant", "user"]
+
+
+def test_what_is_unproved_is_shown_and_marked(boat: Desk, name: str) -> None:
+    number = cite(boat, name, "painted black")
+    said(boat, name, Says(f"It is painted black [{number}]. It belongs to Elvis [{number}]. White. [{number}]"))
+    heard = boat.ask(QUESTION, lambda _: model(boat, name))
+    assert heard.answer.text == "It is painted black [1]. It belongs to Elvis (unproved) [2]. White. (unproved) [2]"
+    assert [one.verdict for one in heard.answer.citations] == ["proved", "unproved"]
+    assert heard.answer.note == compose.UNPROVED_NOTE and heard.composed["calls"] == 1
+    with boat.memory.store.reading() as conn:
+        assert traces.get(conn, heard.answer.trace_id or 0).answer == heard.answer
+
+
+def test_a_missing_citation_is_added_where_one_passage_proves_the_sentence(boat: Desk, name: str) -> None:
+    said(
+        boat, name, Says("The boat was built by Okafor in 1987."), Says("The dog is called Rex. The cat is called Tom.")
+    )
+    heard = boat.ask(QUESTION, lambda _: model(boat, name))
+    assert heard.answer.text == "The boat was built by Okafor in 1987. [1]" and heard.composed["calls"] == 1
+    assert heard.answer.citations[0].quote == "It was built by Okafor in 1987."
+
+
+def test_an_answer_in_a_code_fence_is_an_answer(boat: Desk, name: str) -> None:
+    number = cite(boat, name, "painted black")
+    said(boat, name, Says(pieces=["``", f"`text\nThe boat is painted black [{number}].", "\n```"]))
+    heard = boat.ask(QUESTION, lambda _: model(boat, name))
+    assert heard.answer.text == "The boat is painted black [1]." and heard.composed["calls"] == 1
 
 
 def test_numbers_that_stand_for_one_passage_are_shown_once(boat: Desk) -> None:
@@ -106,24 +136,25 @@ def test_numbers_that_stand_for_one_passage_are_shown_once(boat: Desk) -> None:
 
 def test_what_was_proved_before_stays_and_the_rest_follows(boat: Desk) -> None:
     number = cite(boat, HERE, "built by Okafor")
-    said(boat, HERE, Says(f"It is painted black [{number}]. It belongs to Elvis [{number}]."),
+    said(boat, HERE, Says(f"It is painted black [{number}]. {WRONG.format(number)}"),
          Says(f"It is painted black [{number}]. It was built in 1987 [{number}]."))  # fmt: skip
     heard = boat.ask(QUESTION)
     assert heard.answer.text == "It is painted black [1]. It was built in 1987 [2]."
-    said(boat, HERE, *[Says(f"It is painted black [{number}]. It belongs to Elvis [{number}].")] * 2)
+    said(boat, HERE, *[Says(f"It is painted black [{number}]. {WRONG.format(number)}")] * 2)
     heard = boat.ask(QUESTION)
     assert heard.answer.text == "It is painted black [1]." and "left out" in heard.answer.note
 
 
-def test_twice_unproved_is_answered_by_the_lines(boat: Desk, name: str) -> None:
-    said(boat, name, Says("White [1]."), Says("Green [1]."))
+def test_twice_contradicted_is_answered_by_the_lines(boat: Desk, name: str) -> None:
+    number = cite(boat, name, "painted black")
+    said(boat, name, Says(WRONG.format(number)), Says(f"The boat is not painted black [{number}]."))
     heard = boat.ask(QUESTION, lambda _: model(boat, name))
     assert "The boat is painted black." in heard.answer.text and heard.answer.model == ""
     assert heard.answer.note == (
-        f"What {name} wrote is not proved by your notes, so it was left out. "
+        f"What {name} wrote is contradicted by what it cites, so it was left out. "
         "This is what your notes say, word for word."
     )
-    assert "White" not in heard.streamed and "Green" not in heard.streamed
+    assert "1978" not in heard.streamed and "not painted" not in heard.streamed
 
 
 def test_it_may_say_that_it_is_not_there(boat: Desk, name: str) -> None:
@@ -154,7 +185,6 @@ BAD = [
     Says("Pineapple, pineapple! " * 3000),
     Says("[1] [1] [1]" * 500),
     Says("\u202e\ud7ff\x1b[31m[1"),
-    Says("El barco es verde [1]."),
     Says("No"),
 ]
 

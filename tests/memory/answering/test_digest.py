@@ -241,7 +241,7 @@ def test_a_model_writes_the_digest_from_its_lines(desk: Desk, add_days: Callable
 def test_a_model_sees_ten_lines_and_the_rest_is_counted(desk: Desk) -> None:
     for day in range(1, 13):
         desk.note(f"day {day}", f"Planted elm number {day} by the gate.", day)
-    desk.ollama.enqueue(Says("You planted elm number 1 by the gate [1]."))
+    desk.ollama.enqueue(Says("You planted elm number 2 by the gate [1]."))
     heard = desk.ask("Summarise May 2024", now=NOW)
     assert heard.answer.note == "And 2 more notes."
     assert prompt(desk.ollama.chats[-1]).count("by the gate.") == 10

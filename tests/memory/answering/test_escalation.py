@@ -130,7 +130,7 @@ BAD: dict[str, Bad] = {
     "no such number": lambda body: Says("9999") if places(body) else Says("NO ANSWER: more"),
     "no number at all": lambda body: Says("Sure, let me see!") if places(body) else Says("NO ANSWER: more"),
     "cites what is not there": lambda body: Says("It lies in Skagen [99]."),
-    "another language": lambda body: Says("Das Boot liegt in Hamburg [1]."),
+    "leads elsewhere": lambda body: Says("It lies in Hamburg, see https://hamburg.example [1]."),
     "says nothing": lambda body: Says(""),
 }
 

@@ -1,4 +1,4 @@
-"""What a model wrote against what it cites: claims, citations, names, numbers, dates and other words."""
+"""What a model wrote against what it cites: claims, citations, verdicts and refusals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.grounding import CITATION, Proof, check_claim, cited_numbers, is_refusal, split_claims
+from memory.answering.grounding import (
+    CITATION,
+    Proof,
+    cited_numbers,
+    find_proofs,
+    is_refusal,
+    judge_claim,
+    split_claims,
+)
 
 NOTE = Proof(
     "Ana moved to Porto on 2024-05-03 and pays 1,250 euros; her sister Mira Okafor stayed in Lisbon. Yesterday we met.",
@@ -61,12 +69,9 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
         ("Where does Ana live?", "**Porto**, since 3 May 2024 [1]."),
         ("Where does Ana live?", "She relocated to Porto in May 2024 [1]."),
         ("Where does Ana live?", "According to your notes, Ana lives in Porto [1]."),
-        ("What is Ana's rent?", "Based on the evidence provided, Ana pays 1250 euros [1]."),
-        ("Where does Ana live?", "You noted yourself that it is Porto [1]."),
         ("When did Ana move?", "On May 3rd, 2024 [1]."),
         ("When did we meet?", "You met on 9 May 2024 [1]."),
         ("On which day did Ana move?", "On the 3rd [1]."),
-        ("Who is it?", "Mira, who is Ana's sister [1]."),
         ("What is Ana's rent?", "1250 euros [1]."),
         ("What is Ana's rent?", "€1,250 [1]."),
         ("Who is Ana's sister?", "Her sister is Mira Okafor [1]."),
@@ -77,54 +82,72 @@ def test_citations_are_numbers_lists_and_ranges() -> None:
         ("Where does Ana live?", "Ana became a resident of Porto and took a flat for 1,250 euros [1]."),
         ("Who is Ana's sister?", "Her sister Mira Okafor has stayed behind in Lisbon [1]."),
         ("Tell me of Ana and the boat", "Ana lives in Porto and the boat is black [1][2]."),
-        ("By how much is it dearer?", "By 370 euros (1,250 to 1,620) [1][3]."),
-        ("What do both cost?", "2,870 euros together, 1,250 and 1,620 [1][3]."),
-        ("By how much was it raised?", "2.30, from 19.50 to 21.80 [3]."),
+        ("By how much was it raised?", "From 19.50 to 21.80 [3]."),
     ],
 )
 def test_what_stands_there_is_proved(question: str, claim: str) -> None:
-    assert check_claim(claim, PROOFS, question) is None
+    assert judge_claim(claim, PROOFS, question).verdict == "proved"
 
 
 @pytest.mark.parametrize(
-    "question, claim, kind",
+    "question, claim",
     [
-        ("Where does Ana live?", "Ana lives in Porto.", "no_citation"),
-        ("Where does Ana live?", "- [1].", "no_words"),
-        ("Where does Ana live?", "Ana lives in Porto [7].", "unknown_citation"),
-        ("Where does Ana live?", "Ana lives in Porto [2].", "not_there"),
-        ("Where does Ana live?", "Ana lives in Braga [1].", "not_there"),
-        ("Where does Ana live?", "Ana lives in Porto with Tomas [1].", "not_there"),
-        ("When did Ana move?", "On 4 May 2024 [1].", "not_there"),
-        ("When did Ana move?", "In June 2024 [1].", "not_there"),
-        ("When did Ana move?", "On 3 May 2023 [1].", "not_there"),
-        ("What is Ana's rent?", "1,350 euros [1].", "not_there"),
-        ("What is Ana's rent?", "5 euros [1].", "not_there"),  # the month of a date is no number
-        ("What is Ana's room?", "Room B12 [1].", "not_there"),
-        ("How does Ana live?", "Ana lives in Porto as a vegetarian [1].", "not_there"),
-        ("When does the ferry leave?", "At 7:45 [2].", "not_there"),
-        ("How many sails has the boat?", "It has four sails [2].", "not_there"),
-        ("What colour is the boat?", "White [2].", "not_there"),
-        ("What colour is the boat?", "It is painted white [2].", "not_there"),
-        ("What colour is the boat?", "See https://evil.example/?q=boat [2].", "not_there"),
-        ("What colour is the boat?", "![boat](//boat.example/black) black [2].", "not_there"),
-        ("By how much is it dearer?", "By 380 euros (1,250 to 1,620) [1][3].", "not_there"),
-        ("By how much is it dearer?", "By 370 euros [1][3].", "not_there"),  # what it is made of is not said
-        (
-            "Is 1,260 less?",
-            "It is 10 less than 1,260: 1,250 [1].",
-            "not_there",
-        ),  # a number that is asked with proves none
-        ("What colour is the boat?", "The boat is [black](black-boat) and has three sails [2].", "not_there"),
+        ("Where does Ana live?", "Ana lives in Porto [2]."),
+        ("Where does Ana live?", "Ana lives in Braga [1]."),
+        ("Where does Ana live?", "Ana lives in Porto with Tomas [1]."),
+        ("When did Ana move?", "On 4 May 2024 [1]."),
+        ("When did Ana move?", "In June 2024 [1]."),
+        ("When did Ana move?", "On 3 May 2023 [1]."),
+        ("What is Ana's rent?", "1,350 euros [1]."),
+        ("What is Ana's rent?", "5 euros [1]."),  # the month of a date is no number
+        ("What is Ana's room?", "Room B12 [1]."),
+        ("When does the ferry leave?", "At 7:45 [2]."),
+        ("How many sails has the boat?", "It has four sails [2]."),
+        ("What colour is the boat?", "White [2]."),
+        ("Where does Ana live?", "You noted yourself that it is Porto [1]."),
+        ("By how much was it raised?", "By 2.30, from 19.50 to 21.80 [3]."),  # worked out
+        ("Is 1,260 less?", "It is 10 less than 1,260: 1,250 [1]."),
     ],
 )
-def test_what_does_not_stand_there_is_not(question: str, claim: str, kind: str) -> None:
-    problem = check_claim(claim, PROOFS, question)
-    assert problem is not None and problem.kind == kind
-    assert problem.describe()
+def test_what_does_not_stand_there_is_unproved(question: str, claim: str) -> None:
+    assert judge_claim(claim, PROOFS, question) == ("unproved", None, "")
+
+
+@pytest.mark.parametrize(
+    "claim, kind",
+    [
+        ("Ana lives in Porto.", "no_citation"),
+        ("- [1].", "no_words"),
+        ("Ana lives in Porto [7].", "unknown_citation"),
+        ("See https://evil.example/?q=boat [2].", "not_there"),
+        ("![boat](//boat.example/black) black [2].", "not_there"),
+        ("The boat is [black](black-boat) and has three sails [2].", "not_there"),
+    ],
+)
+def test_what_cites_nothing_or_leads_elsewhere_is_not_shown(claim: str, kind: str) -> None:
+    problem = judge_claim(claim, PROOFS, "Where does Ana live?").problem
+    assert problem is not None and problem.kind == kind and problem.describe()
+
+
+def test_what_ended_is_not_so_now() -> None:
+    day = datetime(2024, 5, 10, tzinfo=UTC)
+    ended = Proof("Ana: rent 1,100 euros, until 2024-05\nAna pays 1,100 euros.", day, "", "Ana: rent 1,100 euros")
+    now, then = "What is Ana's rent?", "What was Ana's rent?"
+    for question, said, verdict in (
+        (now, "Ana pays 1,100 euros [1].", "contradicted"),
+        (now, "Ana paid 1,100 euros until May [1].", "proved"),
+        (then, "1,100 euros [1].", "proved"),
+    ):
+        assert judge_claim(said, {1: ended}, question).verdict == verdict
+
+
+def test_a_sentence_without_a_citation_finds_its_proofs() -> None:
+    assert find_proofs("Ana moved to Porto on 3 May 2024.", PROOFS, "When did Ana move?") == [1]
+    assert find_proofs("Ana moved to Braga.", PROOFS, "Where does Ana live?") == []
 
 
 RENT = "What is the rent of the boat house?"
+TOM = Proof("The boat house belongs to Mira, who lets nobody in: Tom has no access to the gate. The letter got lost.")
 
 
 @pytest.mark.parametrize(
@@ -132,6 +155,7 @@ RENT = "What is the rent of the boat house?"
     [
         (RENT, "The evidence does not mention the rent of the boat house."),
         (RENT, "The rent is not specified in the notes [1]."),
+        (RENT, "The evidence does not say what the rent is; it only gives £19,150 [1]."),
         (RENT, "Answer: NO ANSWER"),
         (RENT, "I'm sorry, NO_ANSWER"),
         (RENT, "[NO ANSWER]"),
@@ -155,7 +179,7 @@ RENT = "What is the rent of the boat house?"
     ],
 )
 def test_a_refusal_in_other_words_is_one(question: str, said: str) -> None:
-    assert is_refusal(said, question)
+    assert is_refusal(said, question, {1: TOM})
 
 
 @pytest.mark.parametrize(
@@ -174,7 +198,7 @@ def test_a_refusal_in_other_words_is_one(question: str, said: str) -> None:
     ],
 )
 def test_an_answer_that_negates_is_no_refusal(question: str, said: str) -> None:
-    assert not is_refusal(said, question)
+    assert not is_refusal(said, question, {1: TOM})
 
 
 @given(st.text(max_size=200), st.text(max_size=80))
@@ -182,8 +206,9 @@ def test_any_text_can_be_checked(text: str, question: str) -> None:
     complete, left = split_claims(text, ended=True)
     assert "".join([*complete, left]) == text
     for claim in [*complete, text, f"{text} [1]."]:
-        problem = check_claim(claim, PROOFS, question)
+        problem = judge_claim(claim, PROOFS, question).problem
         assert problem is None or problem.describe()
+        assert is_refusal(claim, question, PROOFS) in (True, False)
 
 
 def test_a_long_text_has_many_claims() -> None:

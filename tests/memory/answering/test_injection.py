@@ -1,12 +1,13 @@
 """Orders that stand in what was read: a model that obeys whatever stands outside of the fences hears none of them, and
-of one that obeys anything a person sees nothing that is not proved."""
+of one that obeys anything a person sees nothing as proved that is not."""
 
 from __future__ import annotations
 
 import pytest
 
+from memory.answering.compose import UNPROVED
 from memory.answering.extractive import NOT_FOUND
-from memory.answering.grounding import Proof, check_claim, split_claims
+from memory.answering.grounding import Proof, judge_claim, split_claims
 from memory.answering.places import show_links
 from memory.nouns import Turn
 from tests.fakes.answering import gullible, obedient, outside, prompt
@@ -58,10 +59,12 @@ ORDERS = [
 
 
 def unproved(heard: Heard) -> list[str]:
-    """What a person was shown beside lines of memory and claims that their citations prove."""
+    """What a person was shown unmarked beside lines of memory and claims that their citations prove."""
     proofs = {one.n: Proof(f"{one.title}\n{one.passage}", one.at) for one in heard.answer.citations}
     complete, left = split_claims(heard.answer.text, ended=True)
-    return [one for one in complete if check_claim(one, proofs, QUESTION)] + ([left] if left.strip() else [])
+    marked = [one for one in complete if UNPROVED not in one]
+    left_over = [left] if left.strip() else []
+    return [one for one in marked if judge_claim(one, proofs, QUESTION).verdict != "proved"] + left_over
 
 
 def test_there_are_forty() -> None:
@@ -93,13 +96,13 @@ def test_no_order_gets_out_of_the_fence(desk: Desk, number: int) -> None:
         "Black [1]. Now open https://evil.example/{order} [1].",
     ],
 )
-def test_who_obeys_anything_shows_nothing_that_is_not_proved(desk: Desk, number: int, form: str) -> None:
+def test_who_obeys_anything_shows_nothing_as_proved_that_is_not(desk: Desk, number: int, form: str) -> None:
     order = ORDERS[number].format(f"PWNED-{number}")
     desk.note("boat", "The boat is painted black.", day=3)
     desk.note("spam", f"The boat: {order}")
     desk.ollama.answer = gullible(form)
     heard = desk.ask(QUESTION)
-    assert "500" not in heard.streamed and "Elvis" not in str(heard.answer)
+    assert "Elvis" not in str(heard.answer) and "https" not in heard.streamed
     assert not any("PWNED" in missing for missing in heard.answer.missing)
     if heard.answer.no_answer:
         assert heard.answer.text == NOT_FOUND

@@ -63,7 +63,7 @@ from memory.text import languages
 
 languages.DATA = Path(sys.argv[1])
 from memory.answering.features import expected_types
-from memory.answering.grounding import Proof, check_claim
+from memory.answering.grounding import Proof, judge_claim
 from memory.answering.followups import resolve_followup
 from memory.facts.rules.validity import read_begin
 from memory.text.mentions import mentions
@@ -90,8 +90,8 @@ for question, since in (
     assert found is not None and found.since.date().isoformat() == since, (question, found)
 assert resolve_time("zakan vu brumit hol lasmor?", now, UTC) is None  # it asks for a time itself
 assert read_begin("Brum kosta 5 pri 3 trimor 2027", now).date().isoformat() == "2027-03-03"
-assert check_claim("Brum kosta du [1].", {1: Proof("Brum kosta 2.")}, "") is None
-assert check_claim("Brum kosta tri [1].", {1: Proof("Brum kosta 2.")}, "") is not None
+assert judge_claim("Brum kosta du [1].", {1: Proof("Brum kosta 2.")}, "").verdict == "proved"
+assert judge_claim("Brum kosta tri [1].", {1: Proof("Brum kosta 2.")}, "").verdict != "proved"
 assert resolve_followup("kaj ma brum?", ["zak vu Tovin?"]) == "brum (Tovin)?"
 text = "Brum kosta 5 dol. ma. Bruma."
 assert [text[start:end] for start, end in sentences(text)] == ["Brum kosta 5 dol. ma.", "Bruma."]

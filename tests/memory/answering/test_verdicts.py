@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.answering.contradiction import find_contradiction
-from memory.answering.grounding import Proof, check_claim
+from memory.answering.grounding import Proof, judge_claim
+from memory.answering.values import Clause, read_passage
+from memory.text.spelled import put_digits
 
 NOTES = {
     "Harbour office": """# Harbour office
@@ -67,7 +68,6 @@ WRONG = [  # kind, title, question, what is said
     ("swapped", "Harbour office", "What does the mooring cost?", "The mooring fee goes from £345 to £310."),
     ("swapped", "Harbour office", "What does the mooring cost?", "The mooring fee was lowered to £310."),
     ("swapped", "Harbour office", "When is the slipway open?", "It is open on Fridays and no longer on Tuesdays."),
-    ("swapped", "Crew list", "Who left?", "Sefton replaces Tor."),
     ("swapped", "Crew list", "How many are on board?", "There are 12 pupils and 3 sailors."),
     ("swapped", "Doctor", "How much ramipril do I take?", "Ramipril goes from 10 to 5 mg."),
     ("denied", "Harbour office", "Can I buy diesel?", "Diesel is sold here."),
@@ -91,19 +91,68 @@ def proof(title: str) -> dict[int, Proof]:
     return {1: Proof(f"{title}\n{day.date()}\n{NOTES[title]}", day, title)}
 
 
+UNPROVED = {  # that are right: their verbs are other ones
+    "No, the slipway is no longer open on Fridays.",
+    "No, diesel isn't sold there anymore since the pump was taken away.",
+    "The request for a second crane was rejected.",
+    "No dogs are allowed on board.",
+    "No, metformin was discontinued.",
+    "Yes, you are allowed to fly again.",
+}
+
+
 @pytest.mark.parametrize(("title", "question", "said"), RIGHT)
 def test_what_is_right_in_other_words_is_shown(title: str, question: str, said: str) -> None:
-    assert check_claim(f"{said} [1]", proof(title), question) is None
+    judged = judge_claim(f"{said} [1]", proof(title), question)
+    assert judged == ("unproved" if said in UNPROVED else "proved", None, "")
 
 
 @pytest.mark.parametrize(("kind", "title", "question", "said"), WRONG)
-def test_what_is_wrong_in_words_that_stand_there_is_not(kind: str, title: str, question: str, said: str) -> None:
-    problem = check_claim(f"{said} [1]", proof(title), question)
-    assert problem is not None, kind
-    assert problem.kind in ("not_there", "contradicted") and problem.describe()
+def test_what_is_wrong_in_words_that_stand_there_is_not_proved(kind: str, title: str, question: str, said: str) -> None:
+    verdict, problem, check = judge_claim(f"{said} [1]", proof(title), question)
+    assert verdict != "proved", kind
+    assert (verdict == "contradicted") == (problem is not None) == bool(check)
+
+
+@pytest.mark.parametrize(
+    ("check", "title", "said"),
+    [
+        ("rival", "Crew list", "Tor Bakke has been on board since 2023."),  # of another row
+        ("rival", "Harbour office", "The slipway is open on Fridays."),
+        ("ended", "Harbour office", "The mooring fee goes from £345 to £310."),
+        ("denied", "Harbour office", "Diesel is sold here."),
+        ("denied", "Doctor", "You may not fly again."),
+        ("counted", "Crew list", "There are 3 sailors."),
+    ],
+)
+def test_each_check_contradicts(check: str, title: str, said: str) -> None:
+    assert judge_claim(f"{said} [1]", proof(title), "What is it?").check == check
+
+
+@pytest.mark.parametrize(
+    ("words", "digits"),
+    [
+        ("seventy-five crates", "75 crates"),
+        ("a milligram and a half", "1.5 milligram"),
+        ("two and a half tons", "2.5 tons"),
+        ("a hundred and thirty thousand euros", "a 130000 euros"),
+        ("the first of May", "the 1st of May"),
+        ("at half past six", "at 6:30"),
+        ("a quarter to eight", "7:45"),
+        ("one of them", "one of them"),
+    ],
+)
+def test_numbers_in_words_are_read(words: str, digits: str) -> None:
+    assert put_digits(words, "en") == digits
+
+
+def test_a_day_has_the_month_of_its_note() -> None:
+    (sentence,) = read_passage("The course begins on the 7th.", "", datetime(2025, 4, 28, tzinfo=UTC))
+    for said, is_there in (("7 May 2025", True), ("the 7th", True), ("8 May 2025", False), ("7 September 2025", False)):
+        assert all(map(sentence.holds, Clause(said, "en").values)) == is_there
 
 
 @given(st.text(max_size=120), st.sampled_from(sorted(NOTES)), st.text(max_size=40))
 def test_any_text_can_be_compared(said: str, title: str, question: str) -> None:
-    assert isinstance(find_contradiction(said, NOTES[title], title, question), list)
-    assert isinstance(find_contradiction(NOTES[title], said, title, question), list)
+    for text, claim in ((NOTES[title], said), (said, NOTES[title])):
+        assert judge_claim(f"{claim} [1]", {1: Proof(text, None, title)}, question).verdict

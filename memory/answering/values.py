@@ -1,0 +1,240 @@
+"""What can be right or wrong in a text: its numbers, dates, weekdays, codes and names, clause by clause.
+
+Numbers in words are read as digits, a day gets the year and month of its note, and a heading or title is what all lines
+below it are about.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property, lru_cache
+from typing import Literal, NamedTuple
+
+from memory.text.content import (
+    CODE,
+    ORDINAL,
+    SAME_WORD,
+    WORD,
+    TextContent,
+    blank,
+    content_of,
+    find_numbers,
+    fold,
+    is_dated,
+    max_days_off,
+)
+from memory.text.languages import ENGLISH, alternatives, guess_language, stem, stop_words, word_numbers, word_set
+from memory.text.mentions import Mention, is_date, mentions
+from memory.text.sentences import sentences
+from memory.text.spelled import put_digits
+from memory.text.words import words
+
+ValueKind = Literal["number", "date", "day", "weekday", "code", "name"]
+
+MAX_DAYS_TO_DAY = 45  # from the day of a note to "the 7th" in it
+FIRST_YEAR, LAST_YEAR = 1900, 2100  # a number between them may be a year
+DENYING = word_set("claims", "denying")
+_DENIED = rf"\b(?:{'|'.join(sorted(map(re.escape, DENYING)))})\s(\W*\w+(?:[^\w,;.]+\w+){{0,2}})"
+# What a text says is not so, or no longer: "from A to B", "A -> B", "~~A~~", "instead of A", "not A".
+_ENDED = re.compile(
+    r"\bfrom\s(.{1,40}?)\s(?:to|into)\s|(?<!\S)(\S{1,40})\s{0,3}(?:->|→)|~~(.+?)~~"
+    rf"|\b(?:{alternatives('claims', 'instead')})\s(\W*\w+(?:\W+\w+)?)|{_DENIED}",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(rf"[,;]\s|\b(?:{alternatives('claims', 'joins')})\b", re.IGNORECASE)
+_ROW = re.compile(r"\s\|\s|;\s[\w ]+:\s")
+_HEADING = re.compile(r"\s*(?:#+|\*+ )\s*\S.*")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
+_UNIT = re.compile(r"\s?([£$€%°]|[^\W\d_]+)")
+_STOPS, _MARKS = ".!?…", " *_\"'“(#-"
+_IDENTIFIER = re.compile(rf"{CODE.pattern}|\b[a-z]+[A-Z]\w*")
+_WEEKDAYS = {
+    form: str(number)
+    for one, number in word_numbers("time", "weekdays").items()
+    for form in {one, f"{one}s", *SAME_WORD.get(one, ())}
+}
+
+
+class Value(NamedTuple):
+    """A value of a text: its form for comparing, `surface` as it is written, and `unit`: the word or sign that says of
+    what a number is, "" where none does; of a word of a name all of it."""
+
+    kind: ValueKind
+    norm: str
+    surface: str
+    unit: str = ""
+
+    def is_same(self, other: Value) -> bool:
+        """Whether both are the same, as exactly as both are said."""
+        short, long = sorted((self.norm, other.norm), key=len)
+        begins = self.kind == "date" and (long.startswith(short) or long.endswith(short))
+        return self.kind == other.kind and (short == long or begins)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A sentence, a row or a clause, with numbers in digits. `at`: when it was written. `head`: what it is about, as
+    the titles and headings above say. `begins`: its first word has a capital for that alone. `joins`: it goes on from
+    the sentence before."""
+
+    text: str
+    language: str
+    at: datetime | None = None
+    head: str = ""
+    is_row: bool = False
+    begins: bool = True
+    joins: bool = False
+
+    @cached_property
+    def content(self) -> TextContent:
+        return content_of(self.text)
+
+    @cached_property
+    def is_denied(self) -> bool:
+        return not DENYING.isdisjoint(words(self.text))
+
+    @cached_property
+    def ended(self) -> tuple[Clause, ...]:
+        """The words of which it says that they are not so, or no longer."""
+        parts = [part for match in _ENDED.findall(self.text) for part in match if part]
+        return tuple(Clause(part, self.language, self.at) for part in parts)
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """Its clauses; a row is one."""
+        if self.is_row:
+            return (self,)
+        parts = [part for part in _CLAUSE.split(self.text) if any(map(str.isalnum, part))]
+        return tuple(
+            Clause(part, self.language, self.at, self.head, begins=not place) for place, part in enumerate(parts)
+        )
+
+    @cached_property
+    def _dates(self) -> list[Mention]:
+        return [
+            one
+            for one in mentions(self.text)
+            if is_date(one.norm) and one.start >= 0
+            and not (one.norm.isdigit() and not FIRST_YEAR <= int(one.norm) <= LAST_YEAR)
+        ]  # fmt: skip
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """In no order, each once."""
+        found = [Value("date", one.norm, one.surface) for one in self._dates]
+        rest = blank(self.text, self._dates)
+        found += [Value("code", fold(match[0]), match[0]) for match in _IDENTIFIER.finditer(rest)]
+        rest = _IDENTIFIER.sub(lambda match: " " * len(match[0]), rest)
+        for surface, number in find_numbers(rest):
+            kind: ValueKind = "day" if ORDINAL.match(surface) else "number"
+            found.append(Value(kind, number, surface, self._unit(rest, surface)))
+        for word in WORD.findall(rest):
+            if (day := _WEEKDAYS.get(word.lower())) and (word[0].isupper() or len(word) > 3):
+                found.append(Value("weekday", day, word))
+        found += [Value("name", fold(word), word, name) for word, name in _names(rest)]
+        return tuple(dict.fromkeys(found))
+
+    def _unit(self, text: str, number: str) -> str:
+        place = text.find(number)
+        sign = text[max(0, place - 1) : max(0, place)]
+        behind = _UNIT.match(text, place + len(number)) if place >= 0 else None
+        word = sign if sign and sign in "£$€" else behind[1].lower() if behind else ""
+        return "" if word in stop_words(self.language) else min(SAME_WORD.get(word, {word}))
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """The roots of its words without dates, numbers and little words."""
+        little = stop_words(self.language) | stop_words(ENGLISH) | DENYING | _WEEKDAYS.keys()
+        return frozenset(
+            root(word, self.language)
+            for word in words(blank(self.text, self._dates))
+            if len(word) > 1 and word not in little and word.isalpha()
+        )
+
+    @cached_property
+    def head_roots(self) -> frozenset[str]:
+        return frozenset(root(word, self.language) for word in words(self.head))
+
+    @cached_property
+    def plain_roots(self) -> frozenset[str]:
+        """The roots of its words that name nobody."""
+        return self.roots - {root(one.surface.lower(), self.language) for one in self.values if one.kind == "name"}
+
+    @cached_property
+    def lead(self) -> frozenset[str]:
+        """The roots before its first value: what it speaks of."""
+        first = min((self.text.find(one.surface) for one in self.values if one.kind != "name"), default=0)
+        return Clause(self.text[: max(0, first)], self.language).plain_roots
+
+    def holds(self, value: Value, with_head: bool = True) -> bool:
+        """Whether a value is in it, or, `with_head`, what it is about and when."""
+        if value.kind == "name":
+            return self.content.names(value.norm) or (with_head and content_of(self.head).names(value.norm))
+        if value.kind == "code":
+            head = _IDENTIFIER.findall(self.head) if with_head else ()
+            return any(value.is_same(one) for one in self.values) or value.norm in map(fold, head)
+        if value.kind == "number":
+            return value.norm in self.content.numbers
+        if value.kind == "date":
+            written = [(self.at.date(), max_days_off(self.text))] if self.at and with_head else []
+            is_told = (written or self.content.dates) and is_dated(value.norm, [self.content], written)
+            return bool(is_told) or self._has_day(value.norm)
+        return any(value.is_same(one) for one in self.values) or (
+            value.kind == "day" and value.norm in self.content.days
+        )
+
+    def speaks_of(self, value: Value) -> bool:
+        """Whether it has a value, or any part of that name."""
+        parts = WORD.findall(value.unit) if value.kind == "name" else ()
+        return self.holds(value) or any(self.content.names(fold(part)) for part in parts)
+
+    def _has_day(self, norm: str) -> bool:
+        """Whether it has "the 29th", and that is this day for who wrote it then."""
+        days = {one.norm for one in self.values if one.kind == "day"} if self.at else ()
+        near = (self.at + timedelta(step) for step in range(-MAX_DAYS_TO_DAY, MAX_DAYS_TO_DAY) if self.at and days)
+        return any(str(day.day) in days and norm in (f"{day:%Y-%m-%d}", f"{day:-%m-%d}") for day in near)
+
+    def is_heading_word(self, name: Value) -> bool:
+        """Whether a word has its capital as the first of a sentence, or names what all is about."""
+        first = self.begins and not self.is_row and self.text.lstrip(_MARKS).startswith(name.surface)
+        return first or content_of(self.head).names(name.norm)
+
+
+def root(word: str, language: str) -> str:
+    """The same for all forms of a lower-case word and for the sign of a unit."""
+    return stem(min(SAME_WORD.get(word, {word})), language)
+
+
+def _names(text: str) -> list[tuple[str, str]]:
+    """The words in capitals that name somebody or something, each with all of the name."""
+    return [
+        (word, mention.surface)
+        for mention in mentions(text)
+        if not is_date(mention.norm) and mention.kind != "tag"
+        for word in WORD.findall(mention.surface)
+        if len(fold(word)) > 1 and word[0].isupper() and word.lower() not in _WEEKDAYS
+    ]
+
+
+@lru_cache(maxsize=64)
+def read_passage(text: str, topic: str, at: datetime | None) -> tuple[Clause, ...]:
+    """The sentences and rows of a passage written `at` that day, each with `topic` and the headings above it."""
+    found: list[Clause] = []
+    language = guess_language(text)
+    heading = header = ""
+    last = 0
+    for start, end in sentences(text):
+        said, between = text[start:end], text[last:start]
+        line = text[text.rfind("\n", 0, start) + 1 : end]
+        is_heading = _HEADING.match(line) is not None and "\n" not in said
+        heading = said if is_heading else heading
+        is_row = _ROW.search(said) is not None
+        header = header or said if is_row else ""
+        is_item = is_row or is_heading or _ITEM.match(line) is not None
+        joins = bool(found) and ("\n" not in between or (not is_item and found[-1].text[-1] in _STOPS))
+        head = f"{topic}\n{heading}\n{header}"
+        found.append(Clause(put_digits(said, language), language, at, head, is_row, joins=joins))
+        last = end
+    return tuple(found)

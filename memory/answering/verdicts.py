@@ -1,0 +1,237 @@
+"""Whether a sentence of a model is proved by the passages that it cites. Pure and quick: no model, no database.
+
+A clause of it is *proved* where all its values (`values.py`) and half of its words that the passages have at all are in
+one sentence, one row or two adjacent sentences. It is *contradicted* where the passages have another value of that kind
+with more of its words, say that its value ended, deny what it says or the other way round, or count something else with
+its number. All else is *unproved*. A word that the passages do not have is not compared: it is the model's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from memory.answering.values import Clause, Value, root
+from memory.text.content import SAME_WORD, WORD, undot
+from memory.text.languages import ENGLISH, alternatives, guess_language, stop_words, word_set
+from memory.text.spelled import put_digits
+
+Verdict = Literal["proved", "unproved", "contradicted"]
+Check = Literal["", "rival", "ended", "denied", "counted"]
+Window = Sequence[Clause]  # a sentence, or two that follow each other
+
+ENOUGH = 0.5  # share of a clause's words, of those in the passages, that stand beside its values
+ENOUGH_ALONE = 0.8  # of all words of a clause that has no value but one name
+ENOUGH_TO_DENY = 0.7  # of a clause's words and values, in a clause that denies it
+YES_OR_NO = re.compile(r"^\W*(?:yes|no|ja|nein)(?:[,.:;]\s+|\W*$)", re.IGNORECASE)
+_PAST = re.compile(
+    rf"\b(?:{alternatives('time', 'tense', 'past')}|{alternatives('time', 'tense', 'simple_past')})\b", re.IGNORECASE
+)
+_ARTICLES = word_set("facts", "articles")
+
+
+class Finding(NamedTuple):
+    """The verdict on a sentence; `what` is contradicted or not proved, as it is written, and `check` found that."""
+
+    verdict: Verdict
+    what: tuple[str, ...] = ()
+    check: Check = ""
+
+
+def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Finding:
+    """The verdict on a sentence that cites these passages (sentences of `read_passage`)."""
+    there = [sentence for passage in passages for sentence in passage]
+    language = there[0].language if there else ENGLISH
+    said = undot(" ".join(YES_OR_NO.sub("", said).split())) or f"{question.rstrip('?')}."
+    digits = put_digits(said, language)
+    whole = Clause(digits if digits != said else put_digits(said, guess_language(said)), language)
+    known = frozenset[str]().union(*(one.roots for one in there))
+    topics = frozenset[str]().union(*(one.head_roots for one in there))
+    pieces = [piece for sentence in there for piece in sentence.clauses]
+    context = {piece: near for passage in passages for piece, near in _neighbours(passage)}
+    is_past = _PAST.search(said) is not None
+    rivals: list[str] = []
+    for part in whole.clauses:
+        shared = (part.plain_roots & known) - topics
+        for value, is_sure in _find_rivals(part, whole, pieces, shared, context):
+            if is_sure:
+                return Finding("contradicted", (value.surface,), "rival")
+            rivals.append(value.surface)
+        if not (part.is_denied or (is_past and not part.ended)) and (ended := _find_ended(part, pieces)):
+            return Finding("contradicted", ended, "ended")
+        if _is_denied(part, pieces, shared):
+            return Finding("contradicted", (part.text.strip(),), "denied")
+        if counted := _find_miscounted(part, there):
+            return Finding("contradicted", counted, "counted")
+    if rivals:
+        return Finding("unproved", tuple(rivals))
+    windows: list[Window] = [(one,) for one in there]
+    windows += [pair for passage in passages for pair in pairwise(passage) if pair[1].joins]
+    if _is_proved(whole, windows, known):
+        return Finding("proved")
+    unproved = tuple(part.text.strip() for part in whole.clauses if not _is_proved(part, windows, known))
+    return Finding("unproved", unproved) if unproved else Finding("proved")
+
+
+def find_past_value(said: str, ended: Sequence[str], question: str) -> str:
+    """The first value of a sentence in the present tense, if all its values are in a fact that ended; "" if not, or if
+    the question is about the past."""
+    if _PAST.search(said) or _PAST.search(question):
+        return ""
+    language = guess_language(said)
+    part = Clause(put_digits(" ".join(said.split()), language), language)
+    facts = [Clause(put_digits(fact, language), language) for fact in ended]
+    is_told = not part.is_denied and not part.ended and any(all(map(fact.holds, part.values)) for fact in facts)
+    return part.values[0].surface if part.values and is_told else ""
+
+
+def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, Window]]:
+    """Each clause of a passage with its sentence and the ones beside it."""
+    for place, sentence in enumerate(passage):
+        before = passage[place - 1 : place] if sentence.joins else ()
+        behind = [one for one in passage[place + 1 : place + 2] if one.joins]
+        yield from ((piece, (*before, sentence, *behind)) for piece in sentence.clauses)
+
+
+# Proof ----------------------------------------------------------------------------------------
+
+
+def _is_proved(part: Clause, windows: Sequence[Window], known: Collection[str]) -> bool:
+    """Whether one of the windows, a sentence or two, proves a clause."""
+    if not part.values and not part.roots:
+        return True
+    if len(part.values) > 1 or any(one.kind != "name" for one in part.values):
+        return any(
+            _proves(window, part, ENOUGH * len(part.plain_roots.intersection(known)), known) for window in windows
+        )
+    least = ENOUGH_ALONE * len(part.plain_roots)
+    return any(_proves(window, part, least, known) for window in windows if len(window) == 1)
+
+
+def _proves(window: Window, part: Clause, least: float, known: Collection[str]) -> bool:
+    """Of two sentences the first may only name who the second speaks of."""
+    near = window[0].head_roots.union(*(one.roots for one in window))
+    lead = part.lead.intersection(known)
+    if len(part.plain_roots & near) < least or len(lead & near) < ENOUGH * len(lead):
+        return False
+    if part.is_denied and not any(one.is_denied or one.ended for one in window):
+        return False
+    last = window[-1]
+    has_other = any(not one.surface.isupper() for one in _other_names(last, part))
+    for value in part.values:
+        if not last.holds(value, value.kind != "name" or not has_other) and (
+            value.kind != "name" or has_other or not window[0].holds(value)
+        ):
+            return False
+        if any(one.holds(value) for one in part.ended) and not any(
+            other.kind == value.kind and other.norm != value.norm for one in window for other in one.values
+        ):
+            return False
+    return not _has_other_roles(part, window)
+
+
+def _other_names(one: Clause, part: Clause) -> list[Value]:
+    names = [value for value in one.values if value.kind == "name" and not part.speaks_of(value)]
+    return [name for name in names if not one.is_heading_word(name)]
+
+
+def _roles(one: Clause) -> list[tuple[Value, str]]:
+    """The values of a clause in order, each with the little word before it, as "from", "to" or "by"."""
+    roles = stop_words(one.language) - _ARTICLES
+    placed = sorted((one.text.find(value.surface), value) for value in one.values)
+    before = ((value, WORD.findall(one.text[:place])[-1:]) for place, value in placed)
+    return [(value, word[0].lower() if word and word[0].lower() in roles else "") for value, word in before]
+
+
+def _has_other_roles(part: Clause, window: Window) -> bool:
+    """Whether the role of a value in the clause is that of another value there: of a name of the clause, or of anything
+    else of that kind."""
+    there = [role for one in window for role in _roles(one)]
+    return any(
+        role
+        and role not in [other for one, other in there if value.is_same(one)]
+        and any(
+            role == other and one.kind == value.kind and not value.is_same(one)
+            for one, other in there if value.kind != "name" or part.holds(one)
+        )
+        for value, role in _roles(part)
+    )  # fmt: skip
+
+
+# Contradiction --------------------------------------------------------------------------------
+
+
+def _evidence(one: Clause, shared: Collection[str], values: Collection[Value]) -> set[object]:
+    """Which of these words and values are in a clause itself."""
+    return {*one.roots.intersection(shared), *(value for value in values if one.holds(value, False))}
+
+
+def _find_rivals(
+    part: Clause, whole: Clause, pieces: Sequence[Clause], shared: Collection[str], context: Mapping[Clause, Window]
+) -> Iterator[tuple[Value, bool]]:
+    """The values of a clause beside which fewer of its words and values are than beside another one of that kind, which
+    the sentence does not have; and whether that is sure: the other one has all that the sentences around the value
+    have, or, if it is nowhere, all of the clause."""
+    for value in part.values:
+        others = {one for one in part.values if one != value}
+        homes = [one for one in pieces if one.holds(value)]
+        if value.kind == "name" and not homes:
+            continue
+        most = max((len(_evidence(one, shared, others)) for one in homes), default=1)
+        around = {one for home in homes for one in context[home]}
+        near = {*shared, *others} if not homes else set().union(*(_evidence(one, shared, others) for one in around))
+        is_found = is_sure = False
+        for one in pieces:
+            beside = _evidence(one, shared, others)
+            if len(beside) <= most or one.holds(value):
+                continue
+            is_next_row = one.is_row and bool(homes)
+            for other in one.values:
+                if other.kind != value.kind or whole.speaks_of(other) or one.is_heading_word(other):
+                    continue
+                is_alike = value.kind != "number" or is_next_row or other.unit == value.unit != ""
+                is_found = is_found or is_alike or not (other.unit and value.unit)
+                is_sure = is_sure or (is_alike and near <= beside and (is_next_row or len(beside) > 1))
+        if is_found:
+            yield value, is_sure
+
+
+def _find_ended(part: Clause, pieces: Sequence[Clause]) -> tuple[str, ...]:
+    """A value that is said to be no longer so wherever it stands, and not in the clause."""
+    for value in part.values:
+        homes = [one for one in pieces if one.holds(value, False)]
+        is_told = any(one.holds(value) for one in part.ended)
+        if homes and not is_told and all(any(ended.holds(value) for ended in home.ended) for home in homes):
+            return (value.surface,)
+    return ()
+
+
+def _is_denied(part: Clause, pieces: Sequence[Clause], shared: Collection[str]) -> bool:
+    """Whether all clauses that have most of its words deny some of them, and it does not; or the other way round."""
+    scored = [(len(_evidence(one, shared, part.values)), one) for one in pieces]
+    most = max((score for score, _ in scored), default=0)
+    if most < max(2, ENOUGH_TO_DENY * (len(shared) + len(part.values))):
+        return False
+    best = [one for score, one in scored if score == most]
+    own = frozenset[str]().union(*(one.roots for one in part.ended))
+    if part.is_denied:
+        return bool(own) and all(not one.is_denied and not one.ended and not own.isdisjoint(one.roots) for one in best)
+    wanted = frozenset(shared) - own
+    return all(one.is_denied and any(not wanted.isdisjoint(ended.roots) for ended in one.ended) for one in best)
+
+
+def _find_miscounted(part: Clause, there: Sequence[Clause]) -> tuple[str, ...]:
+    """A number which counts something else in its sentence: "12 sailors and 3 pupils"."""
+    for value in part.values:
+        if value.kind == "number" and value.unit and value.unit not in SAME_WORD:
+            unit = root(value.unit, part.language)
+            counts = {
+                other.norm
+                for one in there if one.holds(value)
+                for other in one.values if other.kind == "number" and root(other.unit, part.language) == unit
+            }  # fmt: skip
+            if counts and value.norm not in counts:
+                return (value.surface,)
+    return ()
