@@ -143,8 +143,9 @@ def test_no_words_are_sent_twice(desk: Desk) -> None:
     log(desk, 12)
     desk.ask("Which ship did Mira see?", effort="quick")
     pieces = list(evidence(desk.ollama.chats[-1]).values())
-    assert len(pieces) > 3 and len(set(pieces)) == len(pieces)
-    assert {text.count("The sea was calm and grey.") for text in pieces} == {1, 40}
+    whole = [text for text in pieces if text.count("The sea was calm and grey.") == 40]
+    assert whole and len(pieces) > len(whole)
+    assert not any(text in other for other in whole for text in pieces if text != other)
 
 
 def test_a_second_look_shows_other_passages(desk: Desk) -> None:
