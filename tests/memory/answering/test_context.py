@@ -136,14 +136,14 @@ def test_one_piece_fits_always_and_every_piece_has_its_episode(mixed: Desk) -> N
 
 def log(desk: Desk, days: int) -> None:
     for day in range(1, days):
-        desk.note(f"log {day}", f"Mira saw ship number {day}.\n" + "The sea was calm and grey.\n" * 40, day)
+        desk.note(f"log {day}", f"Mira saw ship number {day:02}.\n" + f"The sea of day {day:02} was grey.\n" * 40, day)
 
 
 def test_no_words_are_sent_twice(desk: Desk) -> None:
     log(desk, 12)
     desk.ask("Which ship did Mira see?", effort="quick")
     pieces = list(evidence(desk.ollama.chats[-1]).values())
-    whole = [text for text in pieces if text.count("The sea was calm and grey.") == 40]
+    whole = [text for text in pieces if text.count("was grey.") == 40]
     assert whole and len(pieces) > len(whole)
     assert not any(text in other for other in whole for text in pieces if text != other)
 
@@ -153,7 +153,7 @@ def test_a_second_look_shows_other_passages(desk: Desk) -> None:
     desk.ollama.enqueue(Says("NO ANSWER: the ship"))
     list(desk.memory.ask("Which ship did Mira see?", llm=lambda _: desk.here, replay=False))
     first, second = (set(evidence(chat).values()) for chat in desk.ollama.chats)
-    whole = {text for text in first if text.count("The sea was calm and grey.") == 40}
+    whole = {text for text in first if text.count("was grey.") == 40}
     assert whole and not whole & second
     again = {f"{text.partition('.')[0]}." for text in whole}
     assert any(text.startswith(tuple(again)) for text in second), "the best lines are repeated"
