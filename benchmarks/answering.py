@@ -33,10 +33,10 @@ class Calls:
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
     failed: list[str] = field(default_factory=list)
-    shown: str = ""  # the prompt of the last call that had evidence
+    prompts: list[str] = field(default_factory=list)  # those that had evidence
 
     def clear(self) -> None:
-        self.calls, self.usage, self.failed, self.shown = 0, Usage(), [], ""
+        self.calls, self.usage, self.failed, self.prompts = 0, Usage(), [], []
 
     def check_budget(self, name: str, is_local: bool, request: LlmRequest) -> None:
         """Every call may be made."""
@@ -53,14 +53,14 @@ class Calls:
             self.failed.append(type(error).__name__)
         prompt = "\n\n".join(message.text for message in request.messages if message.role == "user")
         if evidence(prompt):
-            self.shown = prompt
+            self.prompts.append(prompt)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a problem. `lines`: what was said, without marks and earlier values; `written`: by a model.
-    `cited`, `context`: the gold ids that the answer cites, and that were there when it was made. `steps`: what
-    each stage did."""
+    `cited`, `context`: the gold ids that the answer cites, and that were there when it was made. `told`: whether a line
+    that has the answer was in each prompt, None where no line has it. `steps`: what each stage did."""
 
     problem: Problem
     lines: tuple[str, ...]
@@ -75,6 +75,7 @@ class Outcome:
     usage: Usage = field(default_factory=Usage)
     failed: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    told: tuple[bool, ...] | None = None
 
     @property
     def said(self) -> str:
@@ -149,6 +150,7 @@ class Outcome:
             "cited": self.share(self.cited),
             "in_context": self.share(self.context),
             "complete": self.is_complete,
+            "told": self.told,
             "tier": self.tier,
             "calls": self.calls,
             "prompt_tokens": self.usage.read,
@@ -210,7 +212,7 @@ class Desk:
             bool(answer.model),
             answer.no_answer,
             self._held(citation.episode_id for citation in answer.citations),
-            self._shown(problem) if self.calls.shown else self._held(ranked),
+            self._shown(problem) if self.calls.prompts else self._held(ranked),
             ms,
             self._tier(answer),
             round(sum(routed), 3) if routed else None,
@@ -218,6 +220,7 @@ class Desk:
             self.calls.usage,
             tuple(self.calls.failed),
             tuple(steps),
+            self._told(problem),
         )
 
     def ask_baseline(self, problem: Problem, baseline: Baseline) -> Outcome:
@@ -248,10 +251,15 @@ class Desk:
     def _held(self, ids: Iterable[int]) -> frozenset[str]:
         return frozenset(gold for id in ids for gold in self.library.holds.get(id, ()))
 
+    def _told(self, problem: Problem) -> tuple[bool, ...] | None:
+        """Whether a line that has the answer was in each prompt; None where no line has it, or no model was asked."""
+        if not self.calls.prompts or not problem.is_in_a_line:
+            return None
+        rows = ([row for one in evidence(prompt) for row in one.text.splitlines()] for prompt in self.calls.prompts)
+        return tuple(any(self.library.tells(problem, row) for row in shown) for shown in rows)
+
     def _shown(self, problem: Problem) -> frozenset[str]:
         """The gold that stood in the evidence of the last request for an answer."""
-        pieces = evidence(self.calls.shown)
-        golds = self.library.golds(problem)
-        return frozenset(
-            id for id, gold in zip(problem.gold, golds, strict=True) if standing(gold, pieces, problem.answers)
-        )
+        pieces = evidence(self.calls.prompts[-1])
+        golds, forms = self.library.golds(problem), (*problem.answers, *problem.parts)
+        return frozenset(id for id, gold in zip(problem.gold, golds, strict=True) if standing(gold, pieces, forms))

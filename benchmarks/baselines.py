@@ -49,7 +49,7 @@ class Baseline:
         room = model.context_tokens - about_tokens(compose.SYSTEM) - ROOM - 2 * self.settings.answer_tokens
         tokens = room if self.name == "whole" else min(room, self.settings.context_tokens)
         pieces = [EvidencePiece("passage", one.text[:MAX_PASSAGE_CHARS], one, 0, one.text, False) for one in found]
-        context = fit_context(pieces, tokens)
+        context = fit_context(pieces, tokens, most_whole=len(pieces))
         if not context.pieces:
             return GroundedText(no_answer=True)
         request = compose.build_request(

@@ -17,7 +17,7 @@ from memory import Memory
 from memory.nouns import Document, Episode, Scope
 from memory.store import episodes
 from plugins.manager import Plugins
-from tests.fakes.truth import Gold, Known
+from tests.fakes.truth import Gold, Known, plain
 
 YES_NO = ("yes", "no")
 BATCH = 256  # documents per transaction
@@ -58,6 +58,16 @@ class Problem:
         if self.row is None or self.row["type"] not in judge.VALUED:
             return None
         return judge.is_stale(self.row, answer)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The values that the answer to a history is made of."""
+        return tuple(self.row["require"]) if self.row is not None and self.kind == "history" else ()
+
+    @property
+    def is_in_a_line(self) -> bool:
+        """Whether a line of a gold passage has the answer: it is not worked out of several."""
+        return self.answerable and bool(self.gold) and not (self.row or {}).get("computed")
 
     def is_exact(self, answer: str) -> bool:
         return any(judge.is_exact(answer, form) for form in self.answers)
@@ -202,11 +212,11 @@ class Library:
         """What the oracle is told of a problem."""
         if not problem.answerable:
             return Known()
-        return Known(problem.answers[0], problem.answers[1:], self.golds(problem))
+        return Known(problem.answers[0], problem.answers[1:], self.golds(problem), problem.parts)
 
     def golds(self, problem: Problem) -> tuple[Gold, ...]:
         """The passages of its gold ids, in their order."""
-        return tuple(self._gold(id, problem.answers) for id in problem.gold)
+        return tuple(self._gold(id, (*problem.answers, *problem.parts)) for id in problem.gold)
 
     def _gold(self, id: str, forms: Sequence[str]) -> Gold:
         """A turn is its words; a passage or a file those of its episodes in which the answer stands, or all."""
@@ -216,6 +226,13 @@ class Library:
             return Gold((self.turns[id],), title, tuple(one.text for one in found))
         telling = [one for one in found if any(judge.contains(one.text, form) for form in forms)]
         return Gold(tuple(one.text for one in telling or found), title)
+
+    def tells(self, problem: Problem, line: str) -> bool:
+        """Whether a line of a gold passage has the answer, or of a history one of its values."""
+        wanted = problem.parts or problem.answers
+        if not any(judge.contains(line, value) for value in wanted):
+            return False
+        return any(plain(line) in plain(one.text) for id in problem.gold for one in self._of.get(id, ()))
 
     def within(self, problem: Problem) -> list[Episode]:
         """The episodes that a question may be answered from."""

@@ -18,7 +18,7 @@ from memory.settings import MOST, describe_range
 
 # Settings of earlier versions. `pal init` writes every setting, so any config.toml may have them: they are ignored.
 REMOVED = frozenset(
-    "mcp.port anthropic.batches learning.calls memory.recall.chat_graph_weight"
+    "mcp.port anthropic.batches learning.calls memory.recall.chat_graph_weight memory.answer.prompt_chains"
     " plugins.inside plugins.call_s plugins.memory_mb".split()
 )
 

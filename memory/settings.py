@@ -76,9 +76,8 @@ class AnswerSettings:
         "auto", "Whether a language model writes answers where there is one (models.answer); off: never."
     )
     context_tokens: int = setting(
-        3000,
-        "Evidence that a model gets to read for an answer, in tokens, about: at first 1,700 if it runs on this machine,"
-        " and 6,000 where the first look held no answer.",
+        1400,
+        "Evidence that a model gets to read for an answer at first, in tokens, about; 4,500 where that held no answer.",
         least=100,
         most=1000000,
     )
@@ -96,7 +95,6 @@ class AnswerSettings:
     threshold: float = setting(0.34, "Confidence in [0, 1] below which there is no answer.", most=1)
     line_margin: float = setting(4.0, "A line is shown if its score is at most so far below the best one's.")
     chains: bool = setting(True, "Whether lines are shown that lead from what the question names to the best line.")
-    prompt_chains: bool = setting(True, "Whether a model is told how pieces of its evidence lead to each other.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,14 +171,6 @@ class RankNote(Note, stage="rank"):
 
 
 @dataclass(frozen=True, slots=True)
-class FilterNote(Note, stage="filter"):
-    """The facts that a model is shown, of how many."""
-
-    of: int = 0
-    facts: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class RouteNote(Note, stage="route"):
     """Which tier a question is on; whether there is `enough`, and the `gaps` and `unknown` names if not; or the
     `reason` why it goes on to that tier."""
@@ -208,7 +200,7 @@ class AnswerNote(Note, stage="answer"):
 class ComposeNote(Note, stage="compose"):
     """What a model wrote the answer from: calls and tokens it took, the episodes and how many pieces of each kind it
     was shown, whether they were `local`, how many were `left_out`, the sentences that are `not_proved`; of a refusal
-    the `request`, by its fingerprint. `chains`: how many it was shown, if any."""
+    the `request`, by its fingerprint."""
 
     model: str = ""
     calls: int = 0
@@ -221,7 +213,6 @@ class ComposeNote(Note, stage="compose"):
     left_out: int = 0
     not_proved: tuple[str, ...] = ()
     request: str | None = None
-    chains: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

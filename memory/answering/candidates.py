@@ -448,14 +448,12 @@ Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without the nu
 @dataclass(frozen=True, slots=True)
 class ExtractiveAnswer:
     """An answer with the lines that it is made of, none if it is a refusal. `candidates`: those that it shows, then
-    what else there was, the best first; `chains` lead from what the question names to some of them. A digest rests on
-    its candidates alone, whatever else was found."""
+    what else there was, the best first. A digest rests on its candidates alone, whatever else was found."""
 
     answer: Answer
     lines: tuple[Line, ...]
     step: Step
     candidates: tuple[AnswerCandidate, ...] = ()
-    chains: tuple[ShownChain, ...] = ()
     is_digest: bool = False
 
 

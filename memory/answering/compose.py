@@ -63,7 +63,7 @@ to the person as "you"; in notes "I" is that person unless another speaker is na
 thrown away, and so is one whose names, numbers or dates do not stand in the pieces it cites. Keep to their words. \
 A number that you work out stands beside the two it comes from: "94 less (412 to 318)".
 - What is marked "no longer so", or a fact with an older date, has been replaced: answer with what holds now, unless \
-the question is about the past. Say since when, where that is known.
+the question is about the past.
 - If two pieces contradict each other and nobody knows which holds, say both with their dates.
 - Days: work out "yesterday" or "last week" from the day on which the piece was written.
 - If the evidence does not hold the answer, write only: {NO_ANSWER}: and then what is missing, in a few words. Never \
@@ -108,9 +108,6 @@ def build_request(
         asked = "\n".join(" ".join(one.split()) for one in options.before)
         parts.append(f"Asked before, only to understand what the question refers to:\n{fence}\n{asked}\n{fence}")
     parts.append(f"The evidence:\n{fence}\n{context.text()}\n{fence}")
-    if context.chains:
-        chains = "\n".join(context.chains)
-        parts.append(f"How pieces of it lead to each other:\n{fence}\n{chains}\n{fence}")
     parts.append(f"The question:\n{fence}\n{' '.join(question.split())}\n{fence}")
     if hint:
         parts.append(hint)
@@ -162,7 +159,7 @@ class GroundedText:
         facts, lines, passages = (kinds.count(kind) for kind in ("fact", "line", "passage"))
         local, left_out, problems = context.is_local, context.left_out, tuple(self.problems)
         counts = facts, lines, passages, local, left_out, problems
-        return ComposeNote(model, calls, tokens, episodes, *counts, request, len(context.chains) or None)
+        return ComposeNote(model, calls, tokens, episodes, *counts, request)
 
 
 def write_grounded(
@@ -293,8 +290,8 @@ class _Writer:
         shown: dict[int, None] = {}
         for number in grounding.cited_numbers(cited[0]):
             piece = self._context.pieces[number - 1]
-            passage = piece.episode.text
-            start, quote = (piece.start, piece.quote) if piece.kind != "passage" else _sentence(passage, claim)
+            start, quote = (0, piece.quote) if piece.kind == "fact" else _sentence(piece.quote, claim)
+            start += piece.start
             key = (piece.episode.id, start, is_proved)
             if key not in self._numbers:
                 self._numbers[key] = len(self._numbers) + 1

@@ -23,10 +23,17 @@ from time import perf_counter
 import numpy as np
 
 from memory.answering import compose
-from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer, ShownChain
+from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.confidence import fits
-from memory.answering.context import EvidenceChain, EvidencePiece, PromptContext, fit_context, gather_evidence
+from memory.answering.context import (
+    MAX_WHOLE,
+    EvidencePiece,
+    PromptContext,
+    fit_context,
+    gather_evidence,
+    omit_seen,
+)
 from memory.answering.extractive import (
     Answering,
     AskOutcome,
@@ -57,8 +64,10 @@ LOOKS = 2  # of a model at the evidence, the second a wider one
 LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
 WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
-MAX_TOKENS_FIRST = 1_700  # of evidence that a model on this machine, which reads slowly, is shown at first
-MAX_TOKENS_MORE, MAX_EPISODES_MORE = 6_000, 45  # with much effort, or where the first look held no answer
+MAX_TOKENS_MANY = 2_500  # of evidence for many things
+MAX_TOKENS_MORE, MAX_EPISODES_MORE = 4_500, 45  # of evidence where the first look held no answer
+MAX_WHOLE_MORE = 15  # passages that are shown whole then, at most
+MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
 SCATTERED, MASS = 6, 0.8  # so many episodes for so much of the score: the evidence lies about
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 
@@ -67,7 +76,8 @@ NOT_OF_THIS = "What helped with such a question before does not speak of what th
 class Escalation(Answering):
     """One question on its way from tier to tier, with as little as suffices. `choose` gives the model that writes,
     `drive` one that may drive tools; `again` retrieves once more where a model's outline may help. `chosen` are the
-    episodes that a model chose, `expanded` the edges that it followed. Of a digest (`is_digest`) a model sees the lines
+    episodes that a model chose, `expanded` the edges that it followed; `seen` is the evidence in which it found no
+    answer, and all that there was. Of a digest (`is_digest`) a model sees the lines
     alone."""
 
     choose: ChooseLLM
@@ -78,6 +88,7 @@ class Escalation(Answering):
     chosen: dict[int, None] = field(default_factory=dict)
     expanded: dict[int, None] = field(default_factory=dict)
     has_looked: bool = False
+    seen: tuple[PromptContext, tuple[EvidencePiece, ...]] | None = None
     is_digest: bool = False
 
     def __post_init__(self) -> None:
@@ -101,17 +112,22 @@ class Escalation(Answering):
                 return answer
         yield from self._consult()
         extractive = yield from self._extract_enough()
+        refused: tuple[GroundedText, str, PromptContext] | None = None
         while True:
             self.is_digest = extractive.is_digest
-            pieces, chains = yield from self._gather(self.found, extractive.candidates, extractive.chains)
+            pieces = self._gather(self.found, extractive.candidates)
+            picked, failed = None, ""
             try:
-                picked = self._pick_model(pieces, chains)
+                picked = self._pick_model(pieces)
             except ModelError as error:
-                return (yield from stream_extractive(extractive, str(error)))
+                failed = str(error)
             except Exception:  # of a plug-in
-                return (yield from stream_extractive(extractive, "The model failed. Use another: pal models"))
+                failed = "The model failed. Use another: pal models"
+            if picked is None and refused is not None:  # there is nothing else that it may see
+                said, name, before = refused
+                return (yield from finalise(said, extractive, self.found, name, before))
             if picked is None:
-                return (yield from stream_extractive(extractive))
+                return (yield from stream_extractive(extractive, failed))
             llm, context = picked
             if (text := self._refused_before(llm, context)) is not None:
                 yield self._record(step(RouteNote(self.tier, reason=text.failed), 0.0))
@@ -119,6 +135,8 @@ class Escalation(Answering):
             text = yield from self._compose(llm, context, extractive)
             if text.text or text.broken or not (yield from self._look_further(text, llm, context)):
                 return (yield from finalise(text, extractive, self.found, llm.name, context))
+            refused = (text, llm.name, context) if text.no_answer else None
+            self.seen = (context, pieces) if text.no_answer and self.options.effort == "normal" else None
             extractive = yield from self._extract()
 
     def _answer_from_replay(self) -> Generator[Event, None, Answer | None]:
@@ -139,9 +157,9 @@ class Escalation(Answering):
         enough = bool(evidence) and may_try and (same or fits(known, evidence, asked))
         note = RouteNote("R0", enough, () if enough else (NOT_OF_THIS,))
         yield self._record(step(note, (perf_counter() - start) * 1000))
-        pieces, chains = (yield from self._gather(known, ())) if enough else ((), ())
+        pieces = self._gather(known, ()) if enough else ()
         try:
-            picked = self._pick_model(pieces, chains, MAX_TOKENS_REPLAYED)
+            picked = self._pick_model(pieces, MAX_TOKENS_REPLAYED)
         except Exception:  # whatever is wrong with the models, it is told where all of the evidence is looked at
             picked = None
         if picked is None:
@@ -188,11 +206,10 @@ class Escalation(Answering):
             return False
         self.has_looked = True
         if self.options.effort == "normal":  # a second, wider look finds as much as a model that says where to look
-            whole = {piece.episode.id for piece in context.pieces if piece.kind == "passage"}
-            was_cut = any(hit.episode.id not in whole for hit in self.found.recall.hits)
+            was_cut = any(hit.episode.id not in context.whole for hit in self.found.recall.hits)
             yield self._record(step(RouteNote(self.tier, reason=why), 0.0))
             return self._widen() or was_cut
-        reserved = Allowance(1, MAX_TOKENS_MORE + self._tokens_beside, 0)
+        reserved = Allowance(1, MAX_TOKENS_DEEP + self._tokens_beside, 0)
         while True:
             driver = self._pick_driver()
             rise = next_tier(
@@ -200,7 +217,7 @@ class Escalation(Answering):
                 tried=self.tried,
                 why=why,
                 missing=text.missing,
-                many=self.found.question.type.kind in ("list", "count", "about"),
+                many=self._asks_many,
                 has_agent=driver is not None,
                 calls_left=self.meter.calls_left,
             )
@@ -300,28 +317,28 @@ class Escalation(Answering):
         """What an answer takes beside its evidence."""
         return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self.settings.answer_tokens
 
-    def _max_evidence_tokens(self, llm: LLM) -> int:
-        """Of the evidence that this model is shown now."""
-        wanted, effort = self.settings.context_tokens, self.options.effort
-        if effort == "deep" or self.has_looked:
-            return max(MAX_TOKENS_MORE, wanted)
-        return min(MAX_TOKENS_FIRST, wanted) if effort == "normal" and llm.is_local else wanted
+    @property
+    def _asks_many(self) -> bool:
+        """Whether the answer is many things, which many passages tell."""
+        return self.is_digest or self.found.question.type.kind in ("list", "count", "about")
 
-    def _gather(
-        self, found: RetrievalResult, candidates: Sequence[AnswerCandidate], joined: Sequence[ShownChain] = ()
-    ) -> Generator[Event, None, tuple[tuple[EvidencePiece, ...], tuple[EvidenceChain, ...]]]:
-        """All that a model may get to read, and the chains that join it."""
+    @property
+    def _max_evidence_tokens(self) -> int:
+        """Of the evidence that a model is shown now, about."""
+        first = self.settings.context_tokens
+        if self.options.effort == "deep":
+            return max(MAX_TOKENS_DEEP, first)
+        if self.has_looked:
+            return max(MAX_TOKENS_MORE, first)
+        return max(MAX_TOKENS_MANY, first) if self._asks_many else first
+
+    def _gather(self, found: RetrievalResult, lines: Sequence[AnswerCandidate]) -> tuple[EvidencePiece, ...]:
+        """All that a model may get to read."""
         with self.reading() as conn:
-            wanted = joined if self.settings.prompt_chains else None
-            pieces, chains, step = gather_evidence(
-                conn, found, candidates, self.embedder, self.chosen, wanted, self.is_digest
-            )
-        yield self._record(step)
-        return pieces, chains
+            pieces = gather_evidence(conn, found, lines, self.embedder, chosen=self.chosen, only_lines=self.is_digest)
+        return pieces if self.seen is None or self.is_digest else omit_seen(pieces, *self.seen)
 
-    def _pick_model(
-        self, pieces: Sequence[EvidencePiece], chains: Sequence[EvidenceChain], most: int | None = None
-    ) -> tuple[LLM, PromptContext] | None:
+    def _pick_model(self, pieces: Sequence[EvidencePiece], most: int | None = None) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no
         room for evidence. Raises what the choice of a model raises."""
         chosen = compose.choose_model(self.choose, pieces)
@@ -333,8 +350,12 @@ class Escalation(Answering):
         if known is not None:  # a slow model gets the time that its probe took, for both looks
             self.meter.allow_seconds(LOOKS * known.question_s * ALLOWANCES[self.options.effort].seconds)
         room = llm.context_tokens - about_tokens(compose.SYSTEM) - PROMPT_TOKENS - 2 * self.settings.answer_tokens
-        tokens = min(most or self._max_evidence_tokens(llm), room)
-        return (llm, fit_context(kept, tokens, left_out, chains)) if tokens >= LEAST_EVIDENCE_TOKENS else None
+        tokens = min(most or self._max_evidence_tokens, room)
+        if tokens < LEAST_EVIDENCE_TOKENS:
+            return None
+        is_wide = most is not None or self.has_looked or self.options.effort == "deep"
+        most_whole = MAX_WHOLE_MORE if is_wide else 2 * MAX_WHOLE if self._asks_many else MAX_WHOLE
+        return llm, fit_context(kept, tokens, left_out, most_whole)
 
     def _compose(
         self, llm: LLM, context: PromptContext, meanwhile: ExtractiveAnswer

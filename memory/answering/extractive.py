@@ -140,7 +140,7 @@ def extract_answer(
     shown = {one.thesis_id for one in selected}
     rest = (one for one in candidates if one.thesis_id not in shown)
     candidates = selected if is_digest else [*selected, *rest]
-    return ExtractiveAnswer(answer, lines, taken, tuple(candidates), tuple(chains[1]), is_digest)
+    return ExtractiveAnswer(answer, lines, taken, tuple(candidates), is_digest)
 
 
 def _list_entries(state: AnswerState) -> list[AnswerCandidate]:

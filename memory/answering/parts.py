@@ -21,12 +21,11 @@ def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> 
     numbered through, and said once what nothing was found about. NoAnswer only if all of them are."""
     step = _merged_step(answers)
     candidates = _in_turn([one.candidates for one in answers])
-    chains = tuple(chain.from_iterable(one.chains for one in answers))
     missing = tuple(dict.fromkeys(term for one in answers for term in one.answer.missing))
     answered = [(part, one) for part, one in zip(parts, answers, strict=True) if not one.answer.no_answer]
     if not answered:
         answer = replace(answers[0].answer, missing=missing)
-        return replace(answers[0], answer=answer, step=step, candidates=candidates, chains=chains)
+        return replace(answers[0], answer=answer, step=step, candidates=candidates)
     lines: list[Line] = []
     cited: dict[_Key, tuple[Citation, ...]] = {}  # by each line that stands there
     shown = [one.lines[:MAX_LINES_PER_PART] for _, one in answered]
@@ -38,7 +37,7 @@ def merge_answers(answers: Sequence[ExtractiveAnswer], parts: Sequence[str]) -> 
     if unanswered:
         lines.append((f"\n{NOT_SAID} {' '.join(unanswered)}", ()))
     least = min(one.answer.confidence for _, one in answered)
-    return ExtractiveAnswer(make_answer(lines, least, missing), tuple(lines), step, candidates, chains)
+    return ExtractiveAnswer(make_answer(lines, least, missing), tuple(lines), step, candidates)
 
 
 def _key(line: Line) -> _Key:

@@ -15,7 +15,7 @@ from os.path import commonpath
 from typing import Literal
 
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.context import EvidencePiece, gather_evidence
+from memory.answering.context import EvidencePiece, find_facts
 from memory.answering.extractive import rank_candidates
 from memory.answering.features import AnswerState
 from memory.facts.rules.passages import order_spans
@@ -49,9 +49,8 @@ def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embed
     near = (one for one in ranked if one.relevance >= LEAST_RELEVANCE or one.own)
     sentences = [one for one in near if not _is_heading(one) and not orders.hold(one)]
     is_known = any(map(_bears_on_task, sentences))
-    evidence, _, _ = gather_evidence(conn, found, (), embedder, chains=None)
     page = _Page(budget, _common_root(hit.episode for hit in found.recall.hits))
-    told = [piece for piece in evidence if piece.kind == "fact" and not orders.hold(piece)]
+    told = [piece for piece in find_facts(conn, found, embedder) if not orders.hold(piece)]
     page.add_facts(sorted(told, key=lambda piece: piece.episode.source.by_agent))
     page.add_sentences(sentences if is_known else [])
     lines, sources = tuple(page.lines()), tuple(page.sources.values())

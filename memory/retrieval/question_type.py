@@ -122,10 +122,10 @@ def find_subject(question: str, language: str) -> str:
 
 
 def format_hint(type: QuestionType) -> str:
-    """How an answer of that type is to be written, as a sentence for a model; "" where that needs no word."""
+    """How a list, a history or a briefing is to be written, as a sentence for a model; "" for other answers."""
     if type.of in ("changed", "new"):
         return _CHANGED
-    return _IN_ORDER if type.kind == "list" and type.in_order else _HINTS[type.kind]
+    return _IN_ORDER if type.kind == "list" and type.in_order else _HINTS.get(type.kind, "")
 
 
 def episode_count(type: QuestionType, usual: int) -> int:
@@ -135,12 +135,7 @@ def episode_count(type: QuestionType, usual: int) -> int:
 
 
 _HINTS: dict[Kind, str] = {
-    "fact": "",
-    "yes_no": "Begin the first sentence with yes or no.",
-    "when_changed": "Say from which day on it has been so, and what was before, where that is known.",
-    "compare": "Say what holds of each side in a sentence of its own, then how they compare.",
     "list": "Name every one that the evidence names, each on a line of its own, with its date where it has one.",
-    "count": "Put each one that counts on a line of its own, with its date where it has one.",
     "about": "Write a briefing of a few lines: what or who it is, what belongs to it and since when, what has changed,"
     " and what is newest.",
 }

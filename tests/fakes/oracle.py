@@ -35,8 +35,8 @@ _EVIDENCE = re.compile(f"^The evidence{_SECTION}", re.MULTILINE | re.DOTALL)
 _FOUND = re.compile(f"^What was found{_SECTION}", re.MULTILINE | re.DOTALL)
 _NEXT = re.compile(f"^Where to look next{_SECTION}", re.MULTILINE | re.DOTALL)
 _NUMBERED = re.compile(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", re.MULTILINE | re.DOTALL)
-_PASSAGE = re.compile(r"(passage)([^\n]*):\n(.*)", re.DOTALL)
-_LINE = re.compile(r'(fact|line)((?:, in "[^\n]*?"(?=, by |, no longer|, contradict|:)|[^\n:])*): (.*)', re.DOTALL)
+_ROWS = re.compile(r"(passage|line)s?([^\n]*):\n(.*)", re.DOTALL)
+_FACT = re.compile(r'(fact)((?:, in "[^\n]*?"(?=, by |, no longer|, contradict|:)|[^\n:])*): (.*)', re.DOTALL)
 _TITLE = re.compile(r', in "(.*)"(?:, by |, no longer|, contradict|$)')
 _DAY = r"(?: \(\d{4}-\d\d-\d\d\))?"
 _LISTED = re.compile(rf'- "(.*?)"{_DAY}: (.*)')
@@ -62,24 +62,28 @@ def evidence(said: str) -> list[Piece]:
     found = _EVIDENCE.search(said)
     pieces = []
     for number, text in _NUMBERED.findall(found[2] if found else ""):
-        if match := _PASSAGE.match(text) or _LINE.match(text):
+        if match := _ROWS.match(text) or _FACT.match(text):
             title = _TITLE.search(match[2])
             pieces.append(Piece(int(number), match[1], title[1] if title else "", match[3]))
     return pieces
 
 
 def standing(gold: Gold, pieces: Iterable[Piece], forms: Sequence[str] = ()) -> list[Piece]:
-    """The pieces in which a gold passage stands: with its beginning at least, or as a line or fact of it in which one
+    """The pieces in which a gold passage stands: with its beginning at least, or with a line or fact of it in which one
     of the `forms` of the answer stands."""
-    found = []
-    for piece in pieces:
-        if gold.stands_in(piece.text):
-            found.append(piece)
-        elif piece.kind != "passage" and any(holds(piece.text, form) for form in forms):
-            told = piece.kind == "fact" and gold.is_called(piece.title)
-            if told or any(plain(piece.text) in plain(text) for text in gold.texts):
-                found.append(piece)
-    return found
+    return [piece for piece in pieces if gold.stands_in(piece.text) or _tells(piece, gold, forms)]
+
+
+def _tells(piece: Piece, gold: Gold, forms: Sequence[str]) -> bool:
+    """Whether one of the `forms` stands in a fact, or in a line, of a gold passage."""
+    if piece.kind == "passage":
+        return False
+    told = piece.kind == "fact" and gold.is_called(piece.title)
+    return any(
+        holds(row, form) and (told or any(plain(row) in plain(text) for text in gold.texts))
+        for row in piece.text.splitlines()
+        for form in forms
+    )
 
 
 @dataclass
@@ -123,12 +127,13 @@ class Oracle:
         question, pieces = asked(body), evidence(said)
         known = self.known.get(question, Known())
         before = [text_of(message) for message in body["messages"] if message["role"] == "assistant"]
-        there = [standing(gold, pieces, known.forms) for gold in known.gold]
+        there = [standing(gold, pieces, known.told) for gold in known.gold]
         what = (question, len(before), [(piece.number, piece.title, piece.text[:60]) for piece in pieces])
         if self.blind:
             return self._guessed(question, pieces)
-        complete = bool(known.answer and there) and all(there)
+        complete = _is_enough(known, there)
         self._seen[question] = [gold for gold, found in zip(known.gold, there, strict=True) if found]
+        there = [found for found in there if found]
         if Noise(self.error, self.seed).strikes("answer", *what):
             return self._wrong(known, pieces, [piece for found in there for piece in found], complete, what)
         if not complete:
@@ -206,6 +211,19 @@ class Oracle:
         worth = {number: max(_leads(label, gold) for gold in missing) for number, label in options}
         best = [number for number in worth if worth[number] == max(worth.values())]
         return ", ".join(best[:PICKS] if any(worth.values()) else best[:1])
+
+
+def _is_enough(known: Known, there: Sequence[Sequence[Piece]]) -> bool:
+    """Whether a question can be answered from the pieces in which each gold passage stands: with one that tells the
+    answer, or all parts of it, and with all that tell nothing of it, which lead there."""
+    shown = [piece.text for found in there for piece in found]
+    telling = [bool(found) for gold, found in zip(known.gold, there, strict=True) if gold.tells(known.told)]
+    leading = [bool(found) for gold, found in zip(known.gold, there, strict=True) if not gold.tells(known.told)]
+    if not known.answer or not shown or not all(leading):
+        return False
+    if known.parts:
+        return all(any(holds(text, part) for text in shown) for part in known.parts)
+    return any(telling) or not telling
 
 
 def _form(known: Known, there: Sequence[Sequence[Piece]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,6 +45,10 @@ class Gold:
         ways = [one for one in (inner, " ".join(inner.split()[1:-1])) if len(plain(one).split()) >= FEW]
         return any(holds(text, one) for text in self.around or self.texts for one in ways)
 
+    def tells(self, forms: Iterable[str]) -> bool:
+        """Whether one of these forms of the answer stands in it."""
+        return any(holds(text, form) for text in self.texts for form in forms)
+
     def stands_in(self, words: str) -> bool:
         """Whether one of its texts stands there, with its beginning at least."""
         shown = plain(words)
@@ -59,12 +64,19 @@ class Gold:
 
 @dataclass(frozen=True)
 class Known:
-    """What is true of a question. Without an `answer` it cannot be answered; `accepted`: other ways to say it."""
+    """What is true of a question. Without an `answer` it cannot be answered; `accepted`: other ways to say it; `parts`:
+    the values of an answer that is made of several."""
 
     answer: str = ""
     accepted: tuple[str, ...] = ()
     gold: tuple[Gold, ...] = ()
+    parts: tuple[str, ...] = ()
 
     @property
     def forms(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((self.answer, *self.accepted))) if self.answer else ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What stands in the passages that tell the answer, or a part of it."""
+        return (*self.forms, *self.parts) if self.answer else ()

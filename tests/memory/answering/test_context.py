@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from memory.answering.context import EvidencePiece, drop_local, fit_context
-from memory.answering.escalation import MAX_TOKENS_FIRST
+from memory.answering.context import EvidencePiece, PieceKind, drop_local, fit_context
+from memory.answering.escalation import MAX_TOKENS_MORE
 from memory.llm import about_tokens
-from memory.nouns import Answer, Decision
-from memory.settings import AnswerSettings
+from memory.nouns import Answer, Episode, Source
 from tests.fakes import Says
 from tests.fakes.answering import evidence, prompt
 from tests.fakes.server import FakeServer
@@ -139,76 +134,67 @@ def test_one_piece_fits_always_and_every_piece_has_its_episode(mixed: Desk) -> N
     assert drop_local([long, EvidencePiece("line", "x", episode, 0, "x", True)])[0] == (long,)
 
 
-FILM = "The Salt Road is a film directed by Ilse Maron. It was shown in five towns."
-MAKER = "Ilse Maron was born in Tavira. Her mother ran a bakery."
-BORN = "Where was the director of The Salt Road born?"
-
-
-def leads(body: dict[str, Any]) -> str:
-    """What a model is told of how pieces lead to each other."""
-    found = re.search(r"lead to each other:\n(\w+)\n(.*?)\n\1$", prompt(body), re.MULTILINE | re.DOTALL)
-    return found[2] if found else ""
-
-
-def test_chains_lead_a_model_from_piece_to_piece(desk: Desk) -> None:
-    desk.note("The Salt Road", FILM)
-    desk.note("Ilse Maron", MAKER)
-    heard = desk.ask(BORN)
-    pieces = evidence(desk.ollama.chats[-1])
-    first, second = (next(n for n, text in pieces.items() if words in text) for words in (FILM, MAKER))
-    assert leads(desk.ollama.chats[-1]) == f"The Salt Road -> [{first}] -> Ilse Maron -> [{second}] -> Tavira"
-    assert heard.composed["chains"] == 1
-    desk.memory.settings = replace(desk.memory.settings, answer=AnswerSettings(prompt_chains=False))
-    assert "chains" not in desk.ask(BORN).composed and leads(desk.ollama.chats[-1]) == ""
-
-
-def test_chains_of_facts_say_since_when_and_leave_out_what_was_replaced(desk: Desk) -> None:
-    told = {
-        "Mira works at Ferrobank.": ("Mira", "works at", "Ferrobank"),
-        "Ferrobank lies in Utrecht.": ("Ferrobank", "lies in", "Utrecht"),
-        "Ferrobank moved to Delft.": ("Ferrobank", "lies in", "Delft"),
-    }
-    for day, words in enumerate(told, 1):
-        desk.note(f"note {day}", words, day)
-        begin = datetime(2024, 5, day, tzinfo=UTC)
-        assert_quoted(desk.memory, words, *told[words], valid_from=begin, single=False)
-    lies = {fact.objects[-1]: fact.id for fact in desk.memory.facts("Ferrobank") if fact.predicate == "lies in"}
-    desk.memory.knowledge.apply_decisions([Decision(lies["Utrecht"], lies["Delft"], "supersedes", 0.9)], "m")
-    desk.ask("Where does the bank lie at which Mira works?")
-    pieces = evidence(desk.ollama.chats[-1])
-    first, second = (
-        next(n for n, text in pieces.items() if words in text) for words in ("Mira works", "lies in Delft")
-    )
-    chains = leads(desk.ollama.chats[-1]).splitlines()
-    assert f"Mira -> works at [{first}] -> Ferrobank -> lies in [{second}] -> Delft, since 2024-05-03" in chains
-    assert "Utrecht" not in str(chains)
-    desk.ask("Who works in Delft?")
-    assert any("Delft <- lies in [" in one and "<- Mira" in one for one in leads(desk.ollama.chats[-1]).splitlines())
-
-
-def test_a_chain_with_a_step_that_must_stay_is_not_sent(desk: Desk) -> None:
-    desk.note("The Salt Road", FILM)
-    desk.note("Ilse Maron", MAKER.replace("Tavira", "Zanzibar"), policy="local")
-    desk.ask_away(BORN)
-    assert desk.anthropic.messages and leaked(desk) == set() and leads(desk.anthropic.messages[-1]) == ""
+def log(desk: Desk, days: int) -> None:
+    for day in range(1, days):
+        desk.note(f"log {day}", f"Mira saw ship number {day:02}.\n" + f"The sea of day {day:02} was grey.\n" * 40, day)
 
 
 def test_no_words_are_sent_twice(desk: Desk) -> None:
-    for day in range(1, 12):
-        desk.note(f"log {day}", f"Mira saw ship number {day}. " + "The sea was calm and grey. " * 30, day)
+    log(desk, 12)
     desk.ask("Which ship did Mira see?", effort="quick")
     pieces = list(evidence(desk.ollama.chats[-1]).values())
-    assert len(pieces) > 3
-    for place, text in enumerate(pieces):
-        assert not any(text in other for other in pieces[:place] + pieces[place + 1 :])
+    whole = [text for text in pieces if text.count("was grey.") == 40]
+    assert whole and len(pieces) > len(whole)
+    assert not any(text in other for other in whole for text in pieces if text != other)
 
 
-def test_a_model_here_sees_the_best_first_and_the_rest_where_that_holds_no_answer(desk: Desk) -> None:
-    for day in range(1, 25):
-        desk.note(f"log {day}", f"Mira saw ship number {day}. " + "The sea was calm and grey. " * 40, day)
+def test_a_second_look_shows_other_passages(desk: Desk) -> None:
+    log(desk, 25)
     desk.ollama.enqueue(Says("NO ANSWER: the ship"))
     list(desk.memory.ask("Which ship did Mira see?", llm=lambda _: desk.here, replay=False))
-    list(desk.memory.ask("Which ship did Mira see?", llm=lambda _: desk.away, replay=False))
-    chats = [chat for chat in desk.ollama.chats if "The evidence:" in prompt(chat)]
-    shown = [about_tokens("".join(evidence(chat).values())) for chat in (*chats, desk.anthropic.messages[-1])]
-    assert len(shown) == 3 and shown[0] <= MAX_TOKENS_FIRST < min(shown[1:])
+    first, second = (set(evidence(chat).values()) for chat in desk.ollama.chats)
+    whole = {text for text in first if text.count("was grey.") == 40}
+    assert whole and not whole & second
+    again = {f"{text.partition('.')[0]}." for text in whole}
+    assert any(text.startswith(tuple(again)) for text in second), "the best lines are repeated"
+    sizes = [about_tokens("".join(pieces)) for pieces in (first, second)]
+    assert sizes[0] <= desk.memory.settings.answer.context_tokens < sizes[1] <= MAX_TOKENS_MORE
+
+
+def piece(episode: Episode, words: str, kind: PieceKind = "line") -> EvidencePiece:
+    return EvidencePiece(kind, words, episode, episode.text.index(words), words, False)
+
+
+def test_lines_of_a_passage_have_one_head(mixed: Desk) -> None:
+    episode = mixed.memory.recall("Mira chess Utrecht").hits[0].episode
+    plays, lives = piece(episode, "She plays chess."), piece(episode, "Mira lives in Utrecht.")
+    context = fit_context([plays, lives, plays], 300)
+    assert context.text() == (
+        '[1] lines, written 2024-05-01, in "open":\n    Mira lives in Utrecht.\n    She plays chess.'
+    )
+    assert [one.quote for one in context.pieces] == [episode.text]
+    passage = piece(episode, episode.text, "passage")
+    assert [one.kind for one in fit_context([plays, passage, lives], 300).pieces] == ["passage"]
+
+
+def test_the_head_of_a_mail_stands_there_once(desk: Desk) -> None:
+    text = "From: Ana Kern <ana@kern.example>\nSubject: The hall\n\nIt is free in May."
+    mail = Episode(1, Source(1, "/a.eml", "file", "a", "mail"), 0, "The hall", text, None, speaker="Ana Kern")
+    assert fit_context([piece(mail, text, "passage")], 300).text().startswith("[1] passage:\n    From: Ana Kern")
+    assert fit_context([piece(mail, "It is free in May.")], 300).text() == (
+        '[1] lines, in "The hall", by Ana Kern:\n    It is free in May.'
+    )
+
+
+@pytest.mark.parametrize(("question", "hint"), [
+    ("Where does Mira live?", ""),
+    ("Since when has Mira lived in Utrecht?", ""),
+    ("How many sheep does Mira have?", ""),
+    ("Does Mira live in Utrecht?", ""),
+    ("In which cities did Mira live, in order?", "the oldest first"),
+])  # fmt: skip
+def test_only_lists_and_histories_have_a_hint(desk: Desk, question: str, hint: str) -> None:
+    desk.note("open", "Mira lives in Utrecht. She has nine sheep.", 1)
+    list(desk.memory.ask(question, llm=lambda _: desk.here))
+    end = prompt(desk.ollama.chats[0]).rpartition(question)[2].split("\n", 2)[2:]
+    assert hint in "".join(end) and bool(hint) == bool(end)

@@ -99,7 +99,7 @@ def test_a_question_of_many_keeps_as_many_passages_where_it_looks_around(fleet: 
         (first, *_) = (event for event in heard.events if isinstance(event, Step) and event.name == "route")
         assert first.detail["enough"] is not bool(more), "nothing is known by that name"
         (wrote, *_) = (event for event in heard.events if isinstance(event, Step) and event.name == "compose")
-        shown.append(wrote.detail["passages"])
+        shown.append(len(wrote.detail["episodes"]))
     assert shown[1] >= shown[0] > AnswerSettings().episodes
 
 

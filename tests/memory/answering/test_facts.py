@@ -8,7 +8,7 @@ import pytest
 
 from memory import Memory
 from memory.answering import facts
-from memory.answering.context import gather_evidence
+from memory.answering.context import find_facts
 from memory.facts.extraction import OWNER
 from memory.nouns import Answer
 from plugins.embedders.static import StaticEmbedder
@@ -68,8 +68,7 @@ def test_as_of_a_day_nothing_is_told_that_was_known_later(desk: Memory) -> None:
         assert "2023-09" in now and "2023-09" not in then and "Utrecht" in then
     with desk.store.reading() as conn:
         found = desk.questions.retrieve("Where does Ana live?", 5, as_of=datetime(2023, 5, 1, tzinfo=UTC))
-        pieces, *_ = gather_evidence(conn, found, (), StaticEmbedder(), (), None)
-    told = [piece.text for piece in pieces if piece.kind == "fact"]
+        told = [piece.text for piece in find_facts(conn, found, StaticEmbedder())]
     assert any("Utrecht" in one for one in told) and not any("2023-09" in one for one in told)
 
 
