@@ -50,6 +50,7 @@ UNPROVED = "(unproved)"  # before the citation of what it does not prove
 UNPROVED_NOTE = "Unproved are the model's own words: compare them with the lines that they cite."
 MAX_CALLS = 2
 MAX_ANSWER_CHARS = 8_000  # of an answer; a model that writes on is stopped
+MAX_CITED = 8  # sentences without a citation for which one is looked for
 MAX_MISSING, MAX_MISSING_CHARS = 5, 100  # things that are missing, and their length
 
 SYSTEM = f"""\
@@ -252,7 +253,7 @@ class _Writer:
 
     def _add_citations(self, text: str) -> Iterator[str]:
         """The sentences of a text without citations that one passage proves, each with it."""
-        for start, end in sentences(text.replace("```", "")):
+        for start, end in sentences(text.replace("```", ""))[:MAX_CITED]:
             said = text[start:end]
             numbers = grounding.find_proofs(said, self._proofs, self._question)
             if len({self._context.pieces[number - 1].episode.id for number in numbers}) == 1:

@@ -22,6 +22,7 @@ Verdict = Literal["proved", "unproved", "contradicted"]
 Check = Literal["", "rival", "ended", "denied", "counted"]
 Window = Sequence[Clause]  # a sentence, or two that follow each other
 
+MAX_CHARS, MAX_VALUES = 1_000, 12  # of a sentence, and of a clause of it, that is looked at
 ENOUGH = 0.5  # share of a clause's words, of those in the passages, that stand beside its values
 ENOUGH_ALONE = 0.8  # of all words of a clause that has no value but one name
 ENOUGH_TO_DENY = 0.7  # of a clause's words and values, in a clause that denies it
@@ -47,6 +48,8 @@ def judge(said: str, passages: Sequence[Sequence[Clause]], question: str) -> Fin
     said = undot(" ".join(YES_OR_NO.sub("", said).split())) or f"{question.rstrip('?')}."
     digits = put_digits(said, language)
     whole = Clause(digits if digits != said else put_digits(said, guess_language(said)), language)
+    if len(said) > MAX_CHARS or any(len(part.values) > MAX_VALUES for part in whole.clauses):
+        return Finding("unproved")
     known = frozenset[str]().union(*(one.roots for one in there))
     topics = frozenset[str]().union(*(one.head_roots for one in there))
     pieces = [piece for sentence in there for piece in sentence.clauses]

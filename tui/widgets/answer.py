@@ -207,7 +207,9 @@ class Answer(Vertical):
             below = next(iter(self.query(".fold, .remark")), self.trace)
             await self.mount(Sources(self.shown_citations, self._folders), before=below)
             unproved = [one for one in self.shown_citations if one.verdict == "unproved"]
-            quotes = [Plain(f"[{one.n}] “{display_safe(one.quote, line=True)}”", classes="quote") for one in unproved]
+            quotes = [
+                Plain(f"[{one.n}] “{display_safe(one.quote, line=True)}”", classes="remark quote") for one in unproved
+            ]
             await self.mount_all(quotes, before=below)
 
     def on_click(self) -> None:
