@@ -40,7 +40,6 @@ MAX_FACTS_SHOWN = 10  # shown at most, without those that contradict them
 RANK_OFFSET = 3  # of reciprocal ranks: of some ten passages the first count more than with the usual 60
 MAX_WHOLE = 4  # passages that are shown whole, at most
 WHOLE_TOKEN_SHARE, FACT_TOKEN_SHARE = 0.75, 0.15  # of the room that whole passages and facts may take
-MAX_TOKENS_AGAIN = 600  # of lines that a second look repeats
 MAX_PASSAGE_CHARS = 3_000  # of one passage
 MAX_HEAD_CHARS = 160  # characters of a title, a name, a fact
 MAX_OWN_HEAD_CHARS = 400  # at the beginning of a passage, in which its title and author may be named
@@ -188,28 +187,6 @@ def gather_evidence(
     hits.sort(key=lambda episode: (episode.id not in chosen, -ranks[episode.id]))
     disputed = [piece for piece in find_facts(conn, found, embedder) if piece.against]
     return (*disputed, *map(_passage, hits), *map(_line, lines))
-
-
-def omit_seen(
-    pieces: Iterable[EvidencePiece], seen: PromptContext, before: Iterable[EvidencePiece]
-) -> tuple[EvidencePiece, ...]:
-    """The pieces for a second look: without those that were `seen`, but with the first lines of those that there were
-    `before`, without which what is told in several passages would never be in one prompt."""
-    left, again = MAX_TOKENS_AGAIN, list[EvidencePiece]()
-    for line in (piece for piece in before if piece.kind == "line"):
-        left -= about_tokens(_shown(1, line, {}))
-        if left < 0:
-            break
-        again.append(line)
-    return (*again, *(piece for piece in pieces if not _was_shown(piece, seen)))
-
-
-def _was_shown(piece: EvidencePiece, seen: PromptContext) -> bool:
-    """Whether all of a piece was shown in another prompt: in a whole passage, or as a fact or line."""
-    if piece.episode.id in seen.whole:
-        return True
-    shown = (one for one in seen.pieces if one.episode.id == piece.episode.id)
-    return piece.kind != "passage" and any(piece.text in one.text.splitlines() for one in shown)
 
 
 def _line(line: AnswerCandidate) -> EvidencePiece:

@@ -32,7 +32,6 @@ from memory.answering.context import (
     PromptContext,
     fit_context,
     gather_evidence,
-    omit_seen,
 )
 from memory.answering.extractive import (
     Answering,
@@ -76,8 +75,7 @@ NOT_OF_THIS = "What helped with such a question before does not speak of what th
 class Escalation(Answering):
     """One question on its way from tier to tier, with as little as suffices. `choose` gives the model that writes,
     `drive` one that may drive tools; `again` retrieves once more where a model's outline may help. `chosen` are the
-    episodes that a model chose, `expanded` the edges that it followed; `seen` is the evidence in which it found no
-    answer, and all that there was. Of a digest (`is_digest`) a model sees the lines
+    episodes that a model chose, `expanded` the edges that it followed. Of a digest (`is_digest`) a model sees the lines
     alone."""
 
     choose: ChooseLLM
@@ -88,7 +86,6 @@ class Escalation(Answering):
     chosen: dict[int, None] = field(default_factory=dict)
     expanded: dict[int, None] = field(default_factory=dict)
     has_looked: bool = False
-    seen: tuple[PromptContext, tuple[EvidencePiece, ...]] | None = None
     is_digest: bool = False
 
     def __post_init__(self) -> None:
@@ -136,7 +133,6 @@ class Escalation(Answering):
             if text.text or text.broken or not (yield from self._look_further(text, llm, context)):
                 return (yield from finalise(text, extractive, self.found, llm.name, context))
             refused = (text, llm.name, context) if text.no_answer else None
-            self.seen = (context, pieces) if text.no_answer and self.options.effort == "normal" else None
             extractive = yield from self._extract()
 
     def _answer_from_replay(self) -> Generator[Event, None, Answer | None]:
@@ -335,8 +331,7 @@ class Escalation(Answering):
     def _gather(self, found: RetrievalResult, lines: Sequence[AnswerCandidate]) -> tuple[EvidencePiece, ...]:
         """All that a model may get to read."""
         with self.reading() as conn:
-            pieces = gather_evidence(conn, found, lines, self.embedder, chosen=self.chosen, only_lines=self.is_digest)
-        return pieces if self.seen is None or self.is_digest else omit_seen(pieces, *self.seen)
+            return gather_evidence(conn, found, lines, self.embedder, chosen=self.chosen, only_lines=self.is_digest)
 
     def _pick_model(self, pieces: Sequence[EvidencePiece], most: int | None = None) -> tuple[LLM, PromptContext] | None:
         """The model that answers, and the evidence that it gets, of `most` tokens; None if there is no model, or no

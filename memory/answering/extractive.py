@@ -381,7 +381,7 @@ def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[
         yield from answer.citations
         return replace(answer, note=why)
     yield from stream_lines(extractive.lines)
-    return replace(answer, note=" ".join(filter(None, [answer.note, f"{why} {WORD_FOR_WORD}" if why else ""])))
+    return replace(answer, note=" ".join(filter(None, [f"{why} {WORD_FOR_WORD}" if why else "", answer.note])))
 
 
 MAX_EPISODES_PER_PART = 5  # of each part of a question that are looked at before those of the whole

@@ -75,6 +75,7 @@ class Desk:
 
     def ask(self, question: str, choose: Callable[[bool], LLM | None] | None = None, **more: Any) -> Heard:
         more.setdefault("replay", False)
+        more.setdefault("now", datetime(2024, 6, 1, 12, tzinfo=UTC))
         heard = Heard(list(self.memory.ask(question, llm=choose or (lambda local_only: self.here), **more)))
         heard.check()
         return heard
