@@ -128,9 +128,11 @@ def decide(pairs: Sequence[tuple[Fact, Fact, bool]], llm: LLM, remarks: list[str
 
 
 def answer(question: str, value: str, note: int, llm: LLM, remarks: list[str]) -> float:
-    """Half for the right words, half for the right note and no other, of what a person would be shown."""
+    """Half for the right words, proved by what they cite, half for the right note and no other."""
     text = _write(question, llm)
-    return 0.5 * (value in text.text.lower()) + 0.5 * ({one.episode_id for one in text.citations} == {note})
+    is_proved = all(citation.verdict == "proved" for citation in text.citations)
+    is_right_note = {citation.episode_id for citation in text.citations} == {note}
+    return 0.5 * (is_proved and value in text.text.lower()) + 0.5 * is_right_note
 
 
 def refuse(question: str, llm: LLM, remarks: list[str]) -> float:

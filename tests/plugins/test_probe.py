@@ -105,7 +105,7 @@ def test_a_model_that_can_do_nothing_is_given_up_soon() -> None:
     assert not any(grades.fits(role) for role in ROLES)
     assert any("neither reads nor answers" in note for note in grades.notes)
     assert steps[-1][2] == "it cannot read; answering"
-    assert asked == 2 + 2 * 2 + 2 * 2, "two notes and two questions, each asked for twice"
+    assert asked == 2 + 2 * 2 + 2, "two notes, each asked for twice, and two questions"
 
 
 def test_a_model_that_answers_and_breaks_json() -> None:
@@ -142,7 +142,8 @@ def test_an_answer_counts_as_far_as_a_person_would_see_it() -> None:
         return replace(said, text=said.text.replace(" [2]", " [4]")) if isinstance(said, Says) else said
 
     assert grades_of(unproved).answers == 0.67
-    assert grades_of(does_not("Where does Mira Okafor work", "She works for Nordlys Press.")).answers == 0.67
+    assert grades_of(does_not("Where does Mira Okafor work", "She works for Nordlys Press.")).answers == 1.0
+    assert grades_of(does_not("Where does Mira Okafor work", "She works at home [1].")).answers < 1.0
 
 
 def test_what_is_false_costs_the_note() -> None:

@@ -165,7 +165,8 @@ class TraceLine(Plain):
             doing = [self._doing, *([f"{waited} s"] if waited else [])]
             return " · ".join([*doing, *([] if self.unfolded else self._told()), *self._asked()])
         if self._ms:
-            parts.append(f"{self._ms:.0f} ms" if self._ms >= 1 else "under 1 ms")
+            seconds = f"{self._ms / 1000:.0f} s" if self._ms >= 10_000 else ""
+            parts.append(seconds or (f"{self._ms:.0f} ms" if self._ms >= 1 else "under 1 ms"))
         if self._cited:
             noun = "file" if all(cited.line is not None for cited in self._cited) else "source"
             parts.append(count(len({cited.uri for cited in self._cited}), noun))

@@ -220,7 +220,7 @@ function Turn({ turn, chosen, choose }) {
     <h2 class="question">${turn.question}</h2>
     ${turn.state === "running" && html`<p class="waiting">${Object.values(turn.stages).join(" · ") || "Looking…"}</p>`}
     ${turn.preview && html`<p class="muted">
-      ${turn.preview.model} is ${turn.preview.is_loading ? "being loaded" : "asked"}. Until it answers, the lines that answer:
+      ${turn.preview.model} is ${turn.preview.is_loading ? "being loaded" : "asked"}. ${shown.length ? "Until it answers, the lines that answer:" : ""}
     </p>`}
     <div class="answer ${turn.preview ? "preview" : ""} ${turn.kind && turn.kind !== "answer" ? turn.kind : ""}">
       ${shown.map((line) => html`<${Line} line=${line} chosen=${chosen} choose=${choose} />`)}
