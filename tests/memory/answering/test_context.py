@@ -148,15 +148,13 @@ def test_no_words_are_sent_twice(desk: Desk) -> None:
     assert not any(text in other for other in whole for text in pieces if text != other)
 
 
-def test_a_second_look_shows_other_passages(desk: Desk) -> None:
+def test_a_second_look_shows_more_passages(desk: Desk) -> None:
     log(desk, 25)
     desk.ollama.enqueue(Says("NO ANSWER: the ship"))
     list(desk.memory.ask("Which ship did Mira see?", llm=lambda _: desk.here, replay=False))
     first, second = (set(evidence(chat).values()) for chat in desk.ollama.chats)
     whole = {text for text in first if text.count("was grey.") == 40}
-    assert whole and not whole & second
-    again = {f"{text.partition('.')[0]}." for text in whole}
-    assert any(text.startswith(tuple(again)) for text in second), "the best lines are repeated"
+    assert whole and whole < second
     sizes = [about_tokens("".join(pieces)) for pieces in (first, second)]
     assert sizes[0] <= desk.memory.settings.answer.context_tokens < sizes[1] <= MAX_TOKENS_MORE
 
