@@ -17,8 +17,11 @@ MOST_KEY, MOST_VALUE = 40, 120  # characters
 NEWEST = 20  # revisions that are looked at
 
 
-def set_value(memory: Memory, key: str, value: str) -> wire.ProfileReply:
-    """Says what something of the owner's is from now on; the writer's unit. InvalidInputError."""
+def profile(memory: Memory) -> wire.ProfileReply:
+    return wire.ProfileReply(memory.knowledge.profile())
+
+
+def set_profile(memory: Memory, key: str, value: str) -> wire.ProfileReply:
     key, value = _checked(key), " ".join(value.split())
     if not 0 < len(value) <= MOST_VALUE:
         raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
@@ -30,15 +33,14 @@ def set_value(memory: Memory, key: str, value: str) -> wire.ProfileReply:
     return wire.ProfileReply(memory.knowledge.profile(), tuple(held))
 
 
-def remove_value(memory: Memory, key: str) -> wire.ProfileReply:
-    """Takes back what was said by hand; the writer's unit. InvalidInputError; NotFoundError if nothing was."""
+def remove_from_profile(memory: Memory, key: str) -> wire.ProfileReply:
     uri = BY_HAND + _checked(key)
     if memory.sources.get(uri) is None:
         told = next((one.facts for one in memory.knowledge.profile().entries if one.key == _checked(key)), ())
         remedy = f" It stands in {told[0].uri}; edit it there." if told else ""
         raise NotFoundError(f"You have said nothing of your {key} here.{remedy}")
     memory.ingest.retire(uri)
-    return wire.ProfileReply(memory.knowledge.profile())
+    return profile(memory)
 
 
 def _checked(key: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from daemon import wire
+from daemon.api.limits import WriteLimiter
 from daemon.api.telling import Telling
 from daemon.jobs.activity import Activity
 from daemon.jobs.disk import Disk
@@ -30,7 +31,7 @@ from daemon.settings import Settings
 from daemon.watch.adds import Adds
 from daemon.watch.watcher import Watcher
 from memory import Memory
-from memory.nouns import Policy, Stats
+from memory.nouns import Policy
 from plugins.manager import Plugins
 
 T = TypeVar("T")
@@ -76,12 +77,13 @@ class Services:
     stop: Callable[[], None]
     began: float = field(default_factory=time.monotonic)
     safe_mode: str = ""  # why the daemon reads nothing by itself
-    _counted: tuple[int, Stats] | None = None
 
     def __post_init__(self) -> None:
         # Each has its own, so that questions do not wait for a check or a backup, nor a status for questions.
         self.questions = QuestionPool(self.settings.daemon.readers or 1)
         self.workers = ThreadPoolExecutor(4, "worker")
+        self.limiter = WriteLimiter(self.settings.mcp)
+        self.cache = Cache(self.memory)
 
     async def read(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.questions, call)
@@ -93,22 +95,30 @@ class Services:
         """In the writer's thread, before whatever nobody waits for."""
         return await asyncio.wrap_future(self.writer.submit(unit, urgent=True))
 
-    def retry(self, id: int | None = None) -> int:
-        """Does again what was given up, all of it or one job; how many. NotFoundError if that one was not."""
-        count = self.adds.retry(id)
-        return count if count and id is not None else count + self.enrichment.retry(id)
-
-    def stats(self) -> Stats:
-        """Counted again only when something was written: a chat asks often, and it takes 10 us an episode."""
-        generation = self.memory.generation
-        if self._counted is None or self._counted[0] != generation:
-            self._counted = generation, self.memory.stats()
-        return self._counted[1]
-
     def close(self) -> None:
         """What has not begun is dropped; nobody waits for it any more."""
         for pool in (self.questions, self.workers):
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Cache:
+    """What was made of the memory, until something is written. A chat asks for its counts often, and they take 10 us an
+    episode."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._made: tuple[int, dict[object, Any]] = -1, {}
+
+    def get(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` returned for this key, or returns now."""
+        generation = self._memory.generation
+        if self._made[0] != generation:
+            self._made = generation, {}
+        _, made = self._made
+        if key not in made:
+            made[key] = make()
+        value: T = made[key]
+        return value
 
 
 class QuestionPool(ThreadPoolExecutor):

@@ -54,7 +54,7 @@ def retry(session: Session, id: int | None, as_json: bool) -> None:
     """
     jobs = session.client.retry(id)
     if as_json:
-        output.print_json(wire.Retried(jobs))
+        output.print_json({"jobs": jobs})
     elif jobs:
         click.echo(f"{count(jobs, 'job')} will be done again. `pal status` shows how far it is.")
     else:

@@ -151,9 +151,8 @@ def _write(session: Session, exporter: Exporter, to: Path, secrets: bool) -> dic
 def _parts(session: Session, exporter: Exporter, secrets: bool, hidden: bool = False) -> Iterator[Part]:
     """What an exporter writes of the memory, with a bar on a terminal that shows how far it is."""
     with ExitStack() as stack:
-        lines = session.reader.export(exporter.kinds, secrets)
-        if close := getattr(lines, "close", None):
-            stack.callback(close)
+        export = session.reader.export_with_secrets if secrets else session.reader.export
+        lines = stack.enter_context(export(exporter.kinds))
         show_bar = sys.stderr.isatty() and not session.as_json and not hidden
         bar = stack.enter_context(click.progressbar(length=0, label="Writing", file=sys.stderr, hidden=not show_bar))
         try:

@@ -124,7 +124,7 @@ def watch_list(session: Session, as_json: bool) -> None:
     """List the watched folders."""
     folders = session.client.folders()
     if as_json:
-        output.print_json(wire.FoldersReply(folders))
+        output.print_json({"folders": folders})
     elif folders:
         print_folders(folders)
     else:

@@ -39,7 +39,7 @@ def today(session: Session, day: datetime | None, since: datetime | None, as_jso
     """
     first = (day or datetime.now().astimezone()).replace(hour=0, minute=0, second=0, microsecond=0)
     since = since or first - timedelta(days=1)
-    reply = session.client.home(since, first.date().isoformat() if day else None)
+    reply = session.client.home(since, first.date().isoformat() if day else "")
     waiting = reply.review_total if day is None else 0
     models = session.client.status().enrichment if day is None else None
     unable = models.unable if models else ""

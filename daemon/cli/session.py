@@ -40,7 +40,7 @@ class Session:
         return connect(self.paths, start=self.start, say=output.say if begins else lambda message: None)
 
     @cached_property
-    def reader(self) -> Client | Offline:
+    def reader(self) -> Client:
         """What answers where nothing is written: the daemon or, if it cannot start, this process, and then that is
         said. Raises DaemonDownError."""
         from daemon.client import DaemonDownError

@@ -38,7 +38,7 @@ def _list(session: Session, limit: int, as_json: bool) -> None:
     kept = [one for one in session.client.conversations() if one.messages]
     shown = tuple(kept[:limit])
     if as_json:
-        output.print_json(wire.ConversationsReply(shown))
+        output.print_json({"conversations": shown})
         return
     if not kept:
         output.say(NONE_KEPT)
@@ -64,7 +64,7 @@ def search(session: Session, words: tuple[str, ...], limit: int, as_json: bool) 
     """
     matches = session.client.search_conversations(" ".join(words), limit)
     if as_json:
-        output.print_json(wire.MatchesReply(" ".join(words), matches))
+        output.print_json({"words": " ".join(words), "matches": matches})
     for match in matches if not as_json else ():
         number, *rest = _row(match.conversation)
         click.echo(output.style_text("  ".join([number, *rest]), bold=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from functools import cache
@@ -38,6 +38,8 @@ def encode(value: Any) -> Any:
         return {str(key): encode(item) for key, item in value.items()}
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, Path):  # the daemon has another working directory
+        return str(value.expanduser().absolute())
     item = getattr(value, "item", None)  # a number of numpy's, in what a stage noted
     return item() if callable(item) else str(value)
 
@@ -131,7 +133,7 @@ def _decoded(kind: Any, value: Any, name: str, strict: bool) -> Any:
         return _decoded(str, value, name, strict)  # a newer daemon may know another word
     if origin in (Union, types.UnionType):  # only `X | None` is used
         return None if value is None else _decoded(get_args(kind)[0], value, name, strict)
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         if not isinstance(value, list):
             raise ValueError(f"{name} must be a list")
         return tuple(_decoded(get_args(kind)[0], item, name, strict) for item in value)

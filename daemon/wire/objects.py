@@ -1,4 +1,4 @@
-"""What there is in the memory, to look around in: objects, facts, notes, and what a person says of them by hand."""
+"""What there is in the memory: objects, facts, notes, the graph, what is new and planned, what is corrected by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 
 from daemon.wire.facts import Strand
 from daemon.wire.questions import Passage
-from memory.nouns import Fact, ListedSource, PlannedEntry
+from memory.nouns import Fact, ListedSource, PlannedEntry, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +110,130 @@ class Corrected:
 
     old: Fact
     new: Fact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A vertex of the graph: a person, place or thing, or a note, which has a `uri`. `kind` as in FoundObject, or
+    "note"; `at`: of a note; `degree`: how many edges it has in the whole memory."""
+
+    id: int
+    name: str
+    kind: str = ""
+    uri: str = ""
+    at: datetime | None = None
+    degree: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """An edge of the graph, by the ids of its ends: a `relation`, or, without one, that a note mentions a thing. It
+    holds from `since` on, and until `until`."""
+
+    id: int
+    source: int
+    target: int
+    relation: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NearNode:
+    """An object, so many `steps` from the one in the middle. `kind` as in FoundObject."""
+
+    id: int
+    name: str
+    kind: str
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class NearEdge:
+    """What joins two objects, by their ids: a fact from `source` to `target`, or `passages` that mention both."""
+
+    source: int
+    target: int
+    relation: str = ""
+    fact: Fact | None = None
+    passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """GET /neighbourhood?about=&depth=&limit=&as_of=: what stands around an object, which is the first of `nodes`:
+    facts that hold, or held at a time, and what is mentioned beside it. `left_out`: how many more there are, about."""
+
+    name: str
+    names: tuple[str, ...]
+    nodes: tuple[NearNode, ...]
+    edges: tuple[NearEdge, ...]
+    left_out: int = 0
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReply:
+    """GET /graph?about=&limit=: what is best joined, or what stands around one thing, by any of its names, or around
+    one note, by its uri; `center` are the ids of that. Also relations that ended."""
+
+    center: tuple[int, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """GET /home?since=&day=: the newest of what changed and of what was read `since` (nothing without it), the newest
+    revision that waits for review, and what is planned in the next days or overdue; each with how many there are. With
+    a `day` as it was on that day, or will be: what changed up to its end, what is planned from it on."""
+
+    since: datetime | None = None
+    changed: tuple[Revision, ...] = ()
+    changed_total: int = 0
+    read: tuple[ListedSource, ...] = ()
+    read_total: int = 0
+    review: Revision | None = None
+    review_total: int = 0
+    planned: tuple[PlannedEntry, ...] = ()
+    planned_total: int = 0
+    day: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSource:
+    """A note that was added | edited | deleted, the last time `at`: so many passages `came` and `went`."""
+
+    uri: str
+    title: str
+    change: str
+    came: int
+    went: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DiffReply:
+    """GET /diff?since=&until=&limit=: what changed in the memory after a time and up to another, by default now. Facts
+    that it knows since then, `begun`; replacements that were made; facts that were said to have `ended`; those that no
+    note says any more, `untold`; and notes. The newest first, at most `limit` of each; `totals`: how many there are, in
+    this order."""
+
+    since: datetime
+    until: datetime
+    begun: tuple[Fact, ...]
+    replaced: tuple[Revision, ...]
+    ended: tuple[Revision, ...]
+    untold: tuple[Fact, ...]
+    sources: tuple[ChangedSource, ...]
+    totals: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsReply:
+    """GET /suggestions: questions worth asking of this memory, each of which has an answer; the notes that were read
+    last, the newest first, and the names that stand in most of them."""
+
+    questions: tuple[str, ...] = ()
+    notes: tuple[ListedSource, ...] = ()
+    names: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Questions that were asked, looked into: what led to an answer, what it rests on, what a person says of it."""
+"""Questions that were asked, with their verdicts and what was trained on them; and chat sessions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 
 from daemon.wire.questions import Passage
 from memory.events import Citation, Event, Scope, Step, Visit
-from memory.nouns import Fact
+from memory.nouns import ChatMessage, Conversation, ConversationState, Fact
 from memory.trace import Asked, Opinion
 
 
@@ -89,3 +89,42 @@ class Rebuilt(Event):
     edges: int = 0
     passages: int = 0
     vectors: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesReply:
+    """GET /conversations/{id}: a chat session, and how it stands."""
+
+    conversation: Conversation
+    messages: tuple[ChatMessage, ...]
+    state: ConversationState = field(default_factory=ConversationState)
+
+
+@dataclass(frozen=True, slots=True)
+class Trained(Event):
+    """The end of learning from earlier questions: how many there were, with so many labels; `trained` on some,
+    `measured` on the newest: `before` and `after` are the percent of what they needed that is found, `margin` half the
+    95 % interval of the difference; `near`: what could be found at all; `shadow`: what an earlier scorer that is not
+    used finds in the questions since it was made. `promoted`: it is used from now on, with `dry_run` it would be."""
+
+    questions: int
+    labels: int
+    trained: int
+    measured: int
+    before: float | None
+    after: float | None
+    margin: float | None
+    near: float | None
+    shadow: float | None
+    promoted: bool
+    reason: str
+    dry_run: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingUndone:
+    """Whether what was trained was taken back, and whether what was used before it is used again."""
+
+    undone: bool
+    earlier: bool

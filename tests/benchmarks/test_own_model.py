@@ -24,7 +24,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(tmp_path: Path, *arguments: str) -> int:
-    return own_model.main(["ollama:qwen3:4b", "--data", str(tmp_path / "dev" / "ida"), "--embedder", "static", *arguments])
+    return own_model.main(
+        ["ollama:qwen3:4b", "--data", str(tmp_path / "dev" / "ida"), "--embedder", "static", *arguments]
+    )
 
 
 def test_it_prints_a_table_that_can_be_pasted(

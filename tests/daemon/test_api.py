@@ -15,6 +15,7 @@ import pytest
 
 from daemon import wire
 from daemon.client import Client, DaemonError
+from daemon.connection import send
 from daemon.testing import RunningDaemon
 from tests.daemon.conftest import answer, listening
 
@@ -159,7 +160,7 @@ def test_a_chat_session_is_kept(told: Client) -> None:
 
 def send_recall(client: Client, **fields: object) -> object:
     """As another program may write it, which has no types."""
-    return client._call("POST", "/recall", wire.RecallReply, question="x", **fields)
+    return send(client.paths, "POST", "/recall", {"question": "x", **fields}, 30)
 
 
 BAD = {
@@ -172,7 +173,7 @@ BAD = {
     "a time before all others": lambda c: send_recall(c, as_of="0001-01-01"),
     "no time within": lambda c: send_recall(c, within={"since": "soon"}),
     "nothing to remember": lambda c: c.remember(" "),
-    "a relative path": lambda c: c._stream("POST", "/add", paths=("notes",)),
+    "a relative path": lambda c: send(c.paths, "POST", "/add", {"paths": ["notes"]}, 30),
     "no path": lambda c: c.add([]),
     "a path with a NUL": lambda c: c.add([Path("/tmp/a\0b")]),
     "a file to watch": lambda c: c.watch(Path(__file__)),
