@@ -21,8 +21,7 @@ from functools import partial
 from pathlib import Path
 
 from daemon import wire
-from daemon.api.limits import WriteLimiter
-from daemon.api.services import Services
+from daemon.api.services import Services, WriteLimiter
 from daemon.api.sources import date_copies
 from daemon.settings import CLIENT_NAME
 from memory import Memory

@@ -1,4 +1,4 @@
-"""Facts and how they changed, what a person decides about that, and the news of it; names and tags."""
+"""Facts and how they changed, what a person decides about that, and its news; names, tags, the owner's profile."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import get_args
 from daemon import wire
 from daemon.api.services import Services
 from memory import Memory
-from memory.errors import InvalidInputError
-from memory.nouns import Fact, Revision, RevisionState, Verdict
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import TOLD, Document, Fact, Revision, RevisionState, Verdict
 from memory.text.mentions import norm
 
 log = logging.getLogger(__name__)
@@ -25,6 +25,10 @@ WORD = re.compile(r"\w+")
 NEWS = 100  # told of one unit that was written
 MOST_NAMES = 100
 MOST_TAGS = 1000
+PROFILE = "note:me/"  # how the uris of entries begin that were set by hand
+PROFILE_TITLE = "About me"
+MOST_KEY, MOST_VALUE = 40, 120  # characters
+NEWEST = 20  # revisions that are looked at
 
 STATES = ("all", *get_args(RevisionState))
 VERDICTS = ("undo", *get_args(Verdict))
@@ -186,6 +190,43 @@ def _ends(revision: Revision) -> bool:
 
 def _began(fact: Fact) -> tuple[object, int]:
     return fact.valid_from or fact.valid_to or fact.recorded, fact.id
+
+
+# What a person says of themselves by hand: for each key a note of its own, so that it has a date, a history and can be
+# undone like any other.
+
+
+def profile(memory: Memory) -> wire.ProfileReply:
+    return wire.ProfileReply(memory.knowledge.profile())
+
+
+def set_profile(memory: Memory, key: str, value: str) -> wire.ProfileReply:
+    key, value = _checked(key), " ".join(value.split())
+    if not 0 < len(value) <= MOST_VALUE:
+        raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
+    uri, now = PROFILE + key, datetime.now().astimezone()
+    note = Document(uri, f"{key}: {value}", title=PROFILE_TITLE, reader=TOLD, at=now, properties={key: value})
+    memory.remember_many([note])
+    made = [one for one in memory.revisions("all", NEWEST) if one.new.uri == uri and one.state == "open"]
+    held = [one for one in made if one.new.objects[-1:] == (value,)]  # a sentence of the note has none
+    return wire.ProfileReply(memory.knowledge.profile(), tuple(held))
+
+
+def remove_from_profile(memory: Memory, key: str) -> wire.ProfileReply:
+    uri = PROFILE + _checked(key)
+    if memory.sources.get(uri) is None:
+        told = next((one.facts for one in memory.knowledge.profile().entries if one.key == _checked(key)), ())
+        remedy = f" It stands in {told[0].uri}; edit it there." if told else ""
+        raise NotFoundError(f"You have said nothing of your {key} here.{remedy}")
+    memory.ingest.retire(uri)
+    return profile(memory)
+
+
+def _checked(key: str) -> str:
+    key = " ".join(key.casefold().split())
+    if not 0 < len(key) <= MOST_KEY or not all(char.isalnum() or char in " -" for char in key):
+        raise InvalidInputError(f"{key[:MOST_KEY]!r} is no name of a thing. Write one like phone, address or sister.")
+    return key
 
 
 class News:

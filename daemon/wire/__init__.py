@@ -1,10 +1,10 @@
 """The contract between the daemon and every client: requests, replies and events, as frozen dataclasses.
 
 Standard library only, no I/O. What the library has a noun for is that noun. On the wire a value is a JSON object; an
-event carries its name in `"type"` (its class, or what `codec.TAGS` calls it), so that a stream of newline-delimited
-JSON can be decoded line by line with `parse_event`. Times are ISO 8601 strings with an offset.
+event carries the name of its class in `"type"`, so that a stream of newline-delimited JSON can be decoded line by line
+with `parse_event`. Times are ISO 8601 strings with an offset.
 
-A question's stream:  Stage*  Visited*  (Chunk | Cited)*  then one Answered or one Failed.
+A question's stream:  Told?  (Step | Visit | Preview | Token | Citation)*  then one Answered or one Failed.
 An ingestion's stream: Progress*  Skipped*  then one Added or one Failed.
 A rebuild's stream: Progress*  then one Rebuilt or one Failed.
 Learning's stream: Progress*  then one Trained or one Failed.
@@ -22,7 +22,6 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from daemon.wire.codec import TAGS
 from daemon.wire.codec import decode as decode
 from daemon.wire.codec import encode as encode
 from daemon.wire.codec import encode_event as encode_event
@@ -78,7 +77,6 @@ NOUNS = {
 }
 _HOME = {name: f"daemon.wire.{module}" for module, names in MODULES.items() for name in names.split()}
 _HOME |= {name: module for module, names in NOUNS.items() for name in names.split()}
-_CLASSES = {tag: name for name, tag in TAGS.items()}
 
 
 if not TYPE_CHECKING:  # so that who checks types knows of no name that is not here
@@ -95,10 +93,9 @@ def parse_event(line: bytes | str) -> Event:
     from memory.events import Event
 
     data = json.loads(line)
-    tag = data.pop("type", None) if isinstance(data, dict) else None
-    name = _CLASSES.get(tag, tag) if isinstance(tag, str) else None
-    kind = getattr(sys.modules[__name__], name) if name in _HOME else None
+    name = data.pop("type", None) if isinstance(data, dict) else None
+    kind = getattr(sys.modules[__name__], name) if isinstance(name, str) and name in _HOME else None
     if kind is None or not issubclass(kind, Event):
-        raise ValueError(f"no event of this protocol: {tag!r}")
+        raise ValueError(f"no event of this protocol: {name!r}")
     event: Event = decode(kind, data)
     return event

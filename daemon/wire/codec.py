@@ -21,7 +21,6 @@ SENT_TOO = {
     "Citation": ("label",), "Answered": ("lines", "kind"), "Fact": ("place",), "Passage": ("counted",),
     "RecallReply": ("unknown",),
 }  # fmt: skip
-TAGS = {"Step": "Stage", "Visit": "Visited", "Token": "Chunk", "Citation": "Cited"}  # `type` of events; else the name
 
 
 def encode(value: Any) -> Any:
@@ -46,8 +45,7 @@ def encode(value: Any) -> Any:
 
 def encode_event(event: Any) -> dict[str, Any]:
     """An event as its JSON object, with its `type`."""
-    name = type(event).__name__
-    return {"type": TAGS.get(name, name), **encode(event)}
+    return {"type": type(event).__name__, **encode(event)}
 
 
 def event_line(event: Any) -> bytes:

@@ -64,7 +64,7 @@ def test_half_typed_names_and_tags_are_completed(told: Client, tmp_path: Path) -
 def test_a_question_is_a_stream_that_ends_with_its_answer(told: Client) -> None:
     events = list(told.ask("Who painted the lighthouse at Cabo Mondego?"))
     order = [wire.encode_event(event)["type"] for event in events]
-    assert order[0] == "Stage" and order[-1] == "Answered" and "Chunk" in order and "Cited" in order
+    assert order[0] == "Step" and order[-1] == "Answered" and "Token" in order and "Citation" in order
     answered = events[-1]
     assert isinstance(answered, wire.Answered)
     assert "Henrique" in answered.text and not answered.no_answer and answered.ms > 0
