@@ -13,7 +13,7 @@ from daemon.cli import output
 from daemon.cli.options import ListGroup, json_option, require_path
 from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
-from daemon.cli.writing import print_copies
+from daemon.cli.show import describe_rules, print_copies, print_folders
 from daemon.introduction import QUESTIONS, read_answer
 from daemon.terminal import count
 
@@ -89,7 +89,7 @@ def _watch(session: Session, folder: Path, as_json: bool = False, policy: str | 
         output.print_json(row)
     elif row.path in known:
         changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
-        said = f". It is read like this: {described}." if (described := _describe_rules(row)) and not changed else ""
+        said = f". It is read like this: {described}." if (described := describe_rules(row)) and not changed else ""
         output.print_text(f"Already watched: {row.path}{changed}{said}")
     else:
         output.print_text(f"Watching {row.path}. It is being read; `pal status` shows how far.")
@@ -170,24 +170,6 @@ def _print_gone(reply: wire.GoneReply) -> None:
     output.say(f"{count(reply.total, 'file')} {verb} gone. To keep or to drop what they said:")
     for answer in ("keep", "drop"):
         output.say(f'  pal watch gone "{reply.path}" --{answer}')
-
-
-def print_folders(folders: tuple[wire.Folder, ...]) -> None:
-    """One line each: path, state, how much was read from it, where its text may go, what is said of it or is wrong."""
-    output.print_table(
-        (row.path, row.state, count(row.sources, "note"), row.policy, "; ".join(filter(None, told)))
-        for row in folders
-        for told in [(_describe_rules(row), row.detail)]
-    )
-
-
-def _describe_rules(row: wire.Folder) -> str:
-    rules = [f"#{tag}" for tag in row.tags]
-    if row.readers:
-        rules.append(f"only {', '.join(row.readers)}")
-    if row.depth:
-        rules.append(f"{count(row.depth, 'folder')} deep")
-    return ", ".join(rules)
 
 
 @click.command()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from daemon.cli.offline import Offline
@@ -23,6 +26,25 @@ class Session:
 
     start: bool = True
     as_json: bool = False
+
+    def show(self, value: T, text: str | Callable[[T], object]) -> None:
+        """Prints a value as JSON if that was asked for, else as `text`, or as `text` prints it."""
+        from daemon.cli import output
+
+        if self.shows_json(value):
+            return
+        if isinstance(text, str):
+            output.print_text(text)
+        else:
+            text(value)
+
+    def shows_json(self, value: object) -> bool:
+        """Prints a value if JSON was asked for; whether it was."""
+        from daemon.cli import output
+
+        if self.as_json:
+            output.print_json(value)
+        return self.as_json
 
     @cached_property
     def paths(self) -> Paths:

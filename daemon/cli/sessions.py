@@ -11,7 +11,7 @@ from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.cli.traces import local_time
+from daemon.cli.show import local_time
 from daemon.terminal import count
 
 NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
@@ -37,8 +37,7 @@ def sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
 def _list(session: Session, limit: int, as_json: bool) -> None:
     kept = [one for one in session.client.conversations() if one.messages]
     shown = tuple(kept[:limit])
-    if as_json:
-        output.print_json({"conversations": shown})
+    if session.shows_json({"conversations": shown}):
         return
     if not kept:
         output.say(NONE_KEPT)
@@ -100,10 +99,7 @@ def show(session: Session, id: int, as_json: bool) -> None:
 def rename(session: Session, id: int, title: tuple[str, ...], as_json: bool) -> None:
     """Give a session another name: TITLE."""
     renamed = session.client.rename_conversation(id, " ".join(" ".join(title).split()))
-    if as_json:
-        output.print_json(renamed)
-    else:
-        output.print_text(f"Session {id} is called {renamed.title or 'Untitled'} now.")
+    session.show(renamed, f"Session {id} is called {renamed.title or 'Untitled'} now.")
 
 
 @sessions.command()
@@ -125,10 +121,7 @@ def export(session: Session, id: int, file: Path, as_json: bool) -> None:
         raise click.BadParameter("It exists already. Choose another name.", param_hint="FILE") from None
     except OSError as error:
         raise click.BadParameter(f"It cannot be written: {error.strerror}.", param_hint="FILE") from error
-    if as_json:
-        output.print_json(kept.conversation)
-    else:
-        output.print_text(f"Session {id} is in {file}. It holds words of your notes.")
+    session.show(kept.conversation, f"Session {id} is in {file}. It holds words of your notes.")
 
 
 @sessions.command()

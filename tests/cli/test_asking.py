@@ -292,7 +292,7 @@ SLOW = """
 import sys
 import time
 from daemon import wire
-from daemon.cli.questions import print_answer
+from daemon.cli.answers import print_answer
 
 def events():
     one = wire.Citation(1, 1, "/n/a b.md", "A", "The code is 3358.", 1, passage="The code is 3358.")

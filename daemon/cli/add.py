@@ -14,8 +14,9 @@ from daemon.cli import output
 from daemon.cli.options import as_date, json_option, require_path
 from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
+from daemon.cli.show import print_copies
 from daemon.client import DaemonDownError
-from daemon.terminal import count, display_safe
+from daemon.terminal import count, display_safe, size
 
 STDIN = "-"
 NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-string
@@ -67,13 +68,9 @@ def add(
 def _estimate(session: Session, files: list[Path], policy: str | None, as_json: bool) -> None:
     if not files:
         raise click.UsageError("Name a file or folder; what comes from standard input cannot be reckoned beforehand.")
-    from daemon.cli.enrichment import print_estimate
 
     known = session.client.estimate(files, policy)
-    if as_json:
-        output.print_json(known)
-    else:
-        print_estimate(known)
+    session.show(known, print_estimate)
 
 
 def _read(session: Session, files: list[Path], policy: str | None, again: bool, as_json: bool) -> wire.Added:
@@ -211,12 +208,30 @@ def forget(
         print_copies(gone)
 
 
-def print_copies(gone: wire.Forgotten) -> None:
-    """Says what of it is still on the disk, and names the sources and the copies of the memory that still hold it."""
-    for uri in gone.also_in:
-        output.print_text(f'The same text is still known from {uri}. To forget that, too: pal forget --source "{uri}"')
-    if gone.pending:
-        click.echo(f"Not yet off the disk: {gone.pending}. It is tried again until it is; pal status tells.")
-    if gone.copies:
-        output.print_text("Still in these copies of the memory, which are yours to delete:")
-        output.print_table((f"  {copy.path}", f"{copy.at.astimezone():%Y-%m-%d %H:%M}") for copy in gone.copies)
+def print_estimate(known: wire.Estimate) -> None:
+    """What is in a folder, and what a model would take to read it."""
+    about = "" if known.sampled == known.files else "about "
+    rows = [
+        ("Files", f"{known.files:,}, {size(known.bytes)}" + (f"; {known.skipped:,} skipped" if known.skipped else "")),
+        ("Words", f"{about}{known.words:,}"),
+        ("Passages", f"{about}{known.episodes:,}"),
+    ]
+    if known.model:
+        where = "on this machine" if known.is_local else "elsewhere"
+        rows += [
+            ("Model", f"{known.model}, {where}"),
+            ("Calls", f"about {known.calls:,}"),
+            ("Tokens", f"about {known.tokens:,}"),
+            ("Time", _describe_minutes(known.minutes)),
+        ]
+    output.print_table(rows)
+    if known.episodes and not known.model:
+        output.say("No language model would read it. It is searchable all the same; see: pal models")
+
+
+def _describe_minutes(minutes: float | None) -> str:
+    if minutes is None:
+        return "unknown; to measure the model: pal models probe"
+    if minutes < 120:
+        return f"about {max(1, round(minutes)):,} minutes, in the background"
+    return f"about {minutes / 60:,.0f} hours, in the background"
