@@ -37,7 +37,6 @@ def add(
     again: bool,
     estimate: bool,
     yes: bool,
-    as_json: bool,
 ) -> None:
     """Read files and folders once.
 
@@ -49,23 +48,23 @@ def add(
     """
     files = [require_path(Path(path), "PATH") for path in paths if path != STDIN]
     if estimate:
-        _estimate(session, files, policy, as_json)
+        _estimate(session, files, policy)
         return
     folders = [file for file in files if file.is_dir()]
     if not yes:
         confirm_much(session, folders)
     if STDIN in paths:
         text = _stdin()
-        _report(session.client.remember(text), as_json)
+        session.show(session.client.remember(text), _print_receipt)
     if files:
-        added = _read(session, files, policy, again, as_json)
-        if not as_json:
+        added = _read(session, files, policy, again)
+        if not session.as_json:
             click.echo(_summary(added))
         if added.skipped and not (added.sources or added.unchanged):
             sys.exit(1)
 
 
-def _estimate(session: Session, files: list[Path], policy: str | None, as_json: bool) -> None:
+def _estimate(session: Session, files: list[Path], policy: str | None) -> None:
     if not files:
         raise click.UsageError("Name a file or folder; what comes from standard input cannot be reckoned beforehand.")
 
@@ -73,23 +72,23 @@ def _estimate(session: Session, files: list[Path], policy: str | None, as_json: 
     session.show(known, print_estimate)
 
 
-def _read(session: Session, files: list[Path], policy: str | None, again: bool, as_json: bool) -> wire.Added:
+def _read(session: Session, files: list[Path], policy: str | None, again: bool) -> wire.Added:
     """Reads the files, telling how far it is: a bar on a terminal, events with JSON."""
-    show_bar = not as_json and sys.stderr.isatty()
+    show_bar = not session.as_json and sys.stderr.isatty()
     try:
         with click.progressbar(
             length=0, label="Reading", file=sys.stderr, hidden=not show_bar, item_show_func=lambda item: item
         ) as bar:
             for event in session.client.add(files, policy, again):
-                if as_json:
+                if session.as_json:
                     output.print_json(event)
                 match event:
                     case wire.Progress():
                         bar.length = event.total
                         bar.update(event.done - bar.pos, display_safe(Path(event.label).name, line=True))
-                    case wire.Skipped() if not as_json:
+                    case wire.Skipped() if not session.as_json:
                         output.say(f"{NEW_LINE if show_bar else ''}Skipped {event.uri}: {event.reason}")
-                    case wire.Notice() if not as_json:
+                    case wire.Notice() if not session.as_json:
                         output.say(f"{NEW_LINE if show_bar else ''}{event.text}")
                     case wire.Added():
                         return event
@@ -114,19 +113,17 @@ def _summary(added: wire.Added) -> str:
 @json_option
 @pass_session
 def remember(
-    session: Session, text: tuple[str, ...], title: str | None, at: datetime | None, source: str | None, as_json: bool
+    session: Session, text: tuple[str, ...], title: str | None, at: datetime | None, source: str | None
 ) -> None:
     """Keep TEXT as a note. "-" reads it from standard input."""
     words = _stdin() if text == (STDIN,) else " ".join(text)
     if not words.strip():
         raise click.UsageError('There is nothing to remember. For example: pal remember "The key is under the pot"')
-    _report(session.client.remember(words, title=title, at=at, source=source), as_json)
+    session.show(session.client.remember(words, title=title, at=at, source=source), _print_receipt)
 
 
-def _report(kept: wire.Receipt, as_json: bool) -> None:
-    if as_json:
-        output.print_json(kept)
-    elif kept.added or kept.removed:
+def _print_receipt(kept: wire.Receipt) -> None:
+    if kept.added or kept.removed:
         click.echo(f"Remembered: {count(kept.added + kept.kept, 'passage')}, note {kept.source_id}.")
     else:
         click.echo(f"Already known: note {kept.source_id}.")
@@ -163,7 +160,6 @@ def forget(
     fact: int | None,
     retired: bool,
     yes: bool,
-    as_json: bool,
 ) -> None:
     """Remove something from the memory for good.
 
@@ -191,9 +187,7 @@ def forget(
         question = f"Forget {what} for good? This cannot be undone."
         output.confirm(question, "forget", "Nothing was forgotten.")
     gone = session.client.forget(**chosen, retired=retired or None)  # type: ignore[arg-type]  # of its own type
-    if as_json:
-        output.print_json(gone)
-    else:
+    if not session.shows_json(gone):
         if gone == wire.Forgotten(pending=gone.pending) and gone.pending:
             click.echo("It is not in the memory any more, or never was.")
         else:

@@ -50,7 +50,6 @@ def capture(
     title: str | None,
     hook: bool,
     notification: str | None,
-    as_json: bool,
 ) -> None:
     """Keep a session with an agent, from standard input.
 
@@ -72,15 +71,12 @@ def capture(
 
     found = read_session(_stdin())
     if found.log is not None:
-        _read_log(session, found.log, as_json)
+        _read_log(session, found.log)
         return
     kept = _keep(session, client, found, name, title)
-    if as_json:
-        output.print_json(kept)
-    elif kept.new:
-        output.print_text(f"Captured {count(kept.turns, 'message')}, {kept.new:,} new: {kept.source}")
-    else:
-        output.print_text(f"Nothing new in {count(kept.turns, 'message')}: {kept.source}")
+    messages = count(kept.turns, "message")
+    new = f"Captured {messages}, {kept.new:,} new" if kept.new else f"Nothing new in {messages}"
+    session.show(kept, f"{new}: {kept.source}")
 
 
 def _keep(session: Session, client: str, found: Captured, name: str | None, title: str | None) -> wire.Captured:
@@ -94,10 +90,10 @@ def _keep(session: Session, client: str, found: Captured, name: str | None, titl
     return wire.Captured(kept[-1].source, sum(one.turns for one in kept), sum(one.new for one in kept))
 
 
-def _read_log(session: Session, log: Path, as_json: bool) -> None:
+def _read_log(session: Session, log: Path) -> None:
     """A log that is a file is read as one: where it is watched already, it is the same source."""
     for event in session.client.add([log]):
-        if as_json:
+        if session.as_json:
             output.print_json(event)
         elif isinstance(event, wire.Skipped):
             output.say(f"Skipped {event.uri}: {event.reason}")
@@ -209,7 +205,7 @@ class _Daemon:
 @mcp.command()
 @json_option
 @pass_session
-def clients(session: Session, as_json: bool) -> None:
+def clients(session: Session) -> None:
     """List the agents: what each may see and do, and what it wrote."""
     from daemon.mcp.access import policy_of
     from daemon.settings import McpClientSettings, load
@@ -231,11 +227,7 @@ def clients(session: Session, as_json: bool) -> None:
                 "verdicts": known.verdicts if known else 0,
             }
         )
-    if session.shows_json(rows):
-        return
-    if not rows:
-        output.say("No agent is known yet. Give one the memory: pal mcp install CLIENT")
-    output.print_table(map(_row, rows))
+    session.show_rows(rows, map(_row, rows), "No agent is known yet. Give one the memory: pal mcp install CLIENT")
 
 
 def _row(of: dict[str, Any]) -> list[str]:
@@ -251,7 +243,7 @@ def _row(of: dict[str, Any]) -> list[str]:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
-def undo(session: Session, name: str, since: datetime | None, yes: bool, as_json: bool) -> None:
+def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None:
     """Take back all that the agent NAME wrote and judged.
 
     Its notes are forgotten for good, with the facts that only they tell; what it said of answers

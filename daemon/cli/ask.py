@@ -49,7 +49,6 @@ def ask(
     no_replay: bool,
     shown: bool,
     in_full: bool,
-    as_json: bool,
 ) -> None:
     """Answer QUESTION from the memory, with the source of every claim.
 
@@ -64,12 +63,12 @@ def ask(
         text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy, own_words=True
     )
     secrets = Secrets(session, shown)
-    answered = print_answer(secrets.fill_events(events), as_json, in_full)
+    answered = print_answer(secrets.fill_events(events), session.as_json, in_full)
     secrets.say("pal ask")
     if answered.no_answer:
-        if not as_json and session.reader.status().episodes == 0:
+        if not session.as_json and session.reader.status().episodes == 0:
             output.say(HOW_TO_READ)
-        elif not as_json:
+        elif not session.as_json:
             tell(_describe_unknown_tags(session, within))
         sys.exit(ONLY_CLOSE if answered.kind == "closest" else NothingFound.exit_code)
 
@@ -91,7 +90,6 @@ def recall(
     as_of: datetime | None,
     strategy: str,
     shown: bool,
-    as_json: bool,
 ) -> None:
     """Show the passages that speak of QUESTION, best first.
 
@@ -100,16 +98,14 @@ def recall(
     text = _text(question)
     secrets = Secrets(session, shown)
     reply = secrets.fill(session.reader.recall(text, k, as_of=as_of, within=within, strategy=strategy))
-    if as_json:
-        output.print_json(reply)
-    else:
+    if not session.shows_json(reply):
         for step in reply.steps:
             tell(describe_time(step))
         if reply.unknown and reply.hits:
             there = " there" if within != wire.Scope() else ""
             output.say(f"No note{there} has {_words_of(reply.unknown)}. What comes nearest in meaning:")
     hits = reply.hits[:MAX_NEAREST] if reply.unknown else reply.hits
-    for number, hit in enumerate(hits if not as_json else (), start=1):
+    for number, hit in enumerate(hits if not session.as_json else (), start=1):
         passage = hit.passage
         place = output.place(passage.uri, passage.line, passage.title, passage.speaker, output.day(passage.at))
         click.echo(output.style_text(f"{number}. {place}", bold=True))
@@ -163,7 +159,7 @@ def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
 @click.command()
 @json_option
 @pass_session
-def strategies(session: Session, as_json: bool) -> None:
+def strategies(session: Session) -> None:
     """List the ways to walk the graph, and what of a paper each has.
 
     One for a question: pal ask --strategy NAME; for all: pal config set memory.recall.strategy NAME. Those without a
@@ -196,7 +192,6 @@ def context(
     client: str | None,
     within: wire.Scope,
     as_of: datetime | None,
-    as_json: bool,
 ) -> None:
     """Print what the memory holds for TASK, in few words, for an agent's prompt.
 
@@ -216,7 +211,7 @@ def context(
             raise click.UsageError("--client says what may be seen; leave out the other limits.")
         within = _seen_by(session, client)
     found = session.client.context(words, tokens, as_of=as_of, within=within)
-    if as_json:
+    if session.as_json:
         output.print_json(found)
     elif found.lines:
         output.print_text(found.text)

@@ -40,7 +40,7 @@ HOW = (
 )
 @json_option
 @pass_session
-def today(session: Session, day: datetime | None, since: datetime | None, as_json: bool) -> None:
+def today(session: Session, day: datetime | None, since: datetime | None) -> None:
     """Show what changed, what is due and what waits for you.
 
     \b
@@ -56,10 +56,10 @@ def today(session: Session, day: datetime | None, since: datetime | None, as_jso
     waiting = reply.review_total if day is None else 0
     models = session.client.status().enrichment if day is None else None
     unable = models.unable if models else ""
-    if unable and not as_json:
+    if unable and not session.as_json:
         output.say(unable)
     if not (reply.changed_total or reply.planned_total or waiting):
-        if as_json:
+        if session.as_json:
             output.print_json(reply)
         nothing = "No fact changed, nothing is due and nothing waits for you."
         if day is None and reply.read_total:
@@ -94,7 +94,7 @@ def today(session: Session, day: datetime | None, since: datetime | None, as_jso
 )
 @json_option
 @pass_session
-def diff(session: Session, since: datetime, until: datetime | None, limit: int, as_json: bool) -> None:
+def diff(session: Session, since: datetime, until: datetime | None, limit: int) -> None:
     """Show what changed in the memory from one DATE to another, by default now.
 
     \b
@@ -112,12 +112,9 @@ def diff(session: Session, since: datetime, until: datetime | None, limit: int, 
     if until is None and since > datetime.now().astimezone():
         raise click.BadParameter("It is still to come. What is due then: pal today --date DATE", param_hint="DATE")
     reply = session.client.diff(since, until, limit)
-    if as_json:
-        output.print_json(reply)
+    session.show(reply, _print_diff)
     if not any(reply.totals):
         raise NothingFound(explain_nothing(session, "Nothing changed in that time."))
-    if not as_json:
-        _print_diff(reply)
 
 
 def _print_diff(of: wire.DiffReply) -> None:
@@ -205,9 +202,7 @@ def _print_sources(sources: Iterable[wire.ChangedSource]) -> None:
 @click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Revisions at most.")
 @json_option
 @pass_session
-def review(
-    session: Session, id: int | None, verdict: str | None, state: str, about: str | None, limit: int, as_json: bool
-) -> None:
+def review(session: Session, id: int | None, verdict: str | None, state: str, about: str | None, limit: int) -> None:
     """Show which facts were replaced, and decide whether that is right.
 
     Names whose facts took each other's place may mean one thing; `pal same` says so.
@@ -222,7 +217,7 @@ def review(
     pal review ID undo      everything is as it was before
     """
     if id is not None and verdict is not None:
-        _settle(session, id, verdict, as_json)
+        _settle(session, id, verdict)
         return
     if id is not None:
         found = session.client.revision(id)
@@ -232,7 +227,7 @@ def review(
         output.say(HOW.replace(" ID ", f" {id} "))
         return
     reply = session.client.revisions(state, about, limit)
-    if as_json:
+    if session.as_json:
         output.print_json(reply)
     elif not reply.revisions:
         output.say(_none(state, about))
@@ -241,10 +236,10 @@ def review(
     else:
         for one in reply.revisions:
             _print(one)
-        if state == "open" and not about and reply.open > len(reply.revisions):
-            output.say(f"{len(reply.revisions):,} of {reply.open:,} are shown; --limit shows more.")
+        if state == "open" and not about:
+            output.say_rest(len(reply.revisions), reply.open, "--limit shows more")
         output.say(HOW)
-    if not as_json and state == "open" and not about:
+    if not session.as_json and state == "open" and not about:
         print_suspects(reply.told_as_one)
 
 
@@ -252,25 +247,23 @@ def review(
 @click.argument("id", type=int, required=False)
 @json_option
 @pass_session
-def undo(session: Session, id: int | None, as_json: bool) -> None:
+def undo(session: Session, id: int | None) -> None:
     """Take the replacement of a fact back: both facts are as they were before.
 
     ID is the number of the revision, which `pal review` and `pal history` show. Without it what was kept last of what
     you told in the chat, or to `pal ask`, is forgotten.
     """
     if id is not None:
-        _settle(session, id, "undo", as_json)
+        _settle(session, id, "undo")
         return
     gone = session.client.take_back_told()
     session.show(gone, f"Not kept any more: “{' '.join(gone.text.split())}”.")
 
 
-def _settle(session: Session, id: int, verdict: str, as_json: bool) -> None:
+def _settle(session: Session, id: int, verdict: str) -> None:
     before = session.client.revision(id)
     settled = session.client.settle(id, verdict)
-    if as_json:
-        output.print_json(settled)
-    else:
+    if not session.shows_json(settled):
         same = before.state != "open" and describe_outcome(before) == describe_outcome(settled)
         output.print_text(f"Revision {id}{' was so already' if same else ''}: {describe_outcome(settled)}")
 
@@ -329,12 +322,12 @@ def _none(state: str, about: str | None) -> str:
 @click.argument("other")
 @json_option
 @pass_session
-def same(session: Session, name: str, other: str, as_json: bool) -> None:
+def same(session: Session, name: str, other: str) -> None:
     """Say that two names mean one person, place or thing.
 
     Each name finds both from now on; no fact is replaced. `pal apart` undoes it.
     """
-    _decide(session, name, other, True, as_json)
+    _decide(session, name, other, True)
 
 
 @click.command()
@@ -342,15 +335,15 @@ def same(session: Session, name: str, other: str, as_json: bool) -> None:
 @click.argument("other")
 @json_option
 @pass_session
-def apart(session: Session, name: str, other: str, as_json: bool) -> None:
+def apart(session: Session, name: str, other: str) -> None:
     """Say that two names mean two; undoes `pal same`.
 
     It also helps where a model took one name for another name of the same thing.
     """
-    _decide(session, name, other, False, as_json)
+    _decide(session, name, other, False)
 
 
-def _decide(session: Session, name: str, other: str, same: bool, as_json: bool) -> None:
+def _decide(session: Session, name: str, other: str, same: bool) -> None:
     reply = session.client.names(name, other, same)
     if session.shows_json(reply):
         return

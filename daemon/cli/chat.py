@@ -68,7 +68,7 @@ def can_draw() -> bool:
 @click.option("--stop", is_flag=True, help="End the page: all its sessions, and its port is closed.")
 @json_option
 @pass_session
-def web(session: Session, port: int | None, only_print: bool, stop: bool, as_json: bool) -> None:
+def web(session: Session, port: int | None, only_print: bool, stop: bool) -> None:
     """Open the memory in the browser.
 
     Prints a link that works once, within two minutes, in a browser of this machine, and opens it there. The page is
@@ -76,9 +76,7 @@ def web(session: Session, port: int | None, only_print: bool, stop: bool, as_jso
     """
     if stop:
         closed = session.client.close_page()
-        if as_json:
-            output.print_json(closed)
-        else:
+        if not session.shows_json(closed):
             output.say("The page is closed." if closed.was_open else "The page was not open.")
         return
     link = session.client.open_page(port)

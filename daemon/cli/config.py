@@ -33,29 +33,25 @@ def config(ctx: click.Context) -> None:
 @config.command()
 @json_option
 @pass_session
-def show(session: Session, as_json: bool = False) -> None:
+def show(session: Session) -> None:
     """List every setting with its value; a star marks what differs from the default."""
     from daemon.settings import entries, load
 
     rows = entries(load(session.paths.config))
-    if session.shows_json({key: value for key, (value, _, _) in rows.items()}):
-        return
-    output.print_table(
-        ("*" if value != default else " ", key, _short(value)) for key, (value, default, _) in rows.items()
+    session.show_rows(
+        {key: value for key, (value, _, _) in rows.items()},
+        (("*" if value != default else " ", key, _short(value)) for key, (value, default, _) in rows.items()),
     )
 
 
 @config.command()
 @json_option
 @pass_session
-def path(session: Session, as_json: bool) -> None:
+def path(session: Session) -> None:
     """Print where config.toml and everything else lives."""
     paths = session.paths
-    if as_json:
-        places = {"config": paths.config, "memory": paths.memory, "backups": paths.backups, "log": paths.log}
-        output.print_json({name: str(place) for name, place in places.items()})
-    else:
-        output.print_text(str(paths.config))
+    places = {"config": paths.config, "memory": paths.memory, "backups": paths.backups, "log": paths.log}
+    session.show({name: str(place) for name, place in places.items()}, str(paths.config))
 
 
 def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -68,18 +64,13 @@ def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -
 @click.argument("key", shell_complete=_complete_key)
 @json_option
 @pass_session
-def get_(session: Session, key: str, as_json: bool) -> None:
+def get_(session: Session, key: str) -> None:
     """Print the value of KEY, for example memory.recall.k."""
     from daemon.settings import entries, load
 
     rows = entries(load(session.paths.config))
     value, _, _ = rows[known_key(key, rows)]
-    if as_json:
-        output.print_json({key: value})
-    elif isinstance(value, tuple):
-        output.print_text("\n".join(value))
-    else:
-        output.print_text(_short(value))
+    session.show({key: value}, "\n".join(value) if isinstance(value, tuple) else _short(value))
 
 
 @config.command("set")
@@ -87,12 +78,10 @@ def get_(session: Session, key: str, as_json: bool) -> None:
 @click.argument("value")
 @json_option
 @pass_session
-def set_(session: Session, key: str, value: str, as_json: bool) -> None:
+def set_(session: Session, key: str, value: str) -> None:
     """Write VALUE for KEY into config.toml; its comments and everything else stay as they are."""
     written = write_setting(session.paths.config, key, value)
-    if as_json:
-        output.print_json({key: written})
-    else:
+    if not session.shows_json({key: written}):
         output.print_text(f"{key} = {value}")
         for sentence in _tell_when_it_counts(session.paths.config, key):
             output.say(sentence)
@@ -161,7 +150,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 @click.argument("name", required=False)
 @json_option
 @pass_session
-def embedder(session: Session, name: str | None, as_json: bool) -> None:
+def embedder(session: Session, name: str | None) -> None:
     """Show or change what turns text into vectors.
 
     With NAME, every passage gets a new vector in the background; questions and reading go
@@ -179,7 +168,7 @@ def embedder(session: Session, name: str | None, as_json: bool) -> None:
         name = _with_whole_path(name)
         state = session.client.set_embedder(name)
         write_setting(session.paths.config, "embedder.name", name)
-    if as_json:
+    if session.as_json:
         output.print_json(state)
     elif name is None:
         _print(state)
@@ -209,7 +198,7 @@ def _print(state: wire.EmbedderReply) -> None:
 @click.group(invoke_without_command=True)
 @json_option
 @click.pass_context
-def plugins(ctx: click.Context, as_json: bool) -> None:
+def plugins(ctx: click.Context) -> None:
     """List the plug-ins, what each adds, and which were left out.
 
     A plug-in is a package that was installed beside this one. It adds readers, embedders,
@@ -220,12 +209,10 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    found = ctx.ensure_object(Session).client.plugins()
-    if as_json:
-        output.print_json(found)
-        return
-    output.print_table(row for one in (found.built_in, *found.plugins) for row in _rows(one))
-    if not found.plugins:
+    session = ctx.ensure_object(Session)
+    reply = session.client.plugins()
+    session.show_rows(reply, (row for plugin in (reply.built_in, *reply.plugins) for row in _rows(plugin)))
+    if not reply.plugins and not session.as_json:
         output.say(NONE)
 
 
@@ -244,7 +231,7 @@ def _rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
 @click.argument("name")
 @json_option
 @pass_session
-def off(session: Session, name: str, as_json: bool) -> None:
+def off(session: Session, name: str) -> None:
     """Do not load the plug-in NAME any more.
 
     It works without the daemon, too, where that does not start because of the plug-in.
@@ -255,19 +242,19 @@ def off(session: Session, name: str, as_json: bool) -> None:
     if name not in installed:
         known = f"Installed: {', '.join(installed)}." if installed else NONE
         raise NothingFound(f"No plug-in {name!r} is installed. {known}")
-    _write(session, as_json, name, is_off=True)
+    _write(session, name, is_off=True)
 
 
 @plugins.command()
 @click.argument("name")
 @json_option
 @pass_session
-def on(session: Session, name: str, as_json: bool) -> None:
+def on(session: Session, name: str) -> None:
     """Load the plug-in NAME again."""
-    _write(session, as_json, name, is_off=False)
+    _write(session, name, is_off=False)
 
 
-def _write(session: Session, as_json: bool, name: str, is_off: bool) -> None:
+def _write(session: Session, name: str, is_off: bool) -> None:
     from daemon.cli.options import write_setting
     from daemon.settings import load
 

@@ -36,7 +36,7 @@ QUESTION = "trace "  # what stands before the number of a question among places
 @click.option("--secrets", is_flag=True, help="Tell where passwords and keys lie in what was read; never which.")
 @json_option
 @pass_session
-def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool, as_json: bool) -> None:
+def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) -> None:
     """Tell what is wrong, and the command that mends it.
 
     Looks at the daemon, the file, its disk, the backups, the watched folders, the embedder
@@ -47,7 +47,7 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool, 
     these; exits with 1 if there are any.
     """
     if secrets:
-        print_places(session, as_json)
+        print_places(session)
         return
     if memory:
         diagnosis = session.client.diagnosis(last)
@@ -55,12 +55,10 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool, 
         return
     found = list(examine(session))
     if fix:
-        mended = list(_mend(session, found, as_json))
+        mended = list(_mend(session, found))
         found = list(examine(session)) if mended else found
     problems = [one.problem for one in found if one.problem]
-    if as_json:
-        output.print_json({"problems": problems, "looks": found})
-    else:
+    if not session.shows_json({"problems": problems, "looks": found}):
         for problem in problems:
             output.print_text(f"Problem: {problem}")
         if not problems:
@@ -68,7 +66,7 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool, 
             output.print_text(f"All is well. Looked at: {looked}. How well questions are served: pal doctor --memory")
         with suppress(DaemonError, DaemonDownError):  # which was told
             _print_upkeep(session)
-    if not fix and not as_json and any(one.mend for one in found):
+    if not fix and not session.as_json and any(one.mend for one in found):
         output.say("Some of it can be mended without asking you more: pal doctor --fix")
     if problems:
         sys.exit(1)
@@ -82,11 +80,11 @@ def _print_upkeep(session: Session) -> None:
         output.print_text(f"Upkeep: {describe_upkeep(now.upkeep)}")
 
 
-def _mend(session: Session, found: list[Look], as_json: bool) -> Iterator[str]:
+def _mend(session: Session, found: list[Look]) -> Iterator[str]:
     """Does what can be done without asking, and says so: it takes nothing away and can be done again."""
     for mend in dict.fromkeys(one.mend for one in found if one.mend):
         MENDS[mend](session.client)
-        if not as_json:
+        if not session.as_json:
             output.say(f"Done: {mend}")
         yield mend
 
@@ -226,12 +224,10 @@ def _check_offline(session: Session) -> Iterator[str]:
         yield str(error)
 
 
-def print_places(session: Session, as_json: bool) -> None:
+def print_places(session: Session) -> None:
     """Where secrets lie; exits with 1 if the memory holds any that are not masked."""
     found = session.client.secret_places()
-    if as_json:
-        output.print_json(found)
-    else:
+    if not session.shows_json(found):
         for place in found.masked:
             output.print_text(f"masked: {_describe(place)}")
         for place in found.unmasked:

@@ -39,9 +39,7 @@ RUNNING = click.ClickException("The daemon has the memory open. Stop it first: p
 @click.option("--force", is_flag=True, help="Write over FILE if it exists.")
 @json_option
 @pass_session
-def export(
-    session: Session, to: Path | None, name: str | None, only_list: bool, secrets: bool, force: bool, as_json: bool
-) -> None:
+def export(session: Session, to: Path | None, name: str | None, only_list: bool, secrets: bool, force: bool) -> None:
     """Write all of the memory to a file or folder.
 
     \b
@@ -57,7 +55,12 @@ def export(
 
     exporters = manager.load(load(session.paths.config)).exporters
     if only_list:
-        _print_formats(exporters, as_json)
+        told = ("name", "suffixes", "description")
+        formats = exporters.values()
+        session.show_rows(
+            [{name: getattr(one, name) for name in told} for one in formats],
+            ((one.name, " ".join(one.suffixes) or "a folder", one.description) for one in formats),
+        )
         return
     if to is None:
         raise click.UsageError("Say where it is to be written: a file, a folder, or - for standard output.")
@@ -72,20 +75,10 @@ def export(
         done = _write(session, exporter, to, secrets)
     except OSError as error:
         raise click.BadParameter(f"It cannot be written: {error.strerror or error}.", param_hint="FILE") from error
-    if as_json:
-        output.print_json({"format": exporter.name, "path": str(to), "secrets": secrets} | done)
-    else:
+    if not session.shows_json({"format": exporter.name, "path": str(to), "secrets": secrets} | done):
         _tell(exporter, to, done)
         if session.reader.status().episodes == 0:
             output.say(NOTHING_READ)
-
-
-def _print_formats(exporters: dict[str, Exporter], as_json: bool) -> None:
-    if as_json:
-        told = ("name", "suffixes", "description")
-        output.print_json([{name: getattr(one, name) for name in told} for one in exporters.values()])
-        return
-    output.print_table((one.name, " ".join(one.suffixes) or "a folder", one.description) for one in exporters.values())
 
 
 def _choose(exporters: dict[str, Exporter], to: Path, name: str | None) -> Exporter:
@@ -214,7 +207,7 @@ def _tell(exporter: Exporter, to: Path, done: dict[str, Any]) -> None:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
-def import_(session: Session, file: Path, yes: bool, as_json: bool) -> None:
+def import_(session: Session, file: Path, yes: bool) -> None:
     """Make the memory of an export that `pal export` wrote.
 
     FILE is a .jsonl, packed or not; "-" is standard input. All of it is checked first: of an export that is damaged,
@@ -238,11 +231,11 @@ def import_(session: Session, file: Path, yes: bool, as_json: bool) -> None:
     kept = paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
     try:
         with hold(paths.lock):
-            counts = _load(file, paths, kept, as_json)
-            vectors = _make_views(paths, as_json)
+            counts = _load(file, paths, kept, session.as_json)
+            vectors = _make_views(paths, session.as_json)
     except AlreadyRunningError:
         raise RUNNING from None
-    if as_json:
+    if session.as_json:
         kept_path = str(kept) if kept.exists() else None
         output.print_json({"imported": str(file), "counts": counts, "vectors": vectors, "kept": kept_path})
         return

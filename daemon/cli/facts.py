@@ -43,17 +43,13 @@ STDOUT = "-"
 @click.option("--history", is_flag=True, help="Also what no longer holds, with the time it held.")
 @json_option
 @pass_session
-def facts(
-    session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool, as_json: bool
-) -> None:
+def facts(session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
     """List what the memory holds of NAME: a person, a place, a thing.
 
     First the facts that were read out of your notes, then the other sentences that speak of it.
     """
     reply = session.reader.facts(name, as_of=as_of, history=history, known_on=known_on)
-    if as_json:
-        output.print_json(reply)
-    else:
+    if not session.shows_json(reply):
         for fact in reply.facts:
             _print_fact(fact)
         for one in reply.disputes:
@@ -74,15 +70,15 @@ def _print_fact(fact: wire.Fact) -> None:
 @click.argument("name")
 @json_option
 @pass_session
-def history(session: Session, name: str, as_json: bool) -> None:
+def history(session: Session, name: str) -> None:
     """Show how what is known of NAME changed.
 
     Each value with the time it held, the line it stands in, and who replaced it: a rule, a model or you.
     """
     reply = session.reader.history(name)
-    if as_json:
+    if session.as_json:
         output.print_json(reply)
-    for strand in () if as_json else reply.strands:
+    for strand in () if session.as_json else reply.strands:
         name = subject_and_predicate(strand.subject, strand.predicate) if strand.predicate else strand.subject
         click.echo(output.style_text(name, bold=True))
         for value in strand.values:
@@ -106,7 +102,7 @@ def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
 @click.group(cls=ListGroup, invoke_without_command=True)
 @json_option
 @click.pass_context
-def me(ctx: click.Context, as_json: bool) -> None:
+def me(ctx: click.Context) -> None:
     """Show who you are to the memory: names, address, family, and what each was before.
 
     \b
@@ -115,7 +111,8 @@ def me(ctx: click.Context, as_json: bool) -> None:
     pal me rm phone                 take back what you said here
     """
     if ctx.invoked_subcommand is None:
-        _print(ctx.find_object(Session).client.profile(), as_json)  # type: ignore[union-attr]
+        session = ctx.ensure_object(Session)
+        session.show(session.client.profile(), _print_profile)
 
 
 @me.command("set")
@@ -123,7 +120,7 @@ def me(ctx: click.Context, as_json: bool) -> None:
 @click.argument("value")
 @json_option
 @pass_session
-def set_value(session: Session, key: str, value: str, as_json: bool) -> None:
+def set_value(session: Session, key: str, value: str) -> None:
     """Say what your KEY is: name, phone, address, doctor, car, or any other word."""
     reply = session.client.set_profile(key, value)
     if session.shows_json(reply):
@@ -137,20 +134,15 @@ def set_value(session: Session, key: str, value: str, as_json: bool) -> None:
 @click.argument("key")
 @json_option
 @pass_session
-def remove(session: Session, key: str, as_json: bool) -> None:
+def remove(session: Session, key: str) -> None:
     """Take back what you said of your KEY; what notes say of it stays."""
     reply = session.client.remove_from_profile(key)
-    if as_json:
-        output.print_json(reply)
-    else:
+    if not session.shows_json(reply):
         output.say(f"Taken back: your {key}.")
 
 
-def _print(reply: wire.ProfileReply, as_json: bool) -> None:
+def _print_profile(reply: wire.ProfileReply) -> None:
     profile = reply.profile
-    if as_json:
-        output.print_json(reply)
-        return
     if profile.names:
         by = ", ".join(NAMED_BY.get(uri) or _say_source(uri) for uri in profile.named_by)
         called = output.style_text(", ".join(profile.names), bold=True)
@@ -199,7 +191,6 @@ def graph(
     limit: int,
     html: Path | None,
     force: bool,
-    as_json: bool,
 ) -> None:
     """Draw what stands around NAME: a person, a place, a thing.
 
@@ -207,13 +198,13 @@ def graph(
     held on the day of --as-of.
     """
     printed = str(html) == STDOUT
-    if printed and as_json:
+    if printed and session.as_json:
         raise click.UsageError("Only one thing can go to standard output.")
     place = None if html is None or printed else _check(session, html, force)
     found = session.client.neighbourhood(name, depth, limit, as_of)
     if place is not None:
         _write(place, _draw_page(found, depth))
-    if as_json:
+    if session.as_json:
         output.print_json(found)
     elif printed:
         click.echo(_draw_page(found, depth), nl=False)
@@ -221,7 +212,7 @@ def graph(
         output.print_text(f"Written: {place}, {size(place.stat().st_size)}. It holds words of your notes.")
     else:
         _draw(found)
-    if found.left_out and not as_json:
+    if found.left_out and not session.as_json:
         output.say(f"and about {count(found.left_out, 'other')}; -n draws more.")
 
 

@@ -56,13 +56,18 @@ def _parse_date(text: str, edge: str) -> datetime:
 
 
 def json_option(command: Command) -> Command:
-    """--json: one JSON object, or one a line for a stream; what the daemon could not do is told as JSON too."""
+    """--json: one JSON object, or one a line for a stream; what the daemon could not do is told as JSON too.
+
+    The session notes it: a command prints with `Session.show`, `show_rows` or `shows_json`.
+    """
 
     def note(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
         ctx.ensure_object(Session).as_json = value
         return value
 
-    return click.option("--json", "as_json", is_flag=True, callback=note, help="Print JSON instead of text.")(command)
+    return click.option("--json", is_flag=True, callback=note, expose_value=False, help="Print JSON instead of text.")(
+        command
+    )
 
 
 def scope_options(command: Command) -> Command:

@@ -75,6 +75,12 @@ def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> 
         click.echo("  ".join(columns).rstrip())
 
 
+def say_rest(shown: int, total: int, how: str) -> None:
+    """How many rows are shown of all, and how to see others, if there are more."""
+    if shown < total:
+        say(f"{shown:,} of {total:,} are shown; {how}.")
+
+
 def day(at: datetime | None) -> str:
     """Of a passage's time; nothing for none."""
     return at.date().isoformat() if at else ""

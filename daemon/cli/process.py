@@ -64,22 +64,20 @@ def run() -> None:
 @daemon.command()
 @json_option
 @pass_session
-def start(session: Session, as_json: bool) -> None:
+def start(session: Session) -> None:
     """Start it, if it does not run."""
-    _report(session, as_json, was_running=_hello(session) is not None)
+    _report(session, was_running=_hello(session) is not None)
 
 
 @daemon.command()
 @json_option
 @pass_session
-def stop(session: Session, as_json: bool) -> None:
+def stop(session: Session) -> None:
     """Stop it, when it has finished what it is writing."""
     running = _hello(session)
     if running is not None:
         Client(session.paths).stop()
-    if as_json:
-        output.print_json({"stopped": running is not None})
-    else:
+    if not session.shows_json({"stopped": running is not None}):
         click.echo("Stopped." if running else "It was not running.")
         if running and find_installed(session.paths):
             output.say("It is installed as a service: it starts again with your session, or with any command.")
@@ -88,23 +86,23 @@ def stop(session: Session, as_json: bool) -> None:
 @daemon.command()
 @json_option
 @pass_session
-def restart(session: Session, as_json: bool) -> None:
+def restart(session: Session) -> None:
     """Stop it and start it again, with the settings as they are now.
 
     One that is installed as a service is started by the system again.
     """
     if _hello(session) is not None:
         Client(session.paths).stop()
-    _report(session, as_json)
+    _report(session)
 
 
 @daemon.command()
 @json_option
 @pass_session
-def status(session: Session, as_json: bool) -> None:
+def status(session: Session) -> None:
     """Tell whether it runs, without starting it. Exits with 3 if not."""
     hello = _hello(session)
-    if as_json:
+    if session.as_json:
         output.print_json({"running": hello is not None, **(wire.encode(hello) if hello else {})})
     elif hello:
         click.echo(f"Running: {display_safe(hello.version)}, process {hello.pid}.")
@@ -139,7 +137,7 @@ def _hello(session: Session) -> wire.Hello | None:
         return None
 
 
-def _report(session: Session, as_json: bool, *, was_running: bool = False) -> None:
+def _report(session: Session, *, was_running: bool = False) -> None:
     hello = connect(session.paths, say=output.say).hello()
     session.show(hello, f"{'Already running' if was_running else 'Started'}: process {hello.pid}.")
 

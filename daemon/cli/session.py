@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -37,6 +37,21 @@ class Session:
             output.print_text(text)
         else:
             text(value)
+
+    def show_rows(
+        self, value: object, rows: Iterable[Sequence[str]], nothing: str = "", right: Sequence[int] = ()
+    ) -> bool:
+        """Prints a value as JSON if that was asked for, else rows in columns, or says that there is `nothing`; whether
+        rows were printed."""
+        from daemon.cli import output
+
+        if self.shows_json(value):
+            return False
+        cells = list(rows)
+        output.print_table(cells, right=right)
+        if nothing and not cells:
+            output.say(nothing)
+        return bool(cells)
 
     def shows_json(self, value: object) -> bool:
         """Prints a value if JSON was asked for; whether it was."""

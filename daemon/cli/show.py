@@ -233,13 +233,10 @@ def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
     return ", ".join(filter(None, parts))
 
 
-def print_folders(folders: tuple[wire.Folder, ...]) -> None:
-    """One line each: path, state, how much was read from it, where its text may go, what is said of it or is wrong."""
-    output.print_table(
-        (row.path, row.state, count(row.sources, "note"), row.policy, "; ".join(filter(None, told)))
-        for row in folders
-        for told in [(describe_rules(row), row.detail)]
-    )
+def describe_folder(row: wire.Folder) -> tuple[str, ...]:
+    """Its path, state, how much was read from it, where its text may go, its rules and what is wrong."""
+    more = "; ".join(filter(None, (describe_rules(row), row.detail)))
+    return row.path, row.state, count(row.sources, "note"), row.policy, more
 
 
 def describe_rules(row: wire.Folder) -> str:

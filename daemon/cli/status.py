@@ -15,8 +15,8 @@ from daemon.cli import output
 from daemon.cli.errors import NOTHING_READ
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_upkeep, night, print_folders
-from daemon.client import Client, DaemonDownError
+from daemon.cli.show import describe_folder, describe_upkeep, night
+from daemon.client import DaemonDownError
 from daemon.terminal import count, size
 
 WATCH_SECONDS = 1.0  # between two looks
@@ -52,36 +52,30 @@ def status(
     watch: bool,
     match: str,
     limit: int,
-    as_json: bool,
 ) -> None:
     """Show what the memory holds and what it is doing."""
     if retired:
-        _print_retired(session.client.list_retired(limit), as_json)
+        _show_retired(session, session.client.list_retired(limit))
         return
     if sources:
-        _print_sources(session.reader.sources(match, limit), as_json)
+        _show_sources(session, session.reader.sources(match, limit))
         return
     if watch:
-        _watch_status(session.client, as_json)
-    if skipped and not as_json:
+        _watch_status(session)
+    if skipped and not session.as_json:
         _print_skipped(session.client.list_skipped(match, limit))
         return
     now = session.reader.status()
-    if as_json:
-        output.print_json(now)
-    elif failed:
-        print_failed(now)
-    else:
-        _print_status(now)
+    session.show(now, print_failed if failed else _print_status)
 
 
-def _watch_status(client: Client, as_json: bool) -> NoReturn:
+def _watch_status(session: Session) -> NoReturn:
     """Until Ctrl-C. A terminal always shows the present; elsewhere stands what changed, one after the other, until the
     daemon ends: DaemonDownError."""
-    terminal, before = sys.stdout.isatty() and not as_json, None
+    terminal, before = sys.stdout.isatty() and not session.as_json, None
     while True:
         try:
-            now = client.status()
+            now = session.client.status()
         except DaemonDownError as error:
             if not terminal:
                 raise
@@ -93,34 +87,26 @@ def _watch_status(client: Client, as_json: bool) -> NoReturn:
                 click.clear()
                 _print_status(now)
             elif state != before:
-                output.print_json(now) if as_json else _print_status(now)
+                session.show(now, _print_status)
                 sys.stdout.flush()
             before = state
         time.sleep(WATCH_SECONDS)
 
 
-def _print_sources(reply: wire.SourcesReply, as_json: bool) -> None:
-    if as_json:
-        output.print_json(reply)
-        return
-    output.print_table((output.day(row.at), f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
-    if reply.total > len(reply.sources):
-        output.say(f"{len(reply.sources):,} of {reply.total:,} are shown; --match and --limit choose others.")
+def _show_sources(session: Session, reply: wire.SourcesReply) -> None:
+    rows = ((output.day(row.at), f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
+    if session.show_rows(reply, rows):
+        output.say_rest(len(reply.sources), reply.total, "--match and --limit choose others")
 
 
-def _print_retired(reply: wire.RetiredReply, as_json: bool) -> None:
-    if as_json:
-        output.print_json(reply)
-        return
-    output.print_table(
+def _show_retired(session: Session, reply: wire.RetiredReply) -> None:
+    rows = (
         (output.day(row.at), count(row.passages, "passage"), "deleted" if row.deleted else "edited", row.uri)
         for row in reply.sources
     )
-    if not reply.total:
-        output.say("Nothing is kept of what was deleted or edited away.")
+    if not session.show_rows(reply, rows, "Nothing is kept of what was deleted or edited away."):
         return
-    if reply.total > len(reply.sources):
-        output.say(f"{len(reply.sources):,} of {reply.total:,} are shown; --limit chooses how many.")
+    output.say_rest(len(reply.sources), reply.total, "--limit chooses how many")
     output.say("No question finds it, but for one about an earlier time. To erase it: pal forget --retired")
 
 
@@ -129,8 +115,7 @@ def _print_skipped(reply: wire.SkippedReply) -> None:
         output.print_text(f"{row.uri}: {row.reason}")
     if not reply.total:
         output.say("Nothing was skipped.")
-    elif reply.total > len(reply.files):
-        output.say(f"{len(reply.files):,} of {reply.total:,} are shown; --match and --limit choose others.")
+    output.say_rest(len(reply.files), reply.total, "--match and --limit choose others")
 
 
 def _print_status(now: wire.Status) -> None:
@@ -174,7 +159,7 @@ def _print_status(now: wire.Status) -> None:
     output.print_table(rows)
     if now.folders:
         click.echo("\nWatched folders")
-        print_folders(now.folders)
+        output.print_table(map(describe_folder, now.folders))
     elif not now.sources:
         output.say(f"\n{NOTHING_READ}")
 
@@ -205,28 +190,28 @@ def _duration(seconds: float) -> str:
 @click.command()
 @json_option
 @pass_session
-def pause(session: Session, as_json: bool) -> None:
+def pause(session: Session) -> None:
     """Let no language model read in the background until `pal resume`.
 
     Questions, and reading without a model, go on as before.
     """
-    _enable(session, False, as_json)
+    _enable(session, False)
 
 
 @click.command()
 @json_option
 @pass_session
-def resume(session: Session, as_json: bool) -> None:
+def resume(session: Session) -> None:
     """Let language models read in the background again."""
-    _enable(session, True, as_json)
+    _enable(session, True)
 
 
-def _enable(session: Session, enabled: bool, as_json: bool) -> None:
+def _enable(session: Session, enabled: bool) -> None:
     from daemon.cli.options import write_setting
 
     state = session.client.enable_enrichment(enabled)
     write_setting(session.paths.config, "enrichment.enabled", str(enabled).lower())
-    if as_json:
+    if session.as_json:
         output.print_json(state)
     elif enabled:
         click.echo("Language models read in the background again.")
@@ -238,13 +223,13 @@ def _enable(session: Session, enabled: bool, as_json: bool) -> None:
 @click.argument("id", required=False, type=int, metavar="[ID]")
 @json_option
 @pass_session
-def retry(session: Session, id: int | None, as_json: bool) -> None:
+def retry(session: Session, id: int | None) -> None:
     """Read again what was given up: files that were set aside, and what a language model failed at.
 
     ID is a number of `pal status --failed`; without one, all of them.
     """
     jobs = session.client.retry(id)
-    if as_json:
+    if session.as_json:
         output.print_json({"jobs": jobs})
     elif jobs:
         click.echo(f"{count(jobs, 'job')} will be done again. `pal status` shows how far it is.")

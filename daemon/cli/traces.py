@@ -47,22 +47,17 @@ WORDS = {  # of an answer, and of a refusal
 @click.option("--skip", type=click.IntRange(0), default=0, help="Leave out the newest so many.")
 @json_option
 @pass_session
-def traces(session: Session, limit: int, skip: int, as_json: bool) -> None:
+def traces(session: Session, limit: int, skip: int) -> None:
     """List the questions that were asked, newest first.
 
     Each with its number, when it was asked, whether it was answered, how far it went, the calls of language models and
     the time it took. What you forget takes the questions it answered with it.
     """
     reply = session.client.traces(limit, skip)
-    if session.shows_json(reply):
-        return
-    if not reply.total:
-        output.say(NONE_ASKED)
-        return
-    output.print_table((_row(one) for one in reply.traces), right=(0, 4, 5))
-    left = reply.total - skip - len(reply.traces)
-    if left > 0:
-        output.say(f"{len(reply.traces):,} of {reply.total:,} are shown; -n and --skip show more.")
+    nothing = "" if reply.total else NONE_ASKED
+    rows = map(_row, reply.traces)
+    if session.show_rows(reply, rows, nothing, right=(0, 4, 5)) and skip + len(reply.traces) < reply.total:
+        output.say_rest(len(reply.traces), reply.total, "-n and --skip show more")
 
 
 def _row(of: wire.Asked) -> tuple[str, ...]:
@@ -78,7 +73,7 @@ def _row(of: wire.Asked) -> tuple[str, ...]:
 @click.option("--export", metavar="FILE", type=click.Path(path_type=Path), help="Write all of it to FILE, as JSON.")
 @json_option
 @pass_session
-def trace(session: Session, id: int | None, again: bool, export: Path | None, as_json: bool) -> None:
+def trace(session: Session, id: int | None, again: bool, export: Path | None) -> None:
     """Show what a question did: its stages, what it visited, its evidence, what it took.
 
     ID is its number in `pal traces`; without one it is the newest question. --again asks in the same part of the
@@ -88,24 +83,24 @@ def trace(session: Session, id: int | None, again: bool, export: Path | None, as
         raise click.UsageError("Use --again or --export, not both.")
     id = id if id is not None else newest(session)
     if again:
-        _again(session, id, as_json)
+        _again(session, id)
         return
     found = session.client.trace(id)
     if export:
         _write(export, found)
         output.say(f"Trace {id} is in {export}. It holds words of your notes.")
-    elif as_json:
+    elif session.as_json:
         output.print_json(found)
     else:
         _print(found)
 
 
-def _again(session: Session, id: int, as_json: bool) -> None:
+def _again(session: Session, id: int) -> None:
     before = session.client.trace(id)
-    if before.searched and not as_json:
+    if before.searched and not session.as_json:
         output.say(f"It followed another question; searched for: {before.searched}")
-    answered = print_answer(session.client.ask_again(id), as_json)
-    if as_json:
+    answered = print_answer(session.client.ask_again(id), session.as_json)
+    if session.as_json:
         return
     same = answered.text == before.text
     than = "the same answer as" if same else "another answer than" if before.steps else "the same question as"
@@ -221,7 +216,7 @@ def how(found: wire.Trace) -> Iterable[str]:
 @click.argument("id", required=False, type=int)
 @json_option
 @pass_session
-def why(session: Session, id: int | None, as_json: bool) -> None:
+def why(session: Session, id: int | None) -> None:
     """Show what an answer rests on.
 
     Each line it cites, with the scores that brought it there and the facts that are read out of it; how far the
@@ -279,7 +274,7 @@ def _allowed(of: wire.Why) -> str:
 @click.option("--trace", "id", type=int, metavar="ID", help="The question's number in `pal traces`.  [default: newest]")
 @json_option
 @pass_session
-def whynot(session: Session, words: tuple[str, ...], id: int | None, as_json: bool) -> None:
+def whynot(session: Session, words: tuple[str, ...], id: int | None) -> None:
     """Show why WORDS are not in an answer.
 
     The nearest passages that hold these words, and what dropped each: that it lies outside the time or the part of the
@@ -329,12 +324,12 @@ undo_option = click.option("--undo", is_flag=True, help="Take back what you said
 @undo_option
 @json_option
 @pass_session
-def good(session: Session, id: int | None, undo: bool, as_json: bool) -> None:
+def good(session: Session, id: int | None, undo: bool) -> None:
     """Say that an answer is right: what led to it comes first next time.
 
     ID is its number in `pal traces`; without one it is the newest question. `pal bad` says the opposite.
     """
-    _judge(session, id, "none" if undo else "good", as_json)
+    _judge(session, id, "none" if undo else "good")
 
 
 @click.command()
@@ -342,17 +337,17 @@ def good(session: Session, id: int | None, undo: bool, as_json: bool) -> None:
 @undo_option
 @json_option
 @pass_session
-def bad(session: Session, id: int | None, undo: bool, as_json: bool) -> None:
+def bad(session: Session, id: int | None, undo: bool) -> None:
     """Say that an answer is wrong: what led to it is not brought back.
 
     Nor is what it cites brought back for such a question from another answer, older or newer, until you call a newer
     one good. Nothing is forgotten, and other questions are answered as before. ID is its number in `pal traces`;
     without one it is the newest question. `pal good` says the opposite.
     """
-    _judge(session, id, "none" if undo else "bad", as_json)
+    _judge(session, id, "none" if undo else "bad")
 
 
-def _judge(session: Session, id: int | None, verdict: str, as_json: bool) -> None:
+def _judge(session: Session, id: int | None, verdict: str) -> None:
     said = session.client.judge(id if id is not None else newest(session), verdict)
     session.show(said, " ".join(describe_verdict(said).split()))
 

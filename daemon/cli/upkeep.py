@@ -23,7 +23,7 @@ from daemon.terminal import count, display_safe, size
 @click.argument("to", required=False, type=click.Path(path_type=Path))
 @json_option
 @pass_session
-def backup(session: Session, to: Path | None, as_json: bool) -> None:
+def backup(session: Session, to: Path | None) -> None:
     """Copy the memory while it runs.
 
     The copy goes to TO, a file that does not exist yet, or into the backup folder.
@@ -39,15 +39,13 @@ def backup(session: Session, to: Path | None, as_json: bool) -> None:
 @click.command()
 @json_option
 @pass_session
-def check(session: Session, as_json: bool) -> None:
+def check(session: Session) -> None:
     """Check the memory file from end to end.
 
     Exits with 1 if something is wrong.
     """
     reply = session.reader.check()
-    if as_json:
-        output.print_json(reply)
-    else:
+    if not session.shows_json(reply):
         for problem in reply.problems:
             output.print_text(f"Problem: {problem}")
         if not reply.problems:
@@ -62,7 +60,7 @@ def check(session: Session, as_json: bool) -> None:
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
 @pass_session
-def restore(session: Session, backup: Path | None, only_list: bool, yes: bool, as_json: bool) -> None:
+def restore(session: Session, backup: Path | None, only_list: bool, yes: bool) -> None:
     """Put a backup in the place of the memory.
 
     BACKUP is a file; by default the newest of the backup folder. It is verified first. What it replaces is kept beside
@@ -70,7 +68,9 @@ def restore(session: Session, backup: Path | None, only_list: bool, yes: bool, a
     """
     there = _backups(session.paths.backups)
     if only_list:
-        _print_backups(there, as_json)
+        backups = [{"path": str(file), "at": _written(file).isoformat()} for file in there]
+        nothing = "There is no backup yet. To make one: pal backup"
+        session.show_rows(backups, ((_describe(file),) for file in there), nothing)
         return
     chosen = backup or next(iter(there), None)
     if chosen is None:
@@ -110,16 +110,6 @@ def _backups(folder: Path) -> list[Path]:
     return sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)
 
 
-def _print_backups(there: list[Path], as_json: bool) -> None:
-    if as_json:
-        output.print_json([{"path": str(file), "at": _written(file).isoformat()} for file in there])
-        return
-    for file in there:
-        output.print_text(_describe(file))
-    if not there:
-        output.say("There is no backup yet. To make one: pal backup")
-
-
 def _describe(file: Path) -> str:
     return display_safe(f"{file}, of {_written(file):%Y-%m-%d %H:%M}, {size(file.stat().st_size)}", line=True)
 
@@ -131,7 +121,7 @@ def _written(file: Path) -> datetime:
 @click.command()
 @json_option
 @pass_session
-def consolidate(session: Session, as_json: bool) -> None:
+def consolidate(session: Session) -> None:
     """Put the memory in order now, as it is done every night.
 
     Facts that were told twice become one that all their passages tell (`pal undo` takes it
@@ -154,7 +144,7 @@ def consolidate(session: Session, as_json: bool) -> None:
 @click.option("--vectors", is_flag=True, help="The vectors, from the passages and facts.")
 @json_option
 @pass_session
-def rebuild(session: Session, memory: bool, text: bool, vectors: bool, as_json: bool) -> None:
+def rebuild(session: Session, memory: bool, text: bool, vectors: bool) -> None:
     """Make anew what follows from the rest of the memory.
 
     For when `pal check` or `pal doctor` tells that it is damaged. Nothing is lost by it: passages, facts,
@@ -163,8 +153,8 @@ def rebuild(session: Session, memory: bool, text: bool, vectors: bool, as_json: 
     what = tuple(name for name, chosen in (("memory", memory), ("text", text), ("vectors", vectors)) if chosen)
     if not what:
         raise click.UsageError("Say what to make anew: --memory, --text, --vectors or several.")
-    done = follow_progress(session.client.rebuild(what), wire.Rebuilt, "Making it anew", as_json)
-    if as_json:
+    done = follow_progress(session.client.rebuild(what), wire.Rebuilt, "Making it anew", session.as_json)
+    if session.as_json:
         return
     if memory:
         click.echo(f"{count(done.edges, 'edge')} of the graph {_remember(done.edges)} of earlier questions.")
@@ -183,7 +173,7 @@ def _remember(edges: int) -> str:
 @click.option("--undo", is_flag=True, help="Take back what was trained last.")
 @json_option
 @pass_session
-def train(session: Session, dry_run: bool, undo: bool, as_json: bool) -> None:
+def train(session: Session, dry_run: bool, undo: bool) -> None:
     """Train the ranker on earlier questions: which edges lead to answers.
 
     This happens every night by itself. What is trained is used only if it finds clearly more of what the newest
@@ -196,8 +186,8 @@ def train(session: Session, dry_run: bool, undo: bool, as_json: bool) -> None:
         undone = session.client.undo_training()
         session.show(undone, _undone(undone))
         return
-    done = follow_progress(session.client.train(dry_run), wire.Trained, "Training", as_json)
-    if not as_json:
+    done = follow_progress(session.client.train(dry_run), wire.Trained, "Training", session.as_json)
+    if not session.as_json:
         _print(done)
 
 
