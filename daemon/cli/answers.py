@@ -30,9 +30,9 @@ def print_answer(events: Iterable[wire.Event], as_json: bool, in_full: bool = Fa
     if not as_json:
         hidden = () if in_full else [line for line in answered.lines if line.kind == "folded"]
         if hidden:
-            tell(f"{len(hidden)} more line{'s' * (len(hidden) > 1)}: pal ask --all")
+            say_if(f"{len(hidden)} more line{'s' * (len(hidden) > 1)}: pal ask --all")
         print_sources(answered.missing, tuple(one for one in answered.citations if in_full or not one.folded))
-        tell(answered.note or None)
+        say_if(answered.note or None)
     return answered
 
 
@@ -43,7 +43,7 @@ def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool) -> wire
         if as_json:
             output.print_json(event)
         elif isinstance(event, wire.Step):
-            tell(describe_time(event))
+            say_if(describe_time(event))
         elif isinstance(event, wire.Citation):
             cited.append(event)
         elif isinstance(event, wire.Told) and event.source and event.besides:
@@ -145,7 +145,7 @@ def _styled(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:
     return f"{display_safe(before)}{bold}{display_safe(after)}\n"
 
 
-def tell(sentence: str | None) -> None:
+def say_if(sentence: str | None) -> None:
     if sentence is not None:
         output.say(sentence)
 

@@ -10,7 +10,7 @@ import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.answers import Secrets, print_answer, secrets_option, tell
+from daemon.cli.answers import Secrets, print_answer, say_if, secrets_option
 from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound
 from daemon.cli.options import as_of_option, check_name, json_option, scope_options, strategy_option
 from daemon.cli.session import Session, pass_session
@@ -69,7 +69,7 @@ def ask(
         if not session.as_json and session.reader.status().episodes == 0:
             output.say(HOW_TO_READ)
         elif not session.as_json:
-            tell(_describe_unknown_tags(session, within))
+            say_if(_describe_unknown_tags(session, within))
         sys.exit(ONLY_CLOSE if answered.kind == "closest" else NothingFound.exit_code)
 
 
@@ -100,7 +100,7 @@ def recall(
     reply = secrets.fill(session.reader.recall(text, k, as_of=as_of, within=within, strategy=strategy))
     if not session.shows_json(reply):
         for step in reply.steps:
-            tell(describe_time(step))
+            say_if(describe_time(step))
         if reply.unknown and reply.hits:
             there = " there" if within != wire.Scope() else ""
             output.say(f"No note{there} has {_words_of(reply.unknown)}. What comes nearest in meaning:")
@@ -165,14 +165,12 @@ def strategies(session: Session) -> None:
     One for a question: pal ask --strategy NAME; for all: pal config set memory.recall.strategy NAME. Those without a
     colon can be joined by +, as in spread+beam+synergy. Their settings are [traversers] in config.toml.
     """
-    from daemon.settings import load as load_settings
-    from plugins.manager import load as load_plugins
+    from daemon.settings import load
 
-    described = load_plugins().describe_strategies()
-    if session.shows_json(described):
-        return
-    used = load_settings(session.paths.config).memory.recall.strategy.split("+")
-    output.print_table(("*" if name in used else " ", name, sentence) for name, sentence in described.items())
+    described = session.client.strategies()
+    used = load(session.paths.config).memory.recall.strategy.split("+")
+    rows = (("*" if name in used else " ", name, sentence) for name, sentence in described.items())
+    session.show_rows(described, rows)
 
 
 @click.command()

@@ -14,7 +14,7 @@ from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.options import as_date, json_option
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import AUTHOR, describe_end, explain_nothing, place_of, print_suspects, short, span
+from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothing, print_suspects, short, span
 from daemon.terminal import count, describe_outcome, modality, statement
 
 SIGNS = {"added": "+", "edited": "~", "deleted": "-"}
@@ -158,13 +158,15 @@ def _print_facts(facts: Iterable[wire.Fact]) -> None:
     for fact in facts:
         since = f"  since {fact.since}" if fact.since else ""
         output.print_text(f"  {statement(fact)}{since}")
-        click.echo(output.style_text(f"     {place_of(fact)}", dim=True))
+        click.echo(output.style_text(f"     {describe_place(fact)}", dim=True))
 
 
 def _print_revisions(revisions: Iterable[wire.Revision]) -> None:
     for one in revisions:
         output.print_text(f"  {_describe_change(one)}")
-        click.echo(output.style_text(f"     {place_of(one.new)}; {describe_end(one)} (revision {one.id})", dim=True))
+        click.echo(
+            output.style_text(f"     {describe_place(one.new)}; {describe_end(one)} (revision {one.id})", dim=True)
+        )
 
 
 def _describe_change(of: wire.Revision) -> str:
@@ -304,7 +306,7 @@ def _print(one: wire.Revision, suffix: str = "") -> None:
     click.echo(output.style_text(f"Revision {one.id}: {what}{state}{suffix}", bold=True))
     for name, fact in ((old, one.old), (new, one.new)):
         output.print_text(f"   {name:<6} {statement(fact)}")
-        click.echo(output.style_text(f"          {span(fact, 'no date  ')}{place_of(fact)}", dim=True))
+        click.echo(output.style_text(f"          {span(fact, 'no date  ')}{describe_place(fact)}", dim=True))
         if fact.quote and fact.quote != fact.text:
             click.echo(output.style_text(f'          "{short(fact.quote)}"', dim=True))
     click.echo(output.style_text(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})", dim=True))

@@ -55,10 +55,10 @@ def export(session: Session, to: Path | None, name: str | None, only_list: bool,
 
     exporters = manager.load(load(session.paths.config)).exporters
     if only_list:
-        told = ("name", "suffixes", "description")
+        columns = ("name", "suffixes", "description")
         formats = exporters.values()
         session.show_rows(
-            [{name: getattr(one, name) for name in told} for one in formats],
+            [{name: getattr(one, name) for name in columns} for one in formats],
             ((one.name, " ".join(one.suffixes) or "a folder", one.description) for one in formats),
         )
         return

@@ -17,7 +17,7 @@ from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.options import ListGroup, as_date, as_of_option, json_option, refuse_watched
 from daemon.cli.session import Session, pass_session
-from daemon.cli.show import describe_end, describe_fact, explain_nothing, place_of, span
+from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, span
 from daemon.terminal import count, display_safe, file_link, modality, size, statement
 from memory.text.predicates import subject_and_predicate
 
@@ -63,7 +63,7 @@ def facts(session: Session, name: str, as_of: datetime | None, known_on: datetim
 
 def _print_fact(fact: wire.Fact) -> None:
     output.print_text(statement(fact))
-    click.echo(output.style_text(f"   fact {fact.id}  {span(fact)}{place_of(fact)}", dim=True))
+    click.echo(output.style_text(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}", dim=True))
 
 
 @click.command()
@@ -94,7 +94,7 @@ def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
     other = f" ({fact.predicate})" if fact.predicate != strand.predicate else ""
     words = f"{fact.objects[-1]}{other}{modality(fact)}" if fact.predicate else f"“{fact.text}”"
     output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
-    click.echo(output.style_text(f"      {place_of(fact)}, fact {fact.id}", dim=True))
+    click.echo(output.style_text(f"      {describe_place(fact)}, fact {fact.id}", dim=True))
     if value.ended:
         click.echo(output.style_text(f"      {describe_end(value.ended)} (revision {value.ended.id})", dim=True))
 

@@ -42,10 +42,10 @@ def describe_end(revision: wire.Revision) -> str:
 
 def describe_fact(fact: wire.Fact) -> str:
     """The fact with its date and its place, for a sentence."""
-    return f'"{statement(fact)}" ({fact.since or fact.until or "no date"}, {place_of(fact)})'
+    return f'"{statement(fact)}" ({fact.since or fact.until or "no date"}, {describe_place(fact)})'
 
 
-def place_of(fact: wire.Fact) -> str:
+def describe_place(fact: wire.Fact) -> str:
     """Where a fact stands."""
     return fact.place if wire.agent_of(fact.uri) else output.place(fact.uri, fact.line, fact.title)
 
@@ -104,16 +104,16 @@ def cost(of: wire.Asked) -> str:
 
 
 def short(quote: str) -> str:
-    words = flat(quote)
+    words = flatten(quote)
     return words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rstrip()} …"
 
 
-def flat(text: str) -> str:
+def flatten(text: str) -> str:
     return " ".join(text.split())
 
 
 def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]) -> None:
-    """What stands under an answer: what is missing, and where each citation is from."""
+    """The end of an answer: what is missing, and where each citation is from."""
     for one in missing:
         output.print_text(f"Missing: {one}")
     if citations:
@@ -224,6 +224,7 @@ def _describe_day(at: datetime) -> str:
 
 
 def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
+    """What consolidation did; "" for nothing."""
     parts = [
         f"{count(done.joined, 'fact')} told twice joined" if done.joined else "",
         f"{count(done.episodes, 'passage')} embedded" if done.episodes else "",

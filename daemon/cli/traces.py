@@ -21,7 +21,7 @@ from daemon.cli.show import (
     NOT_KEPT,
     cost,
     duration,
-    flat,
+    flatten,
     local_time,
     newest,
     outcome,
@@ -227,7 +227,7 @@ def why(session: Session, id: int | None) -> None:
     if session.shows_json(found):
         return
     asked = found.asked
-    click.echo(output.style_text(f"{flat(asked.question)}  (trace {asked.id})", bold=True))
+    click.echo(output.style_text(f"{flatten(asked.question)}  (trace {asked.id})", bold=True))
     for used in found.used:
         _print_used(used, found.shown)
     if not found.used:
@@ -240,7 +240,7 @@ def why(session: Session, id: int | None) -> None:
     if found.note:
         rows.append(("note", found.note))
     click.echo()
-    output.print_table((f"   {name}", flat(value)) for name, value in rows)
+    output.print_table((f"   {name}", flatten(value)) for name, value in rows)
     output.say(f"What is missing in it: pal whynot WORDS{'' if id is None else f' --trace {id}'}")
 
 
@@ -288,7 +288,7 @@ def whynot(session: Session, words: tuple[str, ...], id: int | None) -> None:
 
 
 def _print_whynot(found: wire.WhyNotReply) -> None:
-    click.echo(output.style_text(f"{flat(found.asked.question)}  (trace {found.asked.id})", bold=True))
+    click.echo(output.style_text(f"{flatten(found.asked.question)}  (trace {found.asked.id})", bold=True))
     for number, lost in enumerate(found.lost, 1):
         passage = lost.passage
         place = output.place(passage.uri, lost.line, passage.title, passage.speaker, output.day(passage.at))
