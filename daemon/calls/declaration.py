@@ -74,7 +74,7 @@ class Call:
 
     def name_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What is given of the parameters; None is as if it were not given."""
-        given = dict(zip(self.parameters, args, strict=False)) | kwargs
+        given = dict(zip(self.parameters[: len(args)], args, strict=True)) | kwargs
         return {name: value for name, value in given.items() if value is not None}
 
     def write_request(self, arguments: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:

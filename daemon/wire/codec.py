@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 PLAIN: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of this name has it; elsewhere it is its end
-# properties that are sent beside the fields
+# properties that are sent with the fields
 SENT_TOO = {
     "Citation": ("label",), "Answered": ("lines", "kind"), "Fact": ("place",), "Passage": ("counted",),
     "RecallReply": ("unknown",),
@@ -95,14 +95,14 @@ def parse_time(text: Any, name: str) -> datetime:
 
 
 def parse_path(text: str, name: str) -> Path:
-    """A path that a file can have, and that says the same wherever its reader stands. Raises ValueError."""
+    """An absolute path that a file can have. Raises ValueError."""
     try:
         if b"\0" in os.fsencode(text):
             raise ValueError
     except ValueError as error:  # also what is no text that a file system takes
         raise ValueError(f"{name} holds a character that no path can have") from error
     if not Path(text).is_absolute():
-        raise ValueError(f"{name} must be an absolute path: the daemon stands in another folder")
+        raise ValueError(f"{name} must be an absolute path: the daemon has another working directory")
     return Path(text)
 
 

@@ -41,8 +41,7 @@ class Skipped(Event):
 
 @dataclass(frozen=True, slots=True)
 class SkippedReply:
-    """GET /skipped?match=&limit=: files that could not be read, of which name or reason have the words, the newest
-    first; `total` is how many there are."""
+    """The files, the newest first; `total` is how many there are."""
 
     files: tuple[Skipped, ...]
     total: int
@@ -152,8 +151,7 @@ class SecretPlacesReply:
 
 @dataclass(frozen=True, slots=True)
 class KeptNote:
-    """POST /agents/remember: the note's name, and whether that agent had written just the same before; then nothing was
-    written."""
+    """The note's uri; `known`: the agent had written the same before, so nothing was written."""
 
     source: str
     known: bool = False
@@ -161,8 +159,7 @@ class KeptNote:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """POST /capture: the source that holds the session, or the newest part of it; how many turns came, and how many of
-    them were new."""
+    """The source of the session, or the newest part of it; how many turns came, and how many of them were new."""
 
     source: str
     turns: int
@@ -181,7 +178,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class AgentUndone:
-    """POST /agents/undo: what is gone of an agent's notes, and how many of its verdicts were taken back."""
+    """What was forgotten of an agent's notes, and how many of its verdicts were removed."""
 
     forgotten: Forgotten
     notes: int = 0

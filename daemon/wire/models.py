@@ -143,8 +143,7 @@ class PluginsReply:
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """POST /page: where the page is. `url` works once, within so many `seconds`; `opener` is a file of the owner's own
-    that leads there, for a browser."""
+    """`url` works once, within so many `seconds`; `opener` is a file of the owner's that leads to it, for a browser."""
 
     url: str
     opener: str
@@ -154,6 +153,6 @@ class PageLink:
 
 @dataclass(frozen=True, slots=True)
 class PageClosed:
-    """POST /page/close: whether the page `was_open`."""
+    """Whether the page `was_open`."""
 
     was_open: bool

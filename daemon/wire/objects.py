@@ -23,7 +23,7 @@ class FoundObject:
 
 @dataclass(frozen=True, slots=True)
 class FoundObjects:
-    """GET /search/objects?words=&limit=&offset=: those with all the words in a name; `total` is how many there are."""
+    """The objects; `total` is how many there are."""
 
     objects: tuple[FoundObject, ...]
     total: int
@@ -31,7 +31,7 @@ class FoundObjects:
 
 @dataclass(frozen=True, slots=True)
 class FoundFacts:
-    """GET /search/facts?words=&limit=&offset=: what was read as facts and has all the words, the newest first."""
+    """The facts, the newest first; `total` is how many there are."""
 
     facts: tuple[Fact, ...]
     total: int
@@ -39,7 +39,7 @@ class FoundFacts:
 
 @dataclass(frozen=True, slots=True)
 class FoundNotes:
-    """GET /search/notes?words=&limit=&offset=: notes with all the words in their title or in a passage."""
+    """The notes; `total` is how many there are."""
 
     notes: tuple[ListedSource, ...]
     total: int
@@ -70,8 +70,8 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class ObjectReply:
-    """GET /object?name=: what is known of one object, by any of its names: the facts that hold, how each changed, the
-    newest notes that mention it (of so many), and what it is joined to."""
+    """One object: the facts that hold, how each changed, the newest notes that mention it (of so many), and its
+    neighbours."""
 
     name: str
     names: tuple[str, ...]
@@ -84,8 +84,8 @@ class ObjectReply:
 
 @dataclass(frozen=True, slots=True)
 class NoteReply:
-    """GET /note?uri=: what was read of one source. `read` is when; `models`: which have read facts out of it, beside
-    rules; `facts` are those; `passages` are the first of the source's `episodes`."""
+    """What was read of one source, and when. `models` have read facts from it, as rules have; `facts` are those;
+    `passages` are the first of the source's `episodes`."""
 
     source: ListedSource
     read: datetime | None
@@ -97,8 +97,8 @@ class NoteReply:
 
 @dataclass(frozen=True, slots=True)
 class PlansReply:
-    """GET /plans?days=: what is planned from today on for so many days, or overdue; and the tasks of all notes, each a
-    fact whose value is open, done or dropped."""
+    """What is planned from today on, or overdue; and the tasks of all notes, each a fact whose value is open, done or
+    dropped."""
 
     planned: tuple[PlannedEntry, ...]
     tasks: tuple[Fact, ...]
@@ -106,7 +106,7 @@ class PlansReply:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """POST /correct, /correct/remove: the fact as it was and, corrected, as it is now."""
+    """The fact before the correction, and after it."""
 
     old: Fact
     new: Fact | None = None
@@ -161,8 +161,8 @@ class NearEdge:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """GET /neighbourhood?about=&depth=&limit=&as_of=: what stands around an object, which is the first of `nodes`:
-    facts that hold, or held at a time, and what is mentioned beside it. `left_out`: how many more there are, about."""
+    """The surroundings of an object, which is the first of `nodes`: facts that hold, or held at a time, and what is
+    mentioned with it. `left_out`: about how many more there are."""
 
     name: str
     names: tuple[str, ...]
@@ -174,8 +174,7 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True)
 class GraphReply:
-    """GET /graph?about=&limit=: what is best joined, or what stands around one thing, by any of its names, or around
-    one note, by its uri; `center` are the ids of that. Also relations that ended."""
+    """A part of the graph, with relations that ended; `center` are the ids of what was asked about."""
 
     center: tuple[int, ...]
     nodes: tuple[GraphNode, ...]
@@ -184,9 +183,9 @@ class GraphReply:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """GET /home?since=&day=: the newest of what changed and of what was read `since` (nothing without it), the newest
-    revision that waits for review, and what is planned in the next days or overdue; each with how many there are. With
-    a `day` as it was on that day, or will be: what changed up to its end, what is planned from it on."""
+    """The newest of what changed and of what was read `since` (nothing without it), the newest revision to review, and
+    what is planned in the next days or overdue; each with how many there are. With a `day`: what changed up to its end,
+    and what is planned from it on."""
 
     since: datetime | None = None
     changed: tuple[Revision, ...] = ()
@@ -214,10 +213,9 @@ class ChangedSource:
 
 @dataclass(frozen=True, slots=True)
 class DiffReply:
-    """GET /diff?since=&until=&limit=: what changed in the memory after a time and up to another, by default now. Facts
-    that it knows since then, `begun`; replacements that were made; facts that were said to have `ended`; those that no
-    note says any more, `untold`; and notes. The newest first, at most `limit` of each; `totals`: how many there are, in
-    this order."""
+    """What changed after a time and up to another: facts that are known since then, `begun`; facts that were replaced;
+    facts that `ended`; facts that no note states any more, `untold`; and notes. The newest first; `totals`: how many
+    there are, in this order."""
 
     since: datetime
     until: datetime
@@ -231,8 +229,8 @@ class DiffReply:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionsReply:
-    """GET /suggestions: questions worth asking of this memory, each of which has an answer; the notes that were read
-    last, the newest first, and the names that stand in most of them."""
+    """Questions that have an answer in this memory; the notes that were read last, the newest first, and the names that
+    most of them mention."""
 
     questions: tuple[str, ...] = ()
     notes: tuple[ListedSource, ...] = ()

@@ -115,8 +115,8 @@ class ScheduledJob:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """GET /status. `queue` counts documents that wait to be read, `busy` says what is done now. `preparing` is a
-    sentence about the better search that is being prepared, if it is."""
+    """`queue` counts documents that wait to be read, `busy` says what is done now. `preparing` is a sentence about the
+    better search that is being prepared, if it is."""
 
     version: str
     protocol: int

@@ -13,8 +13,7 @@ from memory.trace import Asked, Opinion
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """POST /traces/{id}/feedback. `before` is the verdict that stood before; the answer cites `passages` of them, and
-    where that is none nothing is learnt."""
+    """`before` is the earlier verdict; the answer cites `passages` of them, and if that is 0 nothing is learnt."""
 
     asked: Asked
     before: Opinion | None
@@ -23,7 +22,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class TracesReply:
-    """GET /traces?limit=&offset=, newest first. `total` counts all there are."""
+    """The questions, the newest first; `total` is how many there are."""
 
     traces: tuple[Asked, ...]
     total: int
@@ -31,9 +30,9 @@ class TracesReply:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """GET /traces/{id}: all that is kept of a question. `effort`: quick | normal | deep; `strategy` walked the
-    graph, where one was chosen for the question; `searched` is what was searched for in its place, where it followed
-    another question; `text` is None if only passages were asked for."""
+    """All that is kept of a question. `effort`: quick | normal | deep; `strategy` walked the graph, if one was chosen
+    for the question; `searched` replaced the question, if it followed another one; `text` is None if only passages were
+    asked for."""
 
     asked: Asked
     as_of: datetime | None = None
@@ -71,8 +70,7 @@ class LostPassage:
 
 @dataclass(frozen=True, slots=True)
 class WhyNotReply:
-    """GET /traces/{id}/whynot?words=. The nearest passages that hold the words; those of the words in `missing` stand
-    nowhere in the memory."""
+    """The nearest passages with the words; the `missing` words are nowhere in the memory."""
 
     asked: Asked
     words: str
@@ -93,7 +91,7 @@ class Rebuilt(Event):
 
 @dataclass(frozen=True, slots=True)
 class MessagesReply:
-    """GET /conversations/{id}: a chat session, and how it stands."""
+    """A chat session, its messages and its state."""
 
     conversation: Conversation
     messages: tuple[ChatMessage, ...]
