@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from daemon import wire
 from daemon.paths import Paths
@@ -43,8 +43,8 @@ class DaemonDownError(Exception):
         self.code = code
 
 
-def send(paths: Paths, method: str, url: str, fields: dict[str, Any], timeout: float | None) -> Response:
-    """Sends a request, with what is given of these fields in its body; returns its good reply, still to be read.
+def send(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, timeout: float | None) -> Response:
+    """Sends a request with these fields in its body, or without a body; returns its good reply, still to be read.
 
     A daemon that has no time now says when it has: then it is asked once more.
     """
@@ -61,13 +61,10 @@ def send(paths: Paths, method: str, url: str, fields: dict[str, Any], timeout: f
     return response
 
 
-def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any], timeout: float | None) -> Response:
+def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, timeout: float | None) -> Response:
     import json
 
-    body = b""
-    if fields:
-        given = {name: value for name, value in fields.items() if value is not None}
-        body = json.dumps(wire.encode(given)).encode("ascii")
+    body = b"" if fields is None else json.dumps(wire.encode(fields)).encode("ascii")
     sock: socket.socket | None = None
     try:
         sock, headers = _dial(paths, timeout)
@@ -112,6 +109,13 @@ class Response:
     def readline(self) -> bytes:
         return self._file.readline()
 
+    def interrupt(self) -> None:
+        """Wakes the thread that reads, which then has read all there is."""
+        import socket
+
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         self._file.close()
         self.socket.close()
@@ -123,13 +127,23 @@ class Response:
         self.close()
 
 
+class Reply(Protocol):
+    """What a stream is read from."""
+
+    def readline(self) -> bytes: ...
+
+    def interrupt(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Stream:
     """The events of one request, as they come. An iterator and a context manager.
 
     Raises DaemonError where the daemon sends Failed, DaemonDownError where it goes away before the last event.
     """
 
-    def __init__(self, response: Response, ends: type[wire.Event] | None) -> None:
+    def __init__(self, response: Reply, ends: type[wire.Event] | None) -> None:
         import threading
 
         self._response = response
@@ -169,11 +183,8 @@ class Stream:
 
     def close(self) -> None:
         """Ends the stream; a thread that waits for its next event gets StopIteration."""
-        import socket
-
         self._closed = True
-        with contextlib.suppress(OSError):
-            self._response.socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
+        self._response.interrupt()
         with self._reading:
             self._response.close()
 
@@ -191,7 +202,7 @@ class Lines:
     Raises DaemonError where the daemon sends Failed, DaemonDownError where it goes away before the end.
     """
 
-    def __init__(self, response: Response) -> None:
+    def __init__(self, response: Reply) -> None:
         self._response = response
         self._ended = False
 

@@ -134,6 +134,13 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
+def name_backup(folder: Path) -> Path:
+    """A name that tells when, in the folder of backups, which is made."""
+    from datetime import datetime
+
+    return private_folder(folder) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
+
+
 def find_examples() -> Path | None:
     """The example notes: beside this package where it is installed, else in the source; None where there are none."""
     here = Path(__file__).parent

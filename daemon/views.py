@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
-from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Hit, Policy, Recall
+from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Hit, Policy, Recall, Stats
 
 if TYPE_CHECKING:
     from plugins.registrations import PluginInfo
@@ -25,6 +27,15 @@ def effort(name: str) -> Effort:
     if name not in get_args(Effort):
         raise InvalidInputError(f"effort is {name[:40]!r}. Write quick, normal or deep.")
     return cast(Effort, name)
+
+
+def status(stats: Stats, **more: Any) -> wire.Status:
+    """What the memory holds, with what else is known of the daemon."""
+    counted = ("path", "embedder", "sources", "episodes", "theses", "objects", "edges", "bytes")
+    return wire.Status(
+        version=version("palimpsest"), protocol=wire.PROTOCOL, pid=os.getpid(),
+        **{name: getattr(stats, name) for name in counted}, **more,
+    )  # fmt: skip
 
 
 def plugin(info: PluginInfo) -> wire.Plugin:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import memory
+from daemon.cli import COMMANDS
 
 ROOT = Path(memory.__file__).parent.parent
 PACKAGES = ("memory", "plugins", "daemon", "tui")
@@ -63,6 +64,15 @@ def test_no_modules_import_each_other_in_a_circle_not_even_for_types() -> None:
     imports = {name: set(imported_modules(ast.parse(path.read_text()), known)) - {name} for name, path in known.items()}
     assert len(imports) > 200
     assert circles(imports) == []
+
+
+def test_a_command_imports_no_other_command() -> None:
+    """What several show is below them: in `daemon.cli.show`, `answers`, `options` and `output`."""
+    known = module_files()
+    commands = {f"daemon.cli.{module}" for module, _ in COMMANDS.values()}
+    assert len(commands) < 20
+    for name in commands:
+        assert {*imported_modules(ast.parse(known[name].read_text()), known)} & commands <= {name}, name
 
 
 def test_a_circle_is_seen() -> None:

@@ -1,87 +1,70 @@
-"""What agents write: within limits, under their own name, and all of it to be taken back at once.
+"""What agents write: notes within limits, under their own name, to be undone at once; and sessions with them.
 
 An agent's note is its own word (`memory.nouns.AGENT_NOTES`): its speaker is the agent, and what it says in place of
 what somebody else told waits for the person. A note is named by its words, so that the same note again is the same one.
+
+A session is one chat under its name, `note:session/CLIENT/SESSION`, kept once, however often it comes. What comes again
+with more at its end is that chat, grown. What comes without all that was there (only the last turns, or another session
+of the same name) removes nothing: its new turns are a further part, `.../2`. A turn is known by who said what. Who is
+not the person is the agent, whatever it is called: its words are no facts.
 """
 
 from __future__ import annotations
 
 import hashlib
-import threading
-import time
-from collections import defaultdict, deque
-from collections.abc import Callable
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 from daemon import wire
-from daemon.api.documents import date_copies
-from daemon.api.routing import Api
-from daemon.api.services import Services
-from daemon.failures import ConflictError
-from daemon.settings import CLIENT_NAME, McpSettings
+from daemon.api.services import Services, WriteLimiter
+from daemon.api.sources import date_copies
+from daemon.settings import CLIENT_NAME
 from memory import Memory
 from memory.errors import InvalidInputError
-from memory.nouns import AGENT_NOTES, Forgotten, Source
+from memory.nouns import AGENT_NOTES, Document, Forgotten, Source, Turn
 
 MAX_TITLE_CHARS = 200
 DAY = timedelta(days=1)
+SESSIONS = "note:session/"
+PERSON = frozenset(("user", "human", "me", "you", "owner", "i"))  # as speakers
+SESSION_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
-def routes(api: Api, services: Services) -> None:
-    memory, limiter = services.memory, WriteLimiter(services.settings.mcp)
-
-    @api.post("/agents/remember")
-    async def remember(agent: str, text: str, title: str = "") -> wire.KeptNote:
-        return await services.write(partial(write_note, memory, limiter, check_name(agent), text, title))
-
-    @api.get("/agents")
-    async def listed() -> wire.AgentsReply:
-        return await services.work(partial(list_agents, memory))
-
-    @api.post("/agents/undo")
-    async def undo(agent: str, since: datetime | None = None) -> wire.AgentUndone:
-        taken = await services.write(partial(take_back, memory, services.backups, check_name(agent), since))
-        services.erasing.watch(taken.forgotten)
-        return taken
+def remember_for(services: Services, agent: str, text: str, title: str) -> wire.KeptNote:
+    return write_note(services.memory, services.limiter, check_name(agent), text, title)
 
 
-class WriteLimiter:
-    """How much an agent may write: of a note, in a minute, within a day. What it wrote within a day the memory knows,
-    so that neither a new daemon nor many processes of one agent change that."""
+def agents(memory: Memory) -> tuple[wire.Agent, ...]:
+    """By name."""
+    with memory.one_moment():
+        verdicts = memory.questions.count_verdicts_of_agents()
+        notes: dict[str, list[Source]] = defaultdict(list)
+        for source in memory.sources.list_under(AGENT_NOTES):
+            notes[source.uri.removeprefix(AGENT_NOTES).partition("/")[0]].append(source)
+    return tuple(
+        wire.Agent(
+            name,
+            len(notes.get(name, ())),
+            max((source.at for source in notes.get(name, ()) if source.at), default=None),
+            verdicts.get(name, 0),
+        )
+        for name in sorted({*notes, *verdicts})
+    )
 
-    def __init__(self, settings: McpSettings, now: Callable[[], float] = time.monotonic) -> None:
-        self._settings = settings
-        self._now = now
-        self._lock = threading.Lock()
-        self._times: defaultdict[str, deque[float]] = defaultdict(deque)
 
-    def check_size(self, text: str) -> None:
-        """InvalidInputError for a note that is too long."""
-        kilobytes = self._settings.note_kb
-        if len(text.encode("utf-8", "replace")) > 1000 * kilobytes:
-            raise InvalidInputError(
-                f"A note may have {kilobytes} kB. Write down what is worth keeping, in fewer words."
-            )
+async def undo_agent(services: Services, agent: str, since: datetime | None) -> wire.AgentUndone:
+    undone = await services.write(partial(_undo, services.memory, services.backups, check_name(agent), since))
+    services.erasing.watch(undone.forgotten)
+    return undone
 
-    def take(self, agent: str, today: int) -> None:
-        """Counts a note of an agent that has written so many `today`. ConflictError for one too many."""
-        limits = self._settings
-        if today >= limits.notes_per_day:
-            raise ConflictError(
-                f"{agent} has written {today} notes within 24 hours, which is all it may. The person can allow more: "
-                f"pal config set mcp.notes_per_day {2 * limits.notes_per_day}"
-            )
-        with self._lock:
-            times, now = self._times[agent], self._now()
-            while times and now - times[0] >= 60:
-                times.popleft()
-            if len(times) >= limits.notes_per_minute:
-                wait = 60 - (now - times[0])
-                raise ConflictError(f"{agent} may write {limits.notes_per_minute} notes a minute: wait {wait:.0f} s.")
-            times.append(now)
+
+def capture(memory: Memory, client: str, session: str, turns: Sequence[Turn], title: str | None) -> wire.Captured:
+    return keep_session(memory, check_name(client), session, turns, title)
 
 
 def write_note(memory: Memory, limiter: WriteLimiter, agent: str, text: str, title: str) -> wire.KeptNote:
@@ -97,29 +80,8 @@ def write_note(memory: Memory, limiter: WriteLimiter, agent: str, text: str, tit
     return wire.KeptNote(source)
 
 
-def list_agents(memory: Memory) -> wire.AgentsReply:
-    """Those that wrote or judged anything, by name."""
-    with memory.one_moment():
-        verdicts = memory.questions.count_verdicts_of_agents()
-        notes: dict[str, list[Source]] = defaultdict(list)
-        for source in memory.sources.list_under(AGENT_NOTES):
-            notes[source.uri.removeprefix(AGENT_NOTES).partition("/")[0]].append(source)
-    return wire.AgentsReply(
-        tuple(
-            wire.Agent(
-                name,
-                len(notes.get(name, ())),
-                max((source.at for source in notes.get(name, ()) if source.at), default=None),
-                verdicts.get(name, 0),
-            )
-            for name in sorted({*notes, *verdicts})
-        )
-    )
-
-
-def take_back(memory: Memory, backups: Path, agent: str, since: datetime | None) -> wire.AgentUndone:
-    """Forgets the notes of an agent, all of them or those since a time, and takes back what it said of answers; within
-    a unit of the writer."""
+def _undo(memory: Memory, backups: Path, agent: str, since: datetime | None) -> wire.AgentUndone:
+    """The writer's unit."""
     uris = [source.uri for source in _notes(memory, agent, since)]
     verdicts = memory.questions.take_back_verdicts(agent, since)
     if not uris:
@@ -149,3 +111,62 @@ def check_name(agent: str) -> str:
     if not CLIENT_NAME.fullmatch(agent):
         raise InvalidInputError("An agent's name has small letters, digits and dashes, 40 at most.")
     return agent
+
+
+# Sessions -------------------------------------------------------------------------------------
+
+
+def keep_session(
+    memory: Memory, client: str, session: str, turns: Sequence[Turn], title: str | None = None
+) -> wire.Captured:
+    """Within a unit of the writer. InvalidInputError."""
+    if not SESSION_NAME.fullmatch(session):
+        raise InvalidInputError("A session's name has letters, digits, dots and dashes, 100 at most.")
+    spoken = {turn.ref: turn for turn in _with_refs(memory, [turn for turn in turns if _has_words(turn)])}
+    if not spoken:
+        raise InvalidInputError("Nobody says anything in that session.")
+    name = f"{SESSIONS}{client}/{session}"
+    parts = {part: _refs(memory, part) for part in _parts(memory, name)}
+    known = set[str | None]().union(*parts.values())
+    new = [ref for ref in spoken if ref not in known]
+    grown = max(
+        (part for part, refs in parts.items() if refs <= spoken.keys()), key=lambda one: len(parts[one]), default=None
+    )
+    if not new:
+        return wire.Captured(grown.uri if grown else name, len(spoken), 0)
+    if grown is not None:  # what another part has already is not said twice
+        elsewhere = known - parts[grown]
+        said = [turn for ref, turn in spoken.items() if ref not in elsewhere]
+        uri, at = grown.uri, grown.at
+    else:
+        said, at = [spoken[ref] for ref in new], None
+        uri = name if not parts else f"{name}/{len(parts) + 1}"
+    at = at or next((turn.at for turn in said if turn.at is not None), None) or datetime.now(UTC)
+    memory.remember_many(
+        [Document(uri, turns=tuple(said), title=title or None, kind="chat", at=at, conversation=title or session)]
+    )
+    return wire.Captured(uri, len(spoken), len(new))
+
+
+def _parts(memory: Memory, name: str) -> list[Source]:
+    return [one for one in memory.sources.list_under(name) if one.uri == name or one.uri.startswith(f"{name}/")]
+
+
+def _refs(memory: Memory, part: Source) -> set[str | None]:
+    found = memory.browsing.read_source(part.uri)
+    return {ref for episode in memory.sources.episodes(found.passages) for ref in episode.refs}
+
+
+def _with_refs(memory: Memory, turns: Sequence[Turn]) -> Iterator[Turn]:
+    """The turns, each with who it is of and what it is known by: the second "yes" of somebody is another one."""
+    times = Counter[str]()
+    for turn in turns:
+        speaker = "user" if turn.speaker.strip().casefold() in PERSON else "assistant"
+        words = memory.secrets.mask(f"{speaker}\0{' '.join(turn.text.split())}")
+        digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
+        times[digest] += 1
+        yield replace(turn, speaker=speaker, ref=f"{digest}-{times[digest]}")
+
+
+def _has_words(turn: Turn) -> bool:
+    return any(char.isalnum() for char in turn.text)

@@ -1,9 +1,9 @@
-"""Questions, and the passages that answers cite, as clients ask for them."""
+"""Questions, and the passages that answers cite."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -11,90 +11,78 @@ from starlette.responses import Response
 
 from daemon import views, wire
 from daemon.api import questions
-from daemon.api.routing import Api, stream
+from daemon.api.routing import stream
 from daemon.api.services import Services
 from daemon.jobs.activity import Channel
+from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
-from memory.nouns import Recall
 
 MOST_HITS = 200
 
 
-def routes(api: Api, services: Services) -> None:
-    """Questions, and the passages that answers cite."""
-    memory = services.memory
+async def ask(
+    services: Services,
+    question: str,
+    as_of: datetime | None,
+    within: wire.Scope | None,
+    conversation: int | None,
+    effort: str,
+    replay: bool,
+    strategy: str,
+    own_words: bool,
+    agent: str,
+) -> Response:
+    channel = Channel()
+    begin = partial(
+        questions.begin, services.memory, services.writer, channel, question, services.models.choose,
+        services.models.drive, as_of=as_of, within=within, conversation=conversation,
+        is_loading=services.models.is_loading, effort=effort, replay=replay, strategy=strategy,
+        telling=services.telling if own_words and as_of is None else None, agent=agent,
+    )  # fmt: skip
+    return await _answer(services, channel, begin)
 
-    models = services.models.choose, services.models.drive
 
-    async def answer(channel: Channel, begin: Callable[[], Callable[[], None]]) -> Response:
-        services.questions.submit(await services.read(begin))
-        return stream(channel.events())
+async def ask_again(services: Services, id: int, conversation: int | None, replay: bool) -> Response:
+    channel = Channel()
+    begin = partial(
+        questions.ask_again, services.memory, services.writer, channel, id, services.models.choose,
+        services.models.drive, conversation=conversation, is_loading=services.models.is_loading, replay=replay,
+    )  # fmt: skip
+    return await _answer(services, channel, begin)
 
-    @api.post("/ask")
-    async def ask(
-        question: str,
-        as_of: datetime | None = None,
-        within: wire.Scope | None = None,
-        conversation: int | None = None,
-        effort: str = "normal",
-        replay: bool = True,
-        strategy: str = "",
-        own_words: bool = False,
-        agent: str = "",
-    ) -> Response:
-        channel = Channel()
-        begin = partial(
-            questions.begin, memory, services.writer, channel, question, *models, as_of=as_of, within=within,
-            conversation=conversation, is_loading=services.models.is_loading, effort=effort, replay=replay,
-            strategy=strategy, telling=services.telling if own_words and as_of is None else None, agent=agent,
-        )  # fmt: skip
-        return await answer(channel, begin)
 
-    @api.post("/traces/{id}/again")
-    async def again(id: int, conversation: int | None = None, replay: bool = True) -> Response:
-        channel = Channel()
-        begin = partial(
-            questions.ask_again, memory, services.writer, channel, id, *models, conversation=conversation,
-            is_loading=services.models.is_loading, replay=replay,
-        )  # fmt: skip
-        return await answer(channel, begin)
+async def _answer(services: Services, channel: Channel, begin: Callable[[], Callable[[], None]]) -> Response:
+    services.questions.submit(await services.read(begin))
+    return stream(channel.events())
 
-    @api.post("/recall")
-    async def recall(
-        question: str,
-        k: int = 10,
-        as_of: datetime | None = None,
-        within: wire.Scope | None = None,
-        strategy: str = "",
-    ) -> wire.RecallReply:
-        if not 1 <= k <= MOST_HITS:
-            raise InvalidInputError(f"k is {k}; ask for 1 to {MOST_HITS} episodes.")
-        began = time.monotonic()
 
-        def call() -> Recall:
-            return memory.recall(question, k, as_of, questions.checked_scope(memory, within), strategy=strategy)
+def recall(
+    memory: Memory, question: str, k: int, as_of: datetime | None, within: wire.Scope | None, strategy: str
+) -> wire.RecallReply:
+    if not 1 <= k <= MOST_HITS:
+        raise InvalidInputError(f"k is {k}; ask for 1 to {MOST_HITS} episodes.")
+    began = time.monotonic()
+    reply = memory.recall(question, k, as_of, questions.checked_scope(memory, within), strategy=strategy)
+    return views.recall_reply(reply, round((time.monotonic() - began) * 1000, 1))
 
-        found = await services.read(call)
-        return views.recall_reply(found, round((time.monotonic() - began) * 1000, 1))
 
-    @api.post("/context")
-    async def context(
-        task: str, tokens: int = 1000, as_of: datetime | None = None, within: wire.Scope | None = None
-    ) -> wire.TaskContext:
-        def call() -> wire.TaskContext:
-            return memory.questions.write_context(task, tokens, as_of, questions.checked_scope(memory, within))
+def context(
+    memory: Memory, task: str, tokens: int, as_of: datetime | None, within: wire.Scope | None
+) -> wire.TaskContext:
+    return memory.questions.write_context(task, tokens, as_of, questions.checked_scope(memory, within))
 
-        return await services.read(call)
 
-    @api.get("/episodes/{id}")
-    async def episode(id: int) -> wire.Passage:
-        def call() -> wire.Passage:
-            for found in memory.sources.episodes([id]):
-                return views.passage(found)
-            raise NotFoundError(f"There is no episode {id}.")
+def strategies(memory: Memory) -> Mapping[str, str]:
+    from plugins.manager import load
 
-        return await services.read(call)
+    return load().describe_strategies()
 
-    @api.get("/episodes/{id}/around")
-    async def surroundings(id: int) -> wire.Surroundings:
-        return await services.read(lambda: views.surroundings(*memory.sources.surroundings(id)))
+
+def episode(memory: Memory, id: int) -> wire.Passage:
+    for passage in memory.sources.episodes([id]):
+        return views.passage(passage)
+    raise NotFoundError(f"There is no episode {id}.")
+
+
+def surroundings(memory: Memory, id: int) -> wire.Surroundings:
+    return views.surroundings(*memory.sources.surroundings(id))

@@ -1,51 +1,59 @@
-"""The chat sessions over the API: listed, searched, read, made, forked, renamed, deleted."""
+"""The chat sessions: listed, searched, read, made, forked, renamed, deleted; and what a person states in them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Literal
 
 from daemon import wire
-from daemon.api.routing import Api
+from daemon.api import sources
 from daemon.api.services import Services
+from memory import Memory
 
 MOST_SESSIONS = 1000
 
 
-def routes(api: Api, services: Services) -> None:
-    conversations = services.memory.conversations
+def conversations(memory: Memory) -> Sequence[wire.Conversation]:
+    return memory.conversations.latest(MOST_SESSIONS)
 
-    def get(id: int) -> wire.MessagesReply:
-        return wire.MessagesReply(*conversations.get(id), conversations.state(id))
 
-    @api.get("/conversations")
-    async def listed() -> wire.ConversationsReply:
-        found = await services.work(partial(conversations.latest, MOST_SESSIONS))
-        return wire.ConversationsReply(tuple(found))
+def conversation(memory: Memory, id: int) -> wire.MessagesReply:
+    return wire.MessagesReply(*memory.conversations.get(id), memory.conversations.state(id))
 
-    @api.post("/conversations")
-    async def new(title: str = "") -> wire.Conversation:
-        id = await services.write(partial(conversations.create, title))
-        return (await services.work(partial(get, id))).conversation
 
-    @api.get("/conversations/{id}")
-    async def messages(id: int) -> wire.MessagesReply:
-        return await services.work(partial(get, id))
+def new_conversation(services: Services, title: str) -> wire.Conversation:
+    id = services.writer.write(partial(services.memory.conversations.create, title))
+    return conversation(services.memory, id).conversation
 
-    @api.put("/conversations/{id}")
-    async def rename(id: int, title: str = "") -> wire.Conversation:
-        await services.write(partial(conversations.rename, id, title))
-        return (await services.work(partial(get, id))).conversation
 
-    @api.post("/conversations/{id}/fork")
-    async def fork(id: int, messages: int, title: str = "") -> wire.Conversation:
-        new = await services.write(partial(conversations.fork, id, max(0, messages), title))
-        return (await services.work(partial(get, new))).conversation
+def rename_conversation(services: Services, id: int, title: str) -> wire.Conversation:
+    services.writer.write(partial(services.memory.conversations.rename, id, title))
+    return conversation(services.memory, id).conversation
 
-    @api.get("/messages")
-    async def search(words: str, limit: int = 50) -> wire.MatchesReply:
-        found = await services.work(partial(conversations.search, words, max(0, min(limit, MOST_SESSIONS))))
-        return wire.MatchesReply(words, tuple(found))
 
-    @api.delete("/conversations/{id}")
-    async def delete(id: int) -> None:
-        await services.write(partial(conversations.delete, id))
+def fork_conversation(services: Services, id: int, messages: int, title: str) -> wire.Conversation:
+    new = services.writer.write(partial(services.memory.conversations.fork, id, max(0, messages), title))
+    return conversation(services.memory, new).conversation
+
+
+def search_conversations(memory: Memory, words: str, limit: int) -> Sequence[wire.ConversationMatch]:
+    return memory.conversations.search(words, max(0, min(limit, MOST_SESSIONS)))
+
+
+def delete_conversation(memory: Memory, id: int) -> None:
+    memory.conversations.delete(id)
+
+
+def tell(services: Services, text: str, conversation: int | None) -> wire.Told:
+    return services.telling.keep(text, conversation)
+
+
+def set_telling(services: Services, remember: Literal["ask", "yes", "no"]) -> None:
+    services.telling.set(remember)
+
+
+async def take_back_told(services: Services, source: str) -> wire.Told:
+    last = await services.work(partial(services.telling.find_last, source))
+    await sources.forget(services, last.source, None, None, None, False)
+    return last

@@ -1,19 +1,19 @@
-"""The API described in the OpenAPI format, made of its routes and the types of the wire when somebody asks."""
+"""The API described in the OpenAPI format, made of its calls and the types of the wire when somebody asks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from importlib.metadata import version
+from inspect import cleandoc
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from starlette.responses import Response
-
 from daemon import wire
 from daemon.api.routing import Endpoint
+from daemon.calls.declaration import Call
 from daemon.wire.codec import SENT_TOO
 
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
@@ -25,14 +25,11 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     failed = {"description": "It could not be done.", "content": _json(wire.Failed, schemas)}
     for endpoint in endpoints:
-        returned = endpoint.types["return"]  # nothing: an empty object
-        content = (
-            {"application/x-ndjson": {}}
-            if returned is Response
-            else _json(dict if returned is NoneType else returned, schemas)
-        )
+        call = endpoint.call
         operation: dict[str, Any] = {
-            "responses": {"200": {"description": "It is done.", "content": content}, "default": failed}
+            "operationId": call.name,
+            "description": cleandoc(call.stub.__doc__ or ""),
+            "responses": {"200": {"description": "It is done.", "content": _reply(call, schemas)}, "default": failed},
         }
         if endpoint.body:
             body = _object(endpoint.body, endpoint.required, schemas)
@@ -41,14 +38,23 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
             operation.setdefault("parameters", []).append(
                 {
                     "name": name,
-                    "in": "path" if endpoint.in_path(name) else "query",
+                    "in": "path" if call.in_path(name) else "query",
                     "required": name in endpoint.required,
                     "schema": _schema(kind, schemas),
                 }
             )
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
+        paths.setdefault(call.path, {})[call.method.lower()] = operation
     info = {"title": "Palimpsest", "version": version("palimpsest")}
     return {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": schemas}}
+
+
+def _reply(call: Call, schemas: dict[str, Any]) -> dict[str, Any]:
+    returned = call.types["return"]
+    if call.is_stream:
+        return {"application/x-ndjson": {}}
+    if call.field:
+        return {"application/json": {"schema": _object({call.field: returned}, [call.field], schemas)}}
+    return _json(dict if returned is NoneType else returned, schemas)  # nothing: an empty object
 
 
 def _json(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +79,7 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
             ]
             schemas[name] = _object(get_type_hints(kind) | sent, required, schemas) | {"description": kind.__doc__}
         return {"$ref": f"#/components/schemas/{name}"}
-    if get_origin(kind) is tuple:
+    if get_origin(kind) in (tuple, Sequence):
         return {"type": "array", "items": _schema(get_args(kind)[0], schemas)}
     if kind in PLAIN:
         return {"type": PLAIN[kind]}

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from daemon import wire
-from daemon.api.documents import find_existing
 from daemon.jobs.models import Models
 from daemon.reading.contents import OpenFile, ReaderDiedError
 from daemon.reading.process import Readers
@@ -27,12 +26,12 @@ WRITTEN_PER_WORD = 9.0  # tokens of facts; measured on notes that are full of th
 READ_PER_WORD = 1.6  # tokens
 
 
-def count(plugins: Plugins, settings: Settings, own: Iterable[Path], paths: Iterable[str]) -> wire.Counted:
-    """Counts what would be read, for some seconds; no file is opened. InvalidInputError for a path that is none."""
+def count_files(plugins: Plugins, settings: Settings, own: Iterable[Path], paths: Iterable[Path]) -> wire.Counted:
+    """Counts what would be read, for some seconds; no file is opened."""
     number = size = 0
     deadline = time.monotonic() + COUNT_SECONDS
     own = tuple(own)
-    for found, _ in _walk(find_existing(paths), settings, own):
+    for found, _ in _walk(paths, settings, own):
         if found.unread is None and found.size and plugins.reads(found.path):
             number += 1
             size += found.size
@@ -49,19 +48,19 @@ def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> I
             yield found, ignore.root
 
 
-def estimate(
+def estimate_files(
     plugins: Plugins,
     readers: Readers,
     models: Models,
     settings: Settings,
     own: Iterable[Path],
-    paths: Iterable[str],
+    paths: Iterable[Path],
     policy: str | None,
 ) -> wire.Estimate:
-    """Looks into some of the files. InvalidInputError for a path that is not there."""
+    """Looks into some of the files."""
     readable: list[tuple[Found, Path]] = []
     skipped = 0
-    for found, root in _walk(find_existing(paths), settings, tuple(own)):
+    for found, root in _walk(paths, settings, tuple(own)):
         if found.unread is None:
             readable.append((found, root))
         else:

@@ -1,4 +1,4 @@
-"""Replaced facts, as clients see them: how something changed, what a person decides, and the news of it."""
+"""Facts and how they changed, what a person decides about that, and its news; names, tags, the owner's profile."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from daemon import wire
-from memory.errors import InvalidInputError
-from memory.nouns import Fact, Revision, RevisionState, Verdict
-
-if TYPE_CHECKING:
-    from memory import Memory
+from daemon.api.services import Services
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import TOLD, Document, Fact, Revision, RevisionState, Verdict
+from memory.text.mentions import norm
 
 log = logging.getLogger(__name__)
 
@@ -23,31 +23,45 @@ SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 WORD = re.compile(r"\w+")
 NEWS = 100  # told of one unit that was written
+MOST_NAMES = 100
+MOST_TAGS = 1000
+PROFILE = "note:me/"  # how the uris of entries begin that were set by hand
+PROFILE_TITLE = "About me"
+MOST_KEY, MOST_VALUE = 40, 120  # characters
+NEWEST = 20  # revisions that are looked at
 
 STATES = ("all", *get_args(RevisionState))
 VERDICTS = ("undo", *get_args(Verdict))
 
 
-def list_revisions(memory: Memory, state: str, about: str | None, limit: int) -> wire.RevisionsReply:
-    """Revisions in a state, the newest first. InvalidInputError, NotFoundError."""
+def revisions(memory: Memory, state: str, about: str | None, limit: int) -> wire.RevisionsReply:
     if state not in STATES:
         raise InvalidInputError(f"state is {state[:40]!r}. Write one of {', '.join(STATES)}.")
     with memory.one_moment():
-        found = _with_sentences(memory, memory.revisions(state, limit, about))
+        found = _with_sentences(memory, memory.revisions(state, max(0, min(limit, MOST)), about))
         told_as_one = memory.knowledge.names_told_as_one()
         return wire.RevisionsReply(tuple(found), memory.knowledge.count_open_revisions(), told_as_one)
 
 
-def one(memory: Memory, id: int) -> wire.Revision:
-    """NotFoundError."""
+def revision(memory: Memory, id: int) -> wire.Revision:
     with memory.one_moment():
         return _with_sentences(memory, [memory.knowledge.revision(id)])[0]
 
 
 def names(memory: Memory, one: str, other: str, same: bool) -> wire.Names:
-    """Two names mean one object, or two. NotFoundError, InvalidInputError."""
     decide = memory.knowledge.join_names if same else memory.knowledge.separate_names
     return wire.Names(one, other, same, decide(one, other))
+
+
+def names_beginning(memory: Memory, begin: str, limit: int) -> tuple[str, ...]:
+    if not 0 <= limit <= MOST_NAMES:
+        raise InvalidInputError(f"limit is {limit}; ask for 0 to {MOST_NAMES} names.")
+    folded = norm(begin)
+    return tuple(memory.knowledge.names_beginning(folded, limit)) if folded else ()
+
+
+def tags(memory: Memory) -> tuple[wire.Tag, ...]:
+    return tuple(wire.Tag(*row) for row in memory.sources.count_tags(MOST_TAGS))
 
 
 def _with_sentences(memory: Memory, found: Sequence[Revision]) -> list[Revision]:
@@ -70,8 +84,7 @@ def _with_sentences(memory: Memory, found: Sequence[Revision]) -> list[Revision]
 def facts(
     memory: Memory, about: str, as_of: datetime | None, known_on: datetime | None, history: bool
 ) -> wire.FactsReply:
-    """What is known of an object: the relations, then the sentences that say something else. InvalidInputError,
-    NotFoundError.
+    """The relations, then the sentences that say something else.
 
     Sentences that say the same as a relation are left out, and those that say what was replaced.
     """
@@ -90,19 +103,22 @@ def facts(
 
 
 def history(memory: Memory, about: str) -> wire.HistoryReply:
-    """How each thing known of an object changed. NotFoundError."""
     with memory.one_moment():
         found = memory.facts(about, history=True)
         known = memory.revisions("all", MOST, about)
     return wire.HistoryReply(about, strands(found, known))
 
 
-def settle(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdict: str) -> wire.Revision:
-    """What a person says of a revision; the writer's unit. InvalidInputError, NotFoundError."""
+def settle(services: Services, id: int, verdict: str) -> wire.Revision:
+    return settle_revision(services.memory, services.activity.publish, id, verdict)
+
+
+def settle_revision(memory: Memory, publish: Callable[[wire.Event], None], id: int, verdict: str) -> wire.Revision:
+    """Decides about a revision, within a unit of the writer. InvalidInputError, NotFoundError."""
     if verdict not in VERDICTS:
         raise InvalidInputError(f"verdict is {verdict[:40]!r}. Write keep, both, old, open or undo.")
     settled = memory.undo(id) if verdict == "undo" else memory.settle(id, verdict)  # type: ignore[arg-type]
-    seen = one(memory, settled.id)
+    seen = revision(memory, settled.id)
     publish(wire.FactChanged(seen))
     return seen
 
@@ -176,6 +192,43 @@ def _began(fact: Fact) -> tuple[object, int]:
     return fact.valid_from or fact.valid_to or fact.recorded, fact.id
 
 
+# What a person says of themselves by hand: for each key a note of its own, so that it has a date, a history and can be
+# undone like any other.
+
+
+def profile(memory: Memory) -> wire.ProfileReply:
+    return wire.ProfileReply(memory.knowledge.profile())
+
+
+def set_profile(memory: Memory, key: str, value: str) -> wire.ProfileReply:
+    key, value = _checked(key), " ".join(value.split())
+    if not 0 < len(value) <= MOST_VALUE:
+        raise InvalidInputError(f"The value has {len(value)} characters; write 1 to {MOST_VALUE}.")
+    uri, now = PROFILE + key, datetime.now().astimezone()
+    note = Document(uri, f"{key}: {value}", title=PROFILE_TITLE, reader=TOLD, at=now, properties={key: value})
+    memory.remember_many([note])
+    made = [one for one in memory.revisions("all", NEWEST) if one.new.uri == uri and one.state == "open"]
+    held = [one for one in made if one.new.objects[-1:] == (value,)]  # a sentence of the note has none
+    return wire.ProfileReply(memory.knowledge.profile(), tuple(held))
+
+
+def remove_from_profile(memory: Memory, key: str) -> wire.ProfileReply:
+    uri = PROFILE + _checked(key)
+    if memory.sources.get(uri) is None:
+        told = next((one.facts for one in memory.knowledge.profile().entries if one.key == _checked(key)), ())
+        remedy = f" It stands in {told[0].uri}; edit it there." if told else ""
+        raise NotFoundError(f"You have said nothing of your {key} here.{remedy}")
+    memory.ingest.retire(uri)
+    return profile(memory)
+
+
+def _checked(key: str) -> str:
+    key = " ".join(key.casefold().split())
+    if not 0 < len(key) <= MOST_KEY or not all(char.isalnum() or char in " -" for char in key):
+        raise InvalidInputError(f"{key[:MOST_KEY]!r} is no name of a thing. Write one like phone, address or sister.")
+    return key
+
+
 class News:
     """Tells everybody which facts were replaced, as soon as that is written. `look` is for the writer's thread."""
 
@@ -194,7 +247,7 @@ class News:
         if (newest := self._last()) > self._newest:
             fresh = {revision.id for revision in self._memory.revisions("all", NEWS)}
             for id in sorted(id for id in fresh if id > self._newest):
-                self._publish(wire.FactChanged(one(self._memory, id)))
+                self._publish(wire.FactChanged(revision(self._memory, id)))
             self._newest = newest
 
     def _last(self) -> int:

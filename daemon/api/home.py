@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, time
 
 from daemon import wire
-from daemon.api.routing import MOST_ROWS, Api
-from daemon.api.services import Services
+from daemon.api.routing import MOST_ROWS
+from daemon.api.services import Cache, Services
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import PlannedEntry
@@ -18,51 +19,43 @@ DAYS = 7  # of what is planned
 SUGGESTED = 3
 
 
-def routes(api: Api, services: Services) -> None:
-    memory = services.memory
-    plans = Plans(memory)
-    known: dict[object, wire.SuggestionsReply] = {}
-
-    @api.get("/home")
-    async def home(since: datetime | None = None, day: str = "") -> wire.Home:
-        return await services.work(lambda: digest(memory, plans, since, day))
-
-    @api.get("/diff")
-    async def diff(since: datetime, until: datetime | None = None, limit: int = 50) -> wire.DiffReply:
-        most = max(0, min(limit, MOST_ROWS))
-        return await services.work(lambda: compare(memory, since, until or datetime.now().astimezone(), most))
-
-    @api.get("/suggestions")
-    async def suggestions() -> wire.SuggestionsReply:
-        def call() -> wire.SuggestionsReply:
-            key = memory.generation, date.today()
-            if key not in known:
-                found = suggest(memory, bool(plans.read()))
-                known.clear()
-                known[key] = found
-            return known[key]
-
-        return await services.read(call)
+def home(services: Services, since: datetime | None, day: str) -> wire.Home:
+    planned = list_plans(services.memory, services.cache, _parse_day(day) if day else date.today())
+    return digest(services.memory, planned, since, day)
 
 
-class Plans:
-    """What is planned, looked up again when something was written or a day has begun: passages are read for it."""
+def diff(memory: Memory, since: datetime, until: datetime | None, limit: int) -> wire.DiffReply:
+    until = until or datetime.now().astimezone()
+    changes = memory.browsing.diff(since, until, max(0, min(limit, MOST_ROWS)))
+    return wire.DiffReply(
+        since,
+        until,
+        tuple(changes.begun),
+        tuple(changes.replaced),
+        tuple(changes.ended),
+        tuple(changes.untold),
+        tuple(wire.ChangedSource(*row[:-1], from_ms(row.t)) for row in changes.sources),
+        changes.totals,
+    )
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-        self._known: tuple[tuple[int, date], tuple[PlannedEntry, ...]] | None = None
 
-    def read(self, day: date | None = None) -> tuple[PlannedEntry, ...]:
-        key = self._memory.generation, day or date.today()
-        if self._known is None or self._known[0] != key:
-            self._known = key, tuple(self._memory.knowledge.list_planned(key[1], DAYS))
-        return self._known[1]
+def suggestions(services: Services) -> wire.SuggestionsReply:
+    today = date.today()
+
+    def make() -> wire.SuggestionsReply:
+        return suggest(services.memory, bool(list_plans(services.memory, services.cache, today)))
+
+    return services.cache.get(("suggestions", today), make)
 
 
-def digest(memory: Memory, plans: Plans, since: datetime | None, day: str = "") -> wire.Home:
+def list_plans(memory: Memory, cache: Cache, day: date) -> Sequence[PlannedEntry]:
+    """What is planned from a day on; passages are read for it, so it is kept in the cache."""
+    return cache.get(("plans", day), lambda: memory.knowledge.list_planned(day, DAYS))
+
+
+def digest(memory: Memory, planned: Sequence[PlannedEntry], since: datetime | None, day: str = "") -> wire.Home:
     """What is new since a time, what waits and what is planned; or as it is on a day. InvalidInputError for none."""
-    of = _parse_day(day) if day else None
-    planned, until = plans.read(of), datetime.combine(of, time.max).astimezone() if of else None
+    until = datetime.combine(_parse_day(day), time.max).astimezone() if day else None
     with memory.one_moment():
         changed, changed_total = memory.knowledge.replaced_since(since, SHOWN, until) if since else ([], 0)
         read, read_total = memory.sources.read_since(since, SHOWN, until) if since else ([], 0)
@@ -70,7 +63,7 @@ def digest(memory: Memory, plans: Plans, since: datetime | None, day: str = "") 
         review_total = memory.knowledge.count_open_revisions()
     return wire.Home(
         since, tuple(changed), changed_total, tuple(read), read_total, next(iter(review), None), review_total,
-        planned[:MAX_PLANNED], len(planned), day,
+        tuple(planned[:MAX_PLANNED]), len(planned), day,
     )  # fmt: skip
 
 
@@ -79,21 +72,6 @@ def _parse_day(day: str) -> date:
         return date.fromisoformat(day)
     except ValueError as error:
         raise InvalidInputError(f"day is no day: {day[:40]!r}. Write it like 2026-03-09.") from error
-
-
-def compare(memory: Memory, since: datetime, until: datetime, limit: int) -> wire.DiffReply:
-    """What changed in the memory after a time and up to another one. InvalidInputError if that is the earlier one."""
-    found = memory.browsing.diff(since, until, limit)
-    return wire.DiffReply(
-        since,
-        until,
-        tuple(found.begun),
-        tuple(found.replaced),
-        tuple(found.ended),
-        tuple(found.untold),
-        tuple(wire.ChangedSource(*row[:-1], from_ms(row.t)) for row in found.sources),
-        found.totals,
-    )
 
 
 def suggest(memory: Memory, has_plans: bool) -> wire.SuggestionsReply:

@@ -1,15 +1,12 @@
-"""Looking around: objects, facts and notes by their words, one of them, and what a person corrects by hand."""
+"""Objects, facts and notes by their words, one of them, the graph around it, and what a person corrects by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
-from functools import partial
 
 from daemon import views, wire
 from daemon.api.facts import strands
-from daemon.api.routing import Api
-from daemon.api.services import Services
 from memory import Memory
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Document, Fact
@@ -21,65 +18,35 @@ MOST_PASSAGES = 200  # of a note
 BY_HAND = "note:corrected/"  # how the uris of what was corrected by hand begin; then the number of the fact
 MOST_VALUE = 200  # characters
 MOST_DAYS = 366  # of what is planned
+MOST_VERTICES = 5000  # of the graph
+MOST_STEPS, MOST_NEAR = 6, 500  # of a neighbourhood
 
 
-def routes(api: Api, services: Services) -> None:
-    memory = services.memory
-
-    @api.get("/search/objects")
-    async def objects(words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundObjects:
-        def call() -> wire.FoundObjects:
-            found, total = memory.browsing.find_objects(words, *_page(limit, offset))
-            rows = (wire.FoundObject(one.name, name_kind(one.type), one.facts, one.notes) for one in found)
-            return wire.FoundObjects(tuple(rows), total)
-
-        return await services.work(call)
-
-    @api.get("/search/facts")
-    async def facts(words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundFacts:
-        def call() -> wire.FoundFacts:
-            found, total = memory.browsing.find_facts(words, *_page(limit, offset))
-            return wire.FoundFacts(tuple(found), total)
-
-        return await services.work(call)
-
-    @api.get("/search/notes")
-    async def notes(words: str = "", limit: int = 100, offset: int = 0) -> wire.FoundNotes:
-        def call() -> wire.FoundNotes:
-            found, total = memory.browsing.find_sources(words, *_page(limit, offset))
-            return wire.FoundNotes(tuple(found), total)
-
-        return await services.work(call)
-
-    @api.get("/object")
-    async def one_object(name: str) -> wire.ObjectReply:
-        return await services.work(partial(read_object, memory, name))
-
-    @api.get("/note")
-    async def one_note(uri: str) -> wire.NoteReply:
-        return await services.work(partial(read_note, memory, uri))
-
-    @api.get("/plans")
-    async def plans(days: int = 60) -> wire.PlansReply:
-        if not 1 <= days <= MOST_DAYS:
-            raise InvalidInputError(f"days is {days}; ask for 1 to {MOST_DAYS}.")
-
-        def call() -> wire.PlansReply:
-            planned = memory.knowledge.list_planned(date.today(), days)
-            return wire.PlansReply(tuple(planned), tuple(memory.browsing.list_tasks()))
-
-        return await services.work(call)
-
-    @api.post("/correct")
-    async def correct_fact(fact: int, value: str) -> wire.Corrected:
-        return await services.write(partial(correct, memory, fact, value))
-
-    @api.post("/correct/remove")
-    async def remove_correction(fact: int) -> wire.Corrected:
-        return await services.write(partial(take_back, memory, fact))
+def search_objects(memory: Memory, words: str, limit: int, offset: int) -> wire.FoundObjects:
+    rows, total = memory.browsing.find_objects(words, *_page(limit, offset))
+    return wire.FoundObjects(
+        tuple(wire.FoundObject(row.name, name_kind(row.type), row.facts, row.notes) for row in rows), total
+    )
 
 
-def read_object(memory: Memory, name: str) -> wire.ObjectReply:
+def search_facts(memory: Memory, words: str, limit: int, offset: int) -> wire.FoundFacts:
+    facts, total = memory.browsing.find_facts(words, *_page(limit, offset))
+    return wire.FoundFacts(tuple(facts), total)
+
+
+def search_notes(memory: Memory, words: str, limit: int, offset: int) -> wire.FoundNotes:
+    notes, total = memory.browsing.find_sources(words, *_page(limit, offset))
+    return wire.FoundNotes(tuple(notes), total)
+
+
+def plans(memory: Memory, days: int) -> wire.PlansReply:
+    if not 1 <= days <= MOST_DAYS:
+        raise InvalidInputError(f"days is {days}; ask for 1 to {MOST_DAYS}.")
+    planned = memory.knowledge.list_planned(date.today(), days)
+    return wire.PlansReply(tuple(planned), tuple(memory.browsing.list_tasks()))
+
+
+def object(memory: Memory, name: str) -> wire.ObjectReply:
     """What is known of an object. NotFoundError."""
     with memory.one_moment():
         found = memory.browsing.object(name)
@@ -103,8 +70,7 @@ def read_object(memory: Memory, name: str) -> wire.ObjectReply:
     )
 
 
-def read_note(memory: Memory, uri: str) -> wire.NoteReply:
-    """What was read of a source. NotFoundError."""
+def note(memory: Memory, uri: str) -> wire.NoteReply:
     with memory.one_moment():
         found = memory.browsing.read_source(uri)
         shown = found.passages[:MOST_PASSAGES]
@@ -114,8 +80,7 @@ def read_note(memory: Memory, uri: str) -> wire.NoteReply:
 
 
 def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:
-    """Says what a fact's value is from now on; the writer's unit. A note by hand has the words. InvalidInputError,
-    NotFoundError."""
+    """A note by hand has the words."""
     old, value = memory.knowledge.fact(fact), " ".join(value.split())
     if old.kind != "relation" or not _holds(old):
         raise InvalidInputError("Only a fact that holds can be corrected. Edit the note it stands in.")
@@ -130,13 +95,54 @@ def correct(memory: Memory, fact: int, value: str) -> wire.Corrected:
     return wire.Corrected(memory.knowledge.fact(fact), memory.knowledge.fact(new))
 
 
-def take_back(memory: Memory, fact: int) -> wire.Corrected:
-    """The fact is as it was before it was corrected; the writer's unit. NotFoundError."""
+def take_back_correction(memory: Memory, fact: int) -> wire.Corrected:
     old = memory.knowledge.fact(fact)
     if memory.sources.get(f"{BY_HAND}{fact}") is None:
         raise NotFoundError("This fact was not corrected by hand.")
     memory.ingest.retire(f"{BY_HAND}{fact}")
     return wire.Corrected(memory.knowledge.fact(old.id))
+
+
+def neighbourhood(memory: Memory, about: str, depth: int, limit: int, as_of: datetime | None) -> wire.Neighbourhood:
+    if not 1 <= depth <= MOST_STEPS:
+        raise InvalidInputError(f"depth is {depth}; ask for 1 to {MOST_STEPS} steps.")
+    if not 1 <= limit <= MOST_NEAR:
+        raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_NEAR} objects.")
+    found = memory.browsing.explore(about, depth, limit, as_of)
+    shown = next((name for name in found.names if name.casefold() == about.casefold()), about)
+    called = {id: one.label for id, one in found.vertices.items()} | {next(iter(found.steps)): shown}
+    return wire.Neighbourhood(
+        shown,
+        tuple(found.names),
+        tuple(
+            wire.NearNode(id, called[id], name_kind(found.vertices[id].type), steps)
+            for id, steps in found.steps.items()
+            if id in called and id in found.vertices
+        ),
+        tuple(
+            wire.NearEdge(one.one, one.other, (one.fact.predicate or "") if one.fact else "", one.fact, one.passages)
+            for one in found.joined
+        ),
+        found.left_out,
+        as_of,
+    )
+
+
+def graph(memory: Memory, about: str, limit: int) -> wire.GraphReply:
+    if not 1 <= limit <= MOST_VERTICES:
+        raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_VERTICES} vertices.")
+    found = memory.browsing.graph(about, limit)
+    return wire.GraphReply(
+        found.center,
+        tuple(
+            wire.GraphNode(one.id, one.label, name_kind(one.type), one.uri, from_wall(one.at), one.degree)
+            for one in found.vertices
+        ),
+        tuple(
+            wire.GraphEdge(one.id, one.src, one.dst, one.predicate, from_wall(one.valid_from), from_wall(one.valid_to))
+            for one in found.edges
+        ),
+    )
 
 
 def _page(limit: int, offset: int) -> tuple[int, int]:

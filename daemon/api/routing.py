@@ -1,97 +1,74 @@
-"""Routes to coroutines over the types of `daemon.wire`: what a URL and a body say, checked, and the reply."""
+"""Declared calls as routes: what a URL and a body say, checked; the call's function; and the reply."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+import logging
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
-from inspect import Parameter, signature
+from functools import cached_property, partial
+from inspect import iscoroutinefunction
 from pathlib import Path
 from types import NoneType
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, get_args, get_origin
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from daemon import wire
+from daemon.api.services import Services
+from daemon.calls.declaration import Call
+from daemon.connection import Lines
+from daemon.failures import failure
 from daemon.wire.codec import decode_fields, parse_path, parse_time
 from memory.errors import InvalidInputError
 
-Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
+log = logging.getLogger(__name__)
 
 MOST_ROWS = 1000  # of any list
 KINDS = {int: "a whole number", bool: "true or false", Path: "an absolute path"}
 
 
-class Api:
-    """Takes handlers by decorator. A handler's parameters stand in the URL; of POST and PUT those that are not in its
-    path are the fields of the body. It returns a value of the wire, nothing, or a Response.
-    """
-
-    def __init__(self) -> None:
-        self.endpoints: list[Endpoint] = []
-
-    def get(self, path: str) -> Callable[[Handler], Handler]:
-        return self._adder("GET", path)
-
-    def post(self, path: str) -> Callable[[Handler], Handler]:
-        return self._adder("POST", path)
-
-    def put(self, path: str) -> Callable[[Handler], Handler]:
-        return self._adder("PUT", path)
-
-    def delete(self, path: str) -> Callable[[Handler], Handler]:
-        return self._adder("DELETE", path)
-
-    def routes(self) -> list[Route]:
-        return [Route(one.path, one.answer, methods=[one.method]) for one in self.endpoints]
-
-    def _adder(self, method: str, path: str) -> Callable[[Handler], Handler]:
-        def add(handler: Handler) -> Handler:
-            self.endpoints.append(Endpoint(method, path, handler))
-            return handler
-
-        return add
-
-
 @dataclass
 class Endpoint:
-    """One route. Its types are looked up with the first request: a daemon's start should not make them all."""
+    """The route of a call. Its types are looked up with the first request: a daemon's start should not make them all.
 
-    method: str
-    path: str
-    handler: Callable[..., Awaitable[Any]]
+    The call's function takes `memory` or `services`, whichever it names first, then the call's parameters. It returns
+    the result, an iterator of pieces for a call that returns Lines, or a Response.
+    """
 
-    @cached_property
-    def types(self) -> dict[str, Any]:
-        """The type of each parameter, and of what it returns."""
-        return get_type_hints(self.handler)
+    call: Call
+    function: Callable[..., Any]
+    services: Services
 
     @cached_property
     def required(self) -> set[str]:
         """The parameters without a default."""
-        return {name for name, one in signature(self.handler).parameters.items() if one.default is Parameter.empty}
-
-    def in_path(self, name: str) -> bool:
-        return f"{{{name}}}" in self.path
+        return {*self.call.parameters} - self.call.defaults.keys()
 
     @cached_property
     def body(self) -> dict[str, Any]:
         """The parameters that are fields of the body, with their types."""
-        if self.method not in ("POST", "PUT"):
-            return {}
-        return {name: kind for name, kind in self.types.items() if name != "return" and not self.in_path(name)}
+        return {name: kind for name, kind in self._kinds if self.call.has_body and not self.call.in_path(name)}
 
     @cached_property
     def url(self) -> dict[str, Any]:
-        """The parameters that stand in the URL, with their types."""
-        return {name: kind for name, kind in self.types.items() if name != "return" and name not in self.body}
+        """The parameters in the URL, with their types."""
+        return {name: kind for name, kind in self._kinds if name not in self.body}
+
+    @property
+    def _kinds(self) -> list[tuple[str, Any]]:
+        return [(name, kind) for name, kind in self.call.types.items() if name != "return"]
+
+    def route(self) -> Route:
+        return Route(self.call.path, self.answer, methods=[self.call.method])
 
     async def answer(self, request: Request) -> Response:
-        """Raises what the handler raises, and InvalidInputError for a request that is not what it takes."""
+        """Raises what the function raises, and InvalidInputError for a request that the call does not take."""
         given = {**request.query_params, **request.path_params}
         if unknown := sorted(given.keys() - self.url):
             raise InvalidInputError(f"There is no parameter {unknown[0][:40]!r}.")
@@ -101,8 +78,33 @@ class Endpoint:
         body = await request.body()
         if self.body or body:
             values |= parse_body(self.body, self.required.intersection(self.body), body)
-        result = await self.handler(**values)
-        return result if isinstance(result, Response) else reply({} if result is None else result)
+        result = await self._run(self.call.defaults | values)
+        if isinstance(result, Response):
+            return result
+        if self.call.types["return"] is Lines:
+            return StreamingResponse(_read_in_thread(result), media_type="application/x-ndjson")
+        return reply({self.call.field: result} if self.call.field else {} if result is None else result)
+
+    async def _run(self, values: dict[str, Any]) -> Any:
+        subject = self.services if self.function.__code__.co_varnames[0] == "services" else self.services.memory
+        if iscoroutinefunction(self.function):
+            return await self.function(subject, **values)
+        run = getattr(self.services, self.call.thread)
+        return await run(partial(self.function, subject, **values))
+
+
+async def _read_in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """What an iterator gives, all of it read in one thread: a snapshot belongs to the thread that reads it."""
+    loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1, "export")
+    try:
+        while piece := await loop.run_in_executor(thread, next, pieces, b""):
+            yield piece
+    except Exception as error:
+        log.error("an export failed: %s", type(error).__name__)
+        yield wire.event_line(failure(error))
+    finally:
+        thread.submit(pieces.close)  # type: ignore[attr-defined]  # it is a generator: its snapshot ends
+        thread.shutdown(wait=False)
 
 
 def parse_body(kinds: Mapping[str, Any], required: Collection[str], body: bytes) -> dict[str, Any]:
@@ -122,9 +124,9 @@ def parse_body(kinds: Mapping[str, Any], required: Collection[str], body: bytes)
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Two values for one field: which of them counts would be a guess."""
-    if len(found := dict(pairs)) < len(pairs):
+    if len(fields := dict(pairs)) < len(pairs):
         raise ValueError("a field stands in it twice")
-    return found
+    return fields
 
 
 def _refuse(constant: str) -> Any:
@@ -147,6 +149,8 @@ def stream(events: AsyncIterator[wire.Event]) -> Response:
 
 def _parse(kind: Any, name: str, text: str) -> Any:
     """A value out of a URL."""
+    if get_origin(kind) is Sequence:
+        return tuple(filter(None, text.split(",")))
     [plain] = {*(get_args(kind) or [kind])} - {NoneType}
     if plain is datetime:
         return parse_time(text, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from daemon import wire
 from daemon.api.telling import Telling
+from daemon.failures import ConflictError
 from daemon.jobs.activity import Activity
 from daemon.jobs.disk import Disk
 from daemon.jobs.embedder import Embedding
@@ -26,11 +28,12 @@ from daemon.jobs.training import Learning
 from daemon.jobs.upkeep import Upkeep
 from daemon.jobs.writer import Writer
 from daemon.reading.process import Readers
-from daemon.settings import Settings
+from daemon.settings import McpSettings, Settings
 from daemon.watch.adds import Adds
 from daemon.watch.watcher import Watcher
 from memory import Memory
-from memory.nouns import Policy, Stats
+from memory.errors import InvalidInputError
+from memory.nouns import Policy
 from plugins.manager import Plugins
 
 T = TypeVar("T")
@@ -76,12 +79,13 @@ class Services:
     stop: Callable[[], None]
     began: float = field(default_factory=time.monotonic)
     safe_mode: str = ""  # why the daemon reads nothing by itself
-    _counted: tuple[int, Stats] | None = None
 
     def __post_init__(self) -> None:
         # Each has its own, so that questions do not wait for a check or a backup, nor a status for questions.
         self.questions = QuestionPool(self.settings.daemon.readers or 1)
         self.workers = ThreadPoolExecutor(4, "worker")
+        self.limiter = WriteLimiter(self.settings.mcp)
+        self.cache = Cache(self.memory)
 
     async def read(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.questions, call)
@@ -93,22 +97,66 @@ class Services:
         """In the writer's thread, before whatever nobody waits for."""
         return await asyncio.wrap_future(self.writer.submit(unit, urgent=True))
 
-    def retry(self, id: int | None = None) -> int:
-        """Does again what was given up, all of it or one job; how many. NotFoundError if that one was not."""
-        count = self.adds.retry(id)
-        return count if count and id is not None else count + self.enrichment.retry(id)
-
-    def stats(self) -> Stats:
-        """Counted again only when something was written: a chat asks often, and it takes 10 us an episode."""
-        generation = self.memory.generation
-        if self._counted is None or self._counted[0] != generation:
-            self._counted = generation, self.memory.stats()
-        return self._counted[1]
-
     def close(self) -> None:
         """What has not begun is dropped; nobody waits for it any more."""
         for pool in (self.questions, self.workers):
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Cache:
+    """What was made of the memory, until something is written. A chat asks for its counts often, and they take 10 us an
+    episode."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._made: tuple[int, dict[object, Any]] = -1, {}
+
+    def get(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` returned for this key, or returns now."""
+        generation = self._memory.generation
+        if self._made[0] != generation:
+            self._made = generation, {}
+        _, made = self._made
+        if key not in made:
+            made[key] = make()
+        value: T = made[key]
+        return value
+
+
+class WriteLimiter:
+    """How much an agent may write: of a note, in a minute, within a day. What it wrote within a day the memory knows,
+    so that neither a new daemon nor many processes of one agent change that."""
+
+    def __init__(self, settings: McpSettings, now: Callable[[], float] = time.monotonic) -> None:
+        self._settings = settings
+        self._now = now
+        self._lock = threading.Lock()
+        self._times: defaultdict[str, deque[float]] = defaultdict(deque)
+
+    def check_size(self, text: str) -> None:
+        """InvalidInputError for a note that is too long."""
+        kilobytes = self._settings.note_kb
+        if len(text.encode("utf-8", "replace")) > 1000 * kilobytes:
+            raise InvalidInputError(
+                f"A note may have {kilobytes} kB. Write down what is worth keeping, in fewer words."
+            )
+
+    def take(self, agent: str, today: int) -> None:
+        """Counts a note of an agent that has written so many `today`. ConflictError for one too many."""
+        limits = self._settings
+        if today >= limits.notes_per_day:
+            raise ConflictError(
+                f"{agent} has written {today} notes within 24 hours, which is all it may. The person can allow more: "
+                f"pal config set mcp.notes_per_day {2 * limits.notes_per_day}"
+            )
+        with self._lock:
+            times, now = self._times[agent], self._now()
+            while times and now - times[0] >= 60:
+                times.popleft()
+            if len(times) >= limits.notes_per_minute:
+                wait = 60 - (now - times[0])
+                raise ConflictError(f"{agent} may write {limits.notes_per_minute} notes a minute: wait {wait:.0f} s.")
+            times.append(now)
 
 
 class QuestionPool(ThreadPoolExecutor):

@@ -1,66 +1,58 @@
-"""Traces, and why an answer is what it is, as the wire's dataclasses; and the routes that give them."""
+"""Questions that were asked: why an answer is what it is, verdicts, and what is learnt from them."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
+
+from starlette.responses import Response
 
 from daemon import views, wire
-from daemon.api.routing import Api
+from daemon.api.routing import MOST_ROWS, stream
 from daemon.api.services import Services
+from daemon.failures import failure
+from daemon.jobs.activity import Channel
+from daemon.jobs.writer import Writer
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import Scope
-from memory.trace import Lost, Traced
+from memory.trace import Lost
 
-MOST_TRACES = 1000
+T = TypeVar("T")
 
+log = logging.getLogger(__name__)
 
-def routes(api: Api, services: Services) -> None:
-    """What is only looked at; to ask again is `POST /traces/{id}/again`, beside the questions."""
-    memory = services.memory
-
-    @api.get("/traces")
-    async def listed(limit: int = 50, offset: int = 0) -> wire.TracesReply:
-        if not 0 <= limit <= MOST_TRACES or offset < 0:
-            raise InvalidInputError(f"Ask for 0 to {MOST_TRACES} traces, from 0 on.")
-
-        def call() -> wire.TracesReply:
-            with memory.one_moment():
-                found = memory.questions.traces(limit, offset)
-                return wire.TracesReply(tuple(found), memory.questions.count_traces())
-
-        return await services.read(call)
-
-    @api.get("/traces/{id}")
-    async def one(id: int) -> wire.Trace:
-        return await services.read(lambda: trace(memory.questions.trace(id)))
-
-    @api.get("/traces/{id}/why")
-    async def reasons(id: int) -> wire.Why:
-        return await services.read(partial(memory.questions.why, id))
-
-    @api.get("/traces/{id}/whynot")
-    async def reasons_not(id: int, words: str) -> wire.WhyNotReply:
-        return await services.read(lambda: whynot(memory, id, words))
+REBUILT = ("memory", "text", "vectors")
 
 
-def trace(of: Traced) -> wire.Trace:
-    answer, plan = of.answer, of.plan
-    found = wire.Trace(
-        asked=of.asked,
+def traces(memory: Memory, limit: int, offset: int) -> wire.TracesReply:
+    if not 0 <= limit <= MOST_ROWS or offset < 0:
+        raise InvalidInputError(f"Ask for 0 to {MOST_ROWS} traces, from 0 on.")
+    with memory.one_moment():
+        return wire.TracesReply(tuple(memory.questions.traces(limit, offset)), memory.questions.count_traces())
+
+
+def trace(memory: Memory, id: int) -> wire.Trace:
+    stored = memory.questions.trace(id)
+    answer, plan = stored.answer, stored.plan
+    reply = wire.Trace(
+        asked=stored.asked,
         as_of=plan.as_of,
         within=plan.within or Scope(),
         effort=plan.effort,
         searched=plan.searched,
         strategy=plan.strategy,
-        steps=of.trace.steps,
-        visits=of.trace.visits,
+        steps=stored.trace.steps,
+        visits=stored.trace.visits,
     )
     if answer is None:
-        return found
+        return reply
     return replace(
-        found,
+        reply,
         text=answer.text,
         citations=answer.citations,
         missing=answer.missing,
@@ -69,10 +61,13 @@ def trace(of: Traced) -> wire.Trace:
     )
 
 
+def why(memory: Memory, id: int) -> wire.Why:
+    return memory.questions.why(id)
+
+
 def whynot(memory: Memory, id: int, words: str) -> wire.WhyNotReply:
-    """NotFoundError, InvalidInputError."""
-    found = memory.questions.why_not(id, words)
-    return wire.WhyNotReply(found.asked, found.words, tuple(map(_lost, found.lost)), found.missing)
+    reasons = memory.questions.why_not(id, words)
+    return wire.WhyNotReply(reasons.asked, reasons.words, tuple(map(_lost, reasons.lost)), reasons.missing)
 
 
 def _lost(of: Lost) -> wire.LostPassage:
@@ -89,3 +84,78 @@ def _lost(of: Lost) -> wire.LostPassage:
         by=of.by,
         since=of.since,
     )
+
+
+def judge(memory: Memory, id: int, verdict: str) -> wire.Judged:
+    before = memory.questions.trace(id)
+    if before.answer is None:
+        raise InvalidInputError(f"Trace {id} looked for passages only; there is no answer to judge.")
+    memory.feedback(id, verdict)
+    after = memory.questions.trace(id).asked
+    passages = 0 if before.answer.no_answer else len({citation.episode_id for citation in before.answer.citations})
+    return wire.Judged(after, before.asked.verdict, passages)
+
+
+def diagnosis(memory: Memory, limit: int | None) -> wire.Diagnosis:
+    if limit is not None and not 1 <= limit <= MOST_ROWS:
+        raise InvalidInputError(f"limit is {limit}; ask for 1 to {MOST_ROWS} questions.")
+    return memory.maintenance.diagnose() if limit is None else memory.maintenance.diagnose(limit)
+
+
+async def rebuild(services: Services, what: Sequence[str]) -> Response:
+    if not what or not set(what) <= set(REBUILT):
+        raise InvalidInputError(f"Say what to rebuild: {' or '.join(REBUILT)}.")
+    channel = Channel()
+    work = partial(_rebuild, services.memory, services.writer, tuple(what), channel.put)
+    services.workers.submit(partial(_fill, channel, work, "rebuilding"))
+    return stream(channel.events())
+
+
+async def train(services: Services, dry_run: bool) -> Response:
+    channel = Channel()
+    work = partial(services.learning.study, dry_run, channel.put)
+    services.workers.submit(partial(_fill, channel, work, "learning"))
+    return stream(channel.events())
+
+
+def undo_training(services: Services) -> wire.TrainingUndone:
+    return services.learning.undo()
+
+
+def _fill(channel: Channel, work: Callable[[], wire.Event], name: str) -> None:
+    """Puts the last event of some work into the channel. It goes on if nobody listens any more: half of it helps
+    nobody."""
+    try:
+        channel.put(work())
+    except (Exception, CancelledError) as error:
+        log.error("%s failed: %s", name, type(error).__name__)
+        channel.put(failure(error))
+    finally:
+        channel.end()
+
+
+def _rebuild(
+    memory: Memory, writer: Writer, what: tuple[str, ...], publish: Callable[[wire.Event], None]
+) -> wire.Rebuilt:
+    """Rebuilds views of the traces and the text."""
+
+    def tell(done: int, total: int) -> None:
+        publish(wire.Progress(done, total, "Making it anew"))
+
+    edges, passages, vectors = 0, 0, 0
+
+    def write(unit: Callable[[], T]) -> T:
+        return writer.submit(unit).result()
+
+    if "memory" in what:
+        edges = memory.maintenance.rebuild_edge_memory(tell, write)
+    if "text" in what:
+        passages = write(partial(_index, memory))
+    if "vectors" in what:
+        vectors = memory.maintenance.rebuild_vectors(tell, write)
+    return wire.Rebuilt(what, edges, passages, vectors)
+
+
+def _index(memory: Memory) -> int:
+    memory.maintenance.rebuild_text()
+    return memory.stats().episodes

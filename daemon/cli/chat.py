@@ -1,13 +1,39 @@
-"""pal chat: the chat, drawn or line by line."""
+"""pal chat, web: the chat, drawn or line by line, and the page in the browser."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import click
 
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound, Refused
+from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
+from daemon.cli.show import describe_time, local_time, where
+from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.exporting.sessions import describe_change
+from daemon.terminal import TELLING, count, describe_told, title_of
+
+EFFORTS = ("quick", "normal", "deep")
+SESSIONS_SHOWN = 20
+HELP = """\
+A line is a question. These lines are commands:
+/more: read the lines that are folded behind the last answer
+/why: read what the last answer rests on
+/undo: take back what was kept last of what you told
+/new: begin a new session
+/sessions: list the last sessions
+/search WORDS: find the sessions in which that was said
+/resume NUMBER: go on with a session, and read its last answer
+/effort quick, /effort normal or /effort deep: how far a model may go
+/help: read this
+/quit: leave; Ctrl+D does it, too"""
 
 
 @click.command()
@@ -27,7 +53,6 @@ def chat(session: Session, plain: bool) -> None:
         from tui.app import run
 
         click.get_current_context().exit(run(session.paths))
-    from daemon.cli.plain import PlainChat
 
     click.get_current_context().exit(PlainChat(session, interactive=sys.stdin.isatty()).run())
 
@@ -35,3 +60,295 @@ def chat(session: Session, plain: bool) -> None:
 def can_draw() -> bool:
     """Whether there is a terminal, and one whose cursor can be moved."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(0, 65535), help="The port; 0: any that is free. By default web.port.")
+@click.option("--print", "only_print", is_flag=True, help="Open no browser.")
+@click.option("--stop", is_flag=True, help="End the page: all its sessions, and its port is closed.")
+@json_option
+@pass_session
+def web(session: Session, port: int | None, only_print: bool, stop: bool) -> None:
+    """Open the memory in the browser.
+
+    Prints a link that works once, within two minutes, in a browser of this machine, and opens it there. The page is
+    for you alone, asks no other machine for anything, and ends when nobody has used it for an hour.
+    """
+    if stop:
+        closed = session.client.close_page()
+        if not session.shows_json(closed):
+            output.say("The page is closed." if closed.was_open else "The page was not open.")
+        return
+    link = session.client.open_page(port)
+    session.show(link, link.url)
+    if only_print:
+        output.say("It works once, within two minutes, in a browser of this machine. To end the page: pal web --stop")
+    elif open_browser(Path(link.opener)):
+        output.say("The page opens in your browser. If it does not: the link works once. To end it: pal web --stop")
+    else:
+        output.say("There is no browser to open it with. The link works once, within two minutes, on this machine.")
+
+
+def open_browser(file: Path) -> bool:
+    """Opens a file in a browser with windows; whether one was found."""
+    graphical = {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"} & os.environ.keys()
+    if sys.platform not in ("darwin", "win32") and not graphical:
+        return False  # what is there else would draw itself into this terminal
+    import webbrowser
+
+    return webbrowser.open(file.as_uri())
+
+
+class PlainChat:
+    """One session at a time. `run` returns the exit code: 0, or of a pipe 4 where something was not answered, and that
+    of an error where something failed."""
+
+    def __init__(self, session: Session, interactive: bool) -> None:
+        self._session = session
+        self._interactive = interactive
+        self._client: Client | None = session.client
+        self._conversation: int | None = None
+        self._answered: wire.Answered | None = None
+        self._told: wire.Told | None = None
+        self._preview = wire.Preview("")
+        self._offered = False
+        self._effort = "normal"
+        self._code = 0
+        self._commands: dict[str, Callable[[str], None]] = {
+            "/help": lambda _: output.print_text(HELP),
+            "/more": lambda _: self._more(),
+            "/why": lambda _: self._why(),
+            "/undo": lambda _: self._undo(),
+            "/new": lambda _: self._begin(),
+            "/sessions": lambda _: self._list(),
+            "/search": self._search,
+            "/resume": self._resume,
+            "/effort": self._choose_effort,
+        }
+
+    def run(self) -> int:
+        if self._interactive:
+            notes = count(self.client.status().sources, "note")
+            output.print_text(f"Memory: {notes}. Ask a question, or type /help." if notes != "0 notes" else HOW_TO_READ)
+        for line in _typed_lines() if self._interactive else _piped_lines():
+            if line == "/quit":
+                break
+            self._do(line)
+        return 0 if self._interactive else self._code
+
+    @property
+    def client(self) -> Client:
+        """The connection, made anew after the daemon went away."""
+        from daemon.starting import connect
+
+        if self._client is None:
+            self._client = connect(self._session.paths, start=self._session.start)
+        return self._client
+
+    def _do(self, line: str) -> None:
+        name, _, argument = line.partition(" ")
+        try:
+            if name in self._commands:
+                self._commands[name](argument.strip())
+            elif name.startswith("/") and name[1:].isalpha():
+                output.print_text(f"There is no command {name}. /help lists them.")
+            else:
+                self._ask(line)
+        except DaemonError as error:
+            self._fail(str(error), Refused(error.failed, False).exit_code)
+        except DaemonDownError as error:
+            self._client = None
+            self._fail(str(error), 3)
+
+    def _fail(self, message: str, code: int) -> None:
+        output.say(f"Error: {message}")
+        self._code = code
+
+    # Asking ---------------------------------------------------------------------------------------
+
+    def _ask(self, question: str) -> None:
+        if not self._interactive:
+            output.print_text(f"You: {question}")
+        if self._conversation is None:
+            self._conversation = self.client.new_conversation(title_of(question)).id
+        self._answered = None
+        try:
+            asked = self.client.ask(question, conversation=self._conversation, effort=self._effort, own_words=True)
+            with asked as events:
+                self._answered = self._wait(events)
+        except KeyboardInterrupt:
+            if not self._interactive:
+                raise
+            output.print_text("\nMemory: Stopped.")
+            if self._preview.text:
+                self._read(wire.Answered(self._preview.text, self._preview.citations))
+            return
+        if self._answered is None:
+            raise DaemonDownError("The answer broke off. Ask again; `pal daemon log` may say why.")
+        self._read(self._answered)
+        if self._told is not None and not self._told.source:
+            self._offer_to_keep(self._told)
+        if self._answered.no_answer and not self._code:
+            self._code = ONLY_CLOSE if self._answered.kind == "closest" else NothingFound.exit_code
+
+    def _wait(self, events: Iterable[wire.Event]) -> wire.Answered | None:
+        """The answer, when it has come. Said meanwhile: what was kept, what time was understood, and that a model is
+        asked."""
+        self._told, self._preview = None, wire.Preview("")
+        asked = False
+        for event in events:
+            if isinstance(event, wire.Told):
+                self._told = event
+                if event.source and event.besides:
+                    output.print_text(f"Memory: {describe_told(event)} /undo takes it back.")
+            if isinstance(event, wire.Step) and (sentence := describe_time(event)):
+                output.say(sentence)
+            if isinstance(event, wire.Preview):
+                if not asked:
+                    output.say("A model is asked, which may take a minute.")
+                asked, self._preview = True, event
+            if isinstance(event, wire.Answered):
+                return event
+        return None
+
+    def _offer_to_keep(self, told: wire.Told) -> None:
+        """Asks, once, whether what a person tells is to be kept; at a pipe it only says how."""
+        words = " ".join(told.text.split())
+        if not self._interactive:
+            if not self._offered:
+                output.say(f"Not kept: “{words}”. To keep what you tell: pal config set chat.remember yes")
+            self._offered = True
+            return
+        output.print_text(f"You told something: “{words}”. {TELLING}")
+        wanted = input("Keep it, and what you tell here from now on? y or n: ").strip().casefold()[:1] == "y"
+        self.client.set_telling("yes" if wanted else "no")
+        if wanted:
+            kept = self.client.tell(told.text, self._conversation)
+            output.print_text(f"Memory: {describe_told(kept)} /undo takes it back.")
+        else:
+            output.print_text("Not kept. To change that: pal config set chat.remember yes")
+
+    def _undo(self) -> None:
+        gone = self.client.take_back_told()
+        output.print_text(f"Not kept any more: “{' '.join(gone.text.split())}”.")
+
+    def _read(self, answered: wire.Answered) -> None:
+        """Says an answer: its lines, then where they are from."""
+        lines = [line for line in answered.lines if line.kind != "folded"]
+        name = "Memory: "
+        for line in lines:
+            if line.kind == "earlier":
+                output.print_text(f"Earlier: {_numbered(line)}")
+            else:
+                output.print_text(f"{name}{_numbered(line)}")
+                name = ""
+        if not lines:
+            output.print_text("Memory: No answer came.")
+        for missing in answered.missing:
+            output.print_text(f"Missing: {missing}")
+        _print_sources([one for one in answered.citations if not one.folded])
+        if folded := len(answered.lines) - len(lines):
+            output.print_text(f"{count(folded, 'more line')}: /more")
+        if any(wire.find_placeholders(answered.text)):
+            output.print_text("Secrets are masked. To see them: pal ask --secrets")
+        if answered.note:
+            output.print_text(f"Note: {answered.note}")
+
+    def _more(self) -> None:
+        folded = [line for line in self._answered.lines if line.kind == "folded"] if self._answered else []
+        for line in folded:
+            output.print_text(_numbered(line))
+        if self._answered and folded:
+            _print_sources([one for one in self._answered.citations if one.folded])
+        else:
+            output.print_text("There is nothing more behind the last answer.")
+
+    def _why(self) -> None:
+        if self._answered is None or self._answered.trace_id is None:
+            output.print_text("Nothing was asked yet.")
+            return
+        found = self.client.why(self._answered.trace_id)
+        for used in found.used:
+            output.print_text(f"Source {used.cited.n}: {' '.join(used.cited.quote.split())}")
+            for fact in used.facts:
+                output.print_text(f"Fact: {' '.join(fact.text.split())}")
+        for reason in (*found.chain, *found.reasons):
+            output.print_text(f"Because: {reason}")
+        if not found.used:
+            output.print_text("No line of your notes was used.")
+
+    # Sessions -------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._conversation = self._answered = None
+        output.print_text("A new session begins.")
+
+    def _list(self) -> None:
+        kept = [one for one in self.client.conversations() if one.messages][:SESSIONS_SHOWN]
+        for one in kept:
+            output.print_text(f"{one.id}: {one.title or 'Untitled'}, {local_time(one.updated)}")
+        output.print_text("/resume NUMBER goes on with one." if kept else "No session is kept yet.")
+
+    def _search(self, words: str) -> None:
+        matches = self.client.search_conversations(words, SESSIONS_SHOWN) if words else ()
+        for match in matches:
+            output.print_text(f"{match.conversation.id}: {match.conversation.title or 'Untitled'}")
+            if match.quote:
+                output.print_text(f"{'You' if match.role == 'user' else 'Memory'}: {match.quote}")
+        if not matches:
+            output.print_text("That was said in no session." if words else "Say what to look for: /search WORDS")
+
+    def _resume(self, number: str) -> None:
+        if not number.isdecimal():
+            output.print_text("Say which session: /resume NUMBER. /sessions lists them.")
+            return
+        kept = self.client.conversation(int(number))
+        self._conversation, self._answered = kept.conversation.id, None
+        output.print_text(f"Session {number}: {kept.conversation.title or 'Untitled'}")
+        for message in kept.messages[-2:]:
+            if message.role == "user":
+                output.print_text(f"You: {message.text}")
+                continue
+            self._answered = wire.Answered(
+                message.text, message.citations, message.no_answer, trace_id=message.trace_id
+            )
+            self._read(self._answered)
+            for change in message.changes:
+                output.print_text(f"Changed since: {describe_change(change)}")
+
+    def _choose_effort(self, name: str) -> None:
+        if name in EFFORTS:
+            self._effort = name
+        output.print_text(f"Effort: {self._effort}. There are: {', '.join(EFFORTS)}.")
+
+
+def _numbered(line: wire.AnswerLine) -> str:
+    """A line with the numbers of its sources; one that a model wrote has them where they belong."""
+    return line.text if line.kind == "text" else " ".join([line.text, *(f"[{n}]" for n in line.citations)])
+
+
+def _print_sources(citations: list[wire.Citation]) -> None:
+    for cited in citations:
+        output.print_text(f"Source {cited.n}: {where(cited)}{', earlier' * cited.earlier}")
+        if cited.verdict == "unproved":
+            output.print_text(f"It says: {' '.join(cited.quote.split())}")
+
+
+def _typed_lines() -> Iterator[str]:
+    """What a person types, with the editing and the history of their terminal, until Ctrl+D."""
+    with suppress(ImportError):
+        import readline  # noqa: F401  `input` uses it
+    while True:
+        try:
+            line = input("You: ").strip()
+        except EOFError:
+            click.echo()
+            return
+        if line:
+            yield line
+
+
+def _piped_lines() -> Iterator[str]:
+    for line in sys.stdin.buffer:
+        if text := line.decode("utf-8", "replace").strip():
+            yield text

@@ -1,17 +1,22 @@
-"""pal config, completion: the settings file, and the shell."""
+"""pal config, completion, embedder, plugins: settings, and what is installed."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
+from daemon import wire
 from daemon.cli import output
-from daemon.cli.options import json_option
+from daemon.cli.errors import NothingFound
+from daemon.cli.options import json_option, known_key, write_setting
 from daemon.cli.session import Session, pass_session
-from daemon.terminal import display_safe
+
+NONE = "No plug-in is installed. How to write one: docs/plugins.md"
+DISABLED = "plugins.disabled"
 
 
 @click.group(invoke_without_command=True)
@@ -28,30 +33,25 @@ def config(ctx: click.Context) -> None:
 @config.command()
 @json_option
 @pass_session
-def show(session: Session, as_json: bool = False) -> None:
+def show(session: Session) -> None:
     """List every setting with its value; a star marks what differs from the default."""
     from daemon.settings import entries, load
 
     rows = entries(load(session.paths.config))
-    if as_json:
-        output.print_json({key: value for key, (value, _, _) in rows.items()})
-        return
-    output.print_table(
-        ("*" if value != default else " ", key, _short(value)) for key, (value, default, _) in rows.items()
+    session.show_rows(
+        {key: value for key, (value, _, _) in rows.items()},
+        (("*" if value != default else " ", key, _short(value)) for key, (value, default, _) in rows.items()),
     )
 
 
 @config.command()
 @json_option
 @pass_session
-def path(session: Session, as_json: bool) -> None:
+def path(session: Session) -> None:
     """Print where config.toml and everything else lives."""
     paths = session.paths
-    if as_json:
-        places = {"config": paths.config, "memory": paths.memory, "backups": paths.backups, "log": paths.log}
-        output.print_json({name: str(place) for name, place in places.items()})
-    else:
-        output.print_text(str(paths.config))
+    places = {"config": paths.config, "memory": paths.memory, "backups": paths.backups, "log": paths.log}
+    session.show({name: str(place) for name, place in places.items()}, str(paths.config))
 
 
 def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -64,18 +64,13 @@ def _complete_key(ctx: click.Context, param: click.Parameter, incomplete: str) -
 @click.argument("key", shell_complete=_complete_key)
 @json_option
 @pass_session
-def get_(session: Session, key: str, as_json: bool) -> None:
+def get_(session: Session, key: str) -> None:
     """Print the value of KEY, for example memory.recall.k."""
     from daemon.settings import entries, load
 
     rows = entries(load(session.paths.config))
-    value, _, _ = rows[_known(key, rows)]
-    if as_json:
-        output.print_json({key: value})
-    elif isinstance(value, tuple):
-        output.print_text("\n".join(value))
-    else:
-        output.print_text(_short(value))
+    value, _, _ = rows[known_key(key, rows)]
+    session.show({key: value}, "\n".join(value) if isinstance(value, tuple) else _short(value))
 
 
 @config.command("set")
@@ -83,12 +78,10 @@ def get_(session: Session, key: str, as_json: bool) -> None:
 @click.argument("value")
 @json_option
 @pass_session
-def set_(session: Session, key: str, value: str, as_json: bool) -> None:
+def set_(session: Session, key: str, value: str) -> None:
     """Write VALUE for KEY into config.toml; its comments and everything else stay as they are."""
     written = write_setting(session.paths.config, key, value)
-    if as_json:
-        output.print_json({key: written})
-    else:
+    if not session.shows_json({key: written}):
         output.print_text(f"{key} = {value}")
         for sentence in _tell_when_it_counts(session.paths.config, key):
             output.say(sentence)
@@ -114,26 +107,6 @@ def _tell_when_it_counts(file: Path, key: str) -> Iterator[str]:
         yield f"It changes nothing yet, for memory.recall.strategy is {strategy}. For one question: pal ask --strategy"
 
 
-def write_setting(file: Path, key: str, value: str) -> Any:
-    """`daemon.config_file.write_setting`, with the errors of a command. BadParameter for an unknown key, too."""
-    from daemon import config_file
-    from daemon.settings import SettingsError, entries_for
-    from memory.errors import InvalidInputError
-
-    _known(key, entries_for(key))
-    try:
-        if key == "memory.recall.strategy":
-            from daemon.settings import load
-            from plugins import manager
-
-            manager.load(load(file)).check_strategy(value.strip("\"'"))
-        return config_file.write_setting(file, key, value)
-    except config_file.NotTomlError as error:
-        raise click.ClickException(str(error)) from error
-    except (SettingsError, InvalidInputError) as error:
-        raise click.BadParameter(str(error), param_hint="VALUE") from error
-
-
 @config.command()
 @pass_session
 def edit(session: Session) -> None:
@@ -145,16 +118,6 @@ def edit(session: Session) -> None:
     click.edit(filename=str(session.paths.config))
     load(session.paths.config)
     output.say("The settings are good. They count from the daemon's next start: pal daemon restart")
-
-
-def _known(key: str, rows: dict[str, Any]) -> str:
-    if key in rows:
-        return key
-    import difflib
-
-    close = difflib.get_close_matches(key, rows, 1) or [name for name in rows if name.endswith(f".{key}")]
-    hint = f" Did you mean {close[0]}?" if close else " `pal config show` lists them."
-    raise click.BadParameter(display_safe(f"{key} is not a setting.{hint}", line=True), param_hint="KEY")
 
 
 def _short(value: Any) -> str:
@@ -181,3 +144,123 @@ def completion(ctx: click.Context, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None  # the choice above is click's own list
     click.echo(kind(root.command, {}, name, f"_{name}_COMPLETE".replace("-", "_").upper()).source())
+
+
+@click.command()
+@click.argument("name", required=False)
+@json_option
+@pass_session
+def embedder(session: Session, name: str | None) -> None:
+    """Show or change what turns text into vectors.
+
+    With NAME, every passage gets a new vector in the background; questions and reading go
+    on meanwhile. NAME is "auto", the best that is installed: "minilm-int8", else "static";
+    "ollama:MODEL" or "openai:MODEL" for a server on this machine; with the extra onnx
+    "minilm-int8" or "onnx:FOLDER"; with the extra local "minilm", or "st:MODEL" with a
+    model's name on the hub or the path of its folder. "st:MODEL@256" keeps the first 256
+    dimensions only.
+    """
+    if name is None:
+        state = session.client.embedder()
+    else:
+        from daemon.cli.options import write_setting
+
+        name = _with_whole_path(name)
+        state = session.client.set_embedder(name)
+        write_setting(session.paths.config, "embedder.name", name)
+    if session.as_json:
+        output.print_json(state)
+    elif name is None:
+        _print(state)
+    else:
+        output.print_text(f"Embedder: {name}")
+        output.say("Passages get their vectors in the background; `pal embedder` shows how far.")
+
+
+def _with_whole_path(name: str) -> str:
+    """A folder or file as seen from here: the daemon stands in another one."""
+    family, colon, rest = name.partition(":")
+    path = Path(rest).expanduser()
+    return f"{family}:{path.absolute()}" if colon and (path.exists() or rest.startswith((".", "~"))) else name
+
+
+def _print(state: wire.EmbedderReply) -> None:
+    rows = [("Embedder", f"{state.name} ({state.chosen})" if state.chosen else state.name), ("In use", state.used)]
+    if state.building:
+        rows.append(("Embedding", f"{state.done:,} of {state.total:,} passages" if state.total else "about to begin"))
+    if state.problem:
+        rows.append(("Problem", f"{state.problem} Then try again: pal embedder {state.name}"))
+    known = (f"{name}MODEL" if name.endswith(":") else name for name in state.known)
+    rows.append(("Known", ", ".join(known)))
+    output.print_table(rows)
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def plugins(ctx: click.Context) -> None:
+    """List the plug-ins, what each adds, and which were left out.
+
+    A plug-in is a package that was installed beside this one. It adds readers, embedders,
+    models, strategies or rankers. It is code that you install, like any other: it can do
+    what you can. One that fails when it is loaded is left out, with the reason; everything
+    else goes on. A plug-in that was just installed or taken away counts from the next start
+    on: pal daemon restart.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    session = ctx.ensure_object(Session)
+    reply = session.client.plugins()
+    session.show_rows(reply, (row for plugin in (reply.built_in, *reply.plugins) for row in _rows(plugin)))
+    if not reply.plugins and not session.as_json:
+        output.say(NONE)
+
+
+def _rows(plugin: wire.Plugin) -> Iterator[tuple[str, str]]:
+    """A plug-in with its package, and a line for each kind of what it adds."""
+    yield plugin.name, plugin.package
+    if plugin.is_off:
+        yield "", f"off: pal plugins on {plugin.name}"
+    if plugin.problem:
+        yield "", f"left out: {plugin.problem}"
+    for one in plugin.adds:
+        yield "", f"{one.kind}: {', '.join(one.names)}"
+
+
+@plugins.command()
+@click.argument("name")
+@json_option
+@pass_session
+def off(session: Session, name: str) -> None:
+    """Do not load the plug-in NAME any more.
+
+    It works without the daemon, too, where that does not start because of the plug-in.
+    """
+    from plugins import manager
+
+    installed = manager.find_names()
+    if name not in installed:
+        known = f"Installed: {', '.join(installed)}." if installed else NONE
+        raise NothingFound(f"No plug-in {name!r} is installed. {known}")
+    _write(session, name, is_off=True)
+
+
+@plugins.command()
+@click.argument("name")
+@json_option
+@pass_session
+def on(session: Session, name: str) -> None:
+    """Load the plug-in NAME again."""
+    _write(session, name, is_off=False)
+
+
+def _write(session: Session, name: str, is_off: bool) -> None:
+    from daemon.cli.options import write_setting
+    from daemon.settings import load
+
+    others = [one for one in load(session.paths.config).plugins.disabled if one != name]
+    disabled = write_setting(session.paths.config, DISABLED, json.dumps([*others, *[name] * is_off]))
+    if session.shows_json({DISABLED: disabled}):
+        return
+    output.print_text(f"{name} is {'off' if is_off else 'on'}.")
+    output.say("It counts from the daemon's next start: pal daemon restart")

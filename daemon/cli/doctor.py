@@ -1,29 +1,30 @@
-"""pal doctor: what is wrong, and the command that mends it."""
+"""pal doctor: what is wrong, and the command that fixes it."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from textwrap import indent, wrap
 
 import click
 
-from daemon import wire
+from daemon import examination, wire
 from daemon.cli import output
-from daemon.cli.consolidate import describe_upkeep, night
-from daemon.cli.examination import examine
-from daemon.cli.facts import print_suspects
 from daemon.cli.options import json_option
-from daemon.cli.secrets import print_places
-from daemon.cli.session import Session, pass_session
+from daemon.cli.session import WITHOUT_OFFLINE, Session, pass_session
+from daemon.cli.show import describe_upkeep, night, print_suspects
 from daemon.client import DaemonDownError, DaemonError
-from daemon.examination import MENDS, Look
+from daemon.examination import MENDS, Look, look_at
+from daemon.starting import explain_failure
 from daemon.terminal import count
 
 WIDTH = 100
 NOTHING_ASKED = 'No question has been asked yet, so there is little to tell. Ask some: pal ask "where is my passport"'
+QUESTION = "trace "  # what stands before the number of a question among places
 
 
 @click.command()
@@ -35,7 +36,7 @@ NOTHING_ASKED = 'No question has been asked yet, so there is little to tell. Ask
 @click.option("--secrets", is_flag=True, help="Tell where passwords and keys lie in what was read; never which.")
 @json_option
 @pass_session
-def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool, as_json: bool) -> None:
+def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) -> None:
     """Tell what is wrong, and the command that mends it.
 
     Looks at the daemon, the file, its disk, the backups, the watched folders, the embedder
@@ -46,23 +47,18 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool, 
     these; exits with 1 if there are any.
     """
     if secrets:
-        print_places(session, as_json)
+        print_places(session)
         return
     if memory:
         diagnosis = session.client.diagnosis(last)
-        if as_json:
-            output.print_json(diagnosis)
-        else:
-            _print_diagnosis(diagnosis)
+        session.show(diagnosis, _print_diagnosis)
         return
     found = list(examine(session))
     if fix:
-        mended = list(_mend(session, found, as_json))
+        mended = list(_mend(session, found))
         found = list(examine(session)) if mended else found
     problems = [one.problem for one in found if one.problem]
-    if as_json:
-        output.print_json({"problems": problems, "looks": found})
-    else:
+    if not session.shows_json({"problems": problems, "looks": found}):
         for problem in problems:
             output.print_text(f"Problem: {problem}")
         if not problems:
@@ -70,7 +66,7 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool, 
             output.print_text(f"All is well. Looked at: {looked}. How well questions are served: pal doctor --memory")
         with suppress(DaemonError, DaemonDownError):  # which was told
             _print_upkeep(session)
-    if not fix and not as_json and any(one.mend for one in found):
+    if not fix and not session.as_json and any(one.mend for one in found):
         output.say("Some of it can be mended without asking you more: pal doctor --fix")
     if problems:
         sys.exit(1)
@@ -84,11 +80,11 @@ def _print_upkeep(session: Session) -> None:
         output.print_text(f"Upkeep: {describe_upkeep(now.upkeep)}")
 
 
-def _mend(session: Session, found: list[Look], as_json: bool) -> Iterator[str]:
+def _mend(session: Session, found: list[Look]) -> Iterator[str]:
     """Does what can be done without asking, and says so: it takes nothing away and can be done again."""
     for mend in dict.fromkeys(one.mend for one in found if one.mend):
         MENDS[mend](session.client)
-        if not as_json:
+        if not session.as_json:
             output.say(f"Done: {mend}")
         yield mend
 
@@ -177,11 +173,14 @@ def _whole(value: float | None) -> str:
 
 Words = dict[str, tuple[str, Callable[[float | None], str], str]]  # figure -> title, how it is written, meaning
 
+
 ALWAYS: Words = {
     "no_answer_rate": ("No answer", _percent, ""),
     "cited_per_call": ("Hop efficiency", _number, ""),
     "cited_per_1k_tokens": ("  by tokens", _number, ""),
 }
+
+
 LEARNT: Words = {
     "replay_rate": ("Replayed", _percent, "questions answered from what answered one before"),
     "replay_precision": ("Replay precision", _percent, "links that were replayed and led to what is cited"),
@@ -191,8 +190,72 @@ LEARNT: Words = {
     "escalation_gain": ("  and found it", _percent, "those of them that it answered then"),
     "tokens": ("Tokens", _whole, "for a question that asked a model, mean"),
 }
+
+
 STANDING: Words = {
     "extraction_loss": ("Extraction loss", _percent, "passages at which a model gave up, of those it was to read"),
     "conflicts": ("Conflicts", _whole, "facts that contradict another one, undecided"),
     "remembering": ("Remembering", _whole, "links that remember a question"),
 }
+
+
+def examine(session: Session) -> Iterator[Look]:
+    """Every look; where the daemon cannot start, or has lost its file, those that can be made without."""
+    try:
+        client = session.client
+        client.status()
+    except DaemonError as error:
+        yield Look("file", str(error))
+        return
+    except DaemonDownError as error:
+        if error.code is None:
+            raise
+        yield Look("daemon", f"The daemon cannot start: {explain_failure(error)}")
+        if error.code not in WITHOUT_OFFLINE:
+            yield from look_at("file", _check_offline(session))
+        return
+    yield from examination.examine(client, session.paths.config)
+
+
+def _check_offline(session: Session) -> Iterator[str]:
+    try:
+        yield from session.reader.check().problems
+    except DaemonDownError as error:  # nor can it be read
+        yield str(error)
+
+
+def print_places(session: Session) -> None:
+    """Where secrets lie; exits with 1 if the memory holds any that are not masked."""
+    found = session.client.secret_places()
+    if not session.shows_json(found):
+        for place in found.masked:
+            output.print_text(f"masked: {_describe(place)}")
+        for place in found.unmasked:
+            output.print_text(f"Not masked: {_describe(place)}")
+        if not found.masked and not found.unmasked:
+            output.say("No secrets were found in what was read.")
+        for remedy in _remedies(found.unmasked):
+            output.say(remedy)
+    if found.unmasked:
+        sys.exit(1)
+
+
+def _describe(place: wire.SecretPlace) -> str:
+    return f"{output.place(place.uri, place.line, place.uri)}: {place.kind.replace('-', ' ')}"
+
+
+def _remedies(unmasked: Sequence[wire.SecretPlace]) -> Iterator[str]:
+    """What masks them: each source is forgotten with its earlier versions and what was answered from it, and read
+    again."""
+    uris = dict.fromkeys(place.uri for place in unmasked)
+    questions = [uri for uri in uris if uri.startswith(QUESTION)]
+    files = list(dict.fromkeys(uri.partition("#")[0] for uri in uris if Path(uri.partition("#")[0]).is_file()))
+    if files or len(uris) > len(questions):
+        yield "They were read before secrets were masked, or with memory.secrets.mask = false."
+    for file in files:
+        yield f"To mask: pal forget --yes --source {shlex.quote(file)} && pal add --again {shlex.quote(file)}"
+    for uri in uris:
+        if uri.partition("#")[0] not in files and uri not in questions:
+            yield f"To have it gone: pal forget --source {shlex.quote(uri)}; what is still true of it, remember again."
+    if questions:
+        yield "Questions go with what they were answered from, when that is forgotten."

@@ -6,17 +6,19 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import NOTHING_READ
-from daemon.cli.options import json_option
+from daemon.cli.options import json_option, refuse_watched
 from daemon.cli.session import Session, pass_session
+from daemon.lock import AlreadyRunningError, hold
+from daemon.paths import REPLACED, Paths, private_folder
 from daemon.terminal import count, display_safe, escape_unsafe, size
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 STDOUT = "-"
 KEPT_SHOWN = 10
 HOLDS_NOTES = "It holds words of your notes."
+STDIN = "-"
+RUNNING = click.ClickException("The daemon has the memory open. Stop it first: pal daemon stop")
 
 
 @click.command()
@@ -35,9 +39,7 @@ HOLDS_NOTES = "It holds words of your notes."
 @click.option("--force", is_flag=True, help="Write over FILE if it exists.")
 @json_option
 @pass_session
-def export(
-    session: Session, to: Path | None, name: str | None, only_list: bool, secrets: bool, force: bool, as_json: bool
-) -> None:
+def export(session: Session, to: Path | None, name: str | None, only_list: bool, secrets: bool, force: bool) -> None:
     """Write all of the memory to a file or folder.
 
     \b
@@ -53,7 +55,12 @@ def export(
 
     exporters = manager.load(load(session.paths.config)).exporters
     if only_list:
-        _print_formats(exporters, as_json)
+        columns = ("name", "suffixes", "description")
+        formats = exporters.values()
+        session.show_rows(
+            [{name: getattr(one, name) for name in columns} for one in formats],
+            ((one.name, " ".join(one.suffixes) or "a folder", one.description) for one in formats),
+        )
         return
     if to is None:
         raise click.UsageError("Say where it is to be written: a file, a folder, or - for standard output.")
@@ -68,20 +75,10 @@ def export(
         done = _write(session, exporter, to, secrets)
     except OSError as error:
         raise click.BadParameter(f"It cannot be written: {error.strerror or error}.", param_hint="FILE") from error
-    if as_json:
-        output.print_json({"format": exporter.name, "path": str(to), "secrets": secrets} | done)
-    else:
+    if not session.shows_json({"format": exporter.name, "path": str(to), "secrets": secrets} | done):
         _tell(exporter, to, done)
         if session.reader.status().episodes == 0:
             output.say(NOTHING_READ)
-
-
-def _print_formats(exporters: dict[str, Exporter], as_json: bool) -> None:
-    if as_json:
-        told = ("name", "suffixes", "description")
-        output.print_json([{name: getattr(one, name) for name in told} for one in exporters.values()])
-        return
-    output.print_table((one.name, " ".join(one.suffixes) or "a folder", one.description) for one in exporters.values())
 
 
 def _choose(exporters: dict[str, Exporter], to: Path, name: str | None) -> Exporter:
@@ -121,15 +118,6 @@ def _check_place(session: Session, to: Path, exporter: Exporter, force: bool) ->
     return to
 
 
-def refuse_watched(session: Session, file: Path) -> None:
-    """BadParameter for a file that the memory would read, and so itself."""
-    watched: Callable[[], tuple[wire.Folder, ...]] = getattr(session.reader, "folders", tuple)
-    for row in watched():
-        if file.resolve().is_relative_to(row.path):
-            message = f"The folder {row.path} is watched, so the memory would read itself. Choose another place."
-            raise click.BadParameter(display_safe(message, line=True), param_hint="FILE")
-
-
 def _write(session: Session, exporter: Exporter, to: Path, secrets: bool) -> dict[str, Any]:
     from daemon.exporting.files import NewFile
     from daemon.exporting.folders import ForeignFolderError, write_folder
@@ -151,9 +139,8 @@ def _write(session: Session, exporter: Exporter, to: Path, secrets: bool) -> dic
 def _parts(session: Session, exporter: Exporter, secrets: bool, hidden: bool = False) -> Iterator[Part]:
     """What an exporter writes of the memory, with a bar on a terminal that shows how far it is."""
     with ExitStack() as stack:
-        lines = session.reader.export(exporter.kinds, secrets)
-        if close := getattr(lines, "close", None):
-            stack.callback(close)
+        export = session.reader.export_with_secrets if secrets else session.reader.export
+        lines = stack.enter_context(export(exporter.kinds))
         show_bar = sys.stderr.isatty() and not session.as_json and not hidden
         bar = stack.enter_context(click.progressbar(length=0, label="Writing", file=sys.stderr, hidden=not show_bar))
         try:
@@ -213,3 +200,105 @@ def _tell(exporter: Exporter, to: Path, done: dict[str, Any]) -> None:
         output.say(f"Left as you changed it: {path}")
     if len(done["kept"]) > KEPT_SHOWN:
         output.say(f"and {len(done['kept']) - KEPT_SHOWN:,} more.")
+
+
+@click.command("import")
+@click.argument("file", metavar="FILE|-", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+@pass_session
+def import_(session: Session, file: Path, yes: bool) -> None:
+    """Make the memory of an export that `pal export` wrote.
+
+    FILE is a .jsonl, packed or not; "-" is standard input. All of it is checked first: of an export that is damaged,
+    cut off or written by a newer Palimpsest nothing is taken. A memory that is there already is replaced, and kept
+    beside the backups. The daemon must not run: pal daemon stop
+
+    To read chats, notes and tables of other programs: pal add
+    """
+    if file.expanduser().is_dir():
+        raise click.BadParameter(
+            "It is a folder. To read its notes, tables and chats: pal add FOLDER", param_hint="FILE"
+        )
+    if str(file) != STDIN and not file.expanduser().is_file():
+        raise click.BadParameter(f"There is no file {str(file)!r}.", param_hint="FILE")
+    paths = session.paths
+    if not yes and not _is_empty(paths):
+        question = f"There is a memory. Replace it by what {file} tells? It is kept beside the backups."
+        output.confirm(question, "replace it", "Nothing was changed.")
+    private_folder(paths.data)
+    private_folder(paths.backups)
+    kept = paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
+    try:
+        with hold(paths.lock):
+            counts = _load(file, paths, kept, session.as_json)
+            vectors = _make_views(paths, session.as_json)
+    except AlreadyRunningError:
+        raise RUNNING from None
+    if session.as_json:
+        kept_path = str(kept) if kept.exists() else None
+        output.print_json({"imported": str(file), "counts": counts, "vectors": vectors, "kept": kept_path})
+        return
+    parts = [count(counts["source"], "note"), count(counts["episode"], "passage"), count(counts["trace"], "question")]
+    output.print_text(f"Imported: {', '.join(parts)}, with all that is known of them.")
+    if kept.exists():
+        output.print_text(f"What it replaced is kept, yours to delete: {kept}")
+
+
+def _is_empty(paths: Paths) -> bool:
+    """Whether there is no memory, or none in which anything is kept. One that cannot be looked into is not empty."""
+    if not paths.memory.exists():
+        return True
+    from daemon.cli.offline import open_memory
+    from memory.errors import PalimpsestError
+
+    try:
+        with hold(paths.lock), open_memory(paths, read_only=True) as memory:
+            return not memory.stats().sources and not memory.conversations.latest(1)
+    except AlreadyRunningError:
+        raise RUNNING from None
+    except PalimpsestError:
+        return False
+
+
+def _load(file: Path, paths: Paths, kept: Path, as_json: bool) -> dict[str, int]:
+    from daemon.exporting.files import open_packed
+    from memory import Memory
+
+    with _bar("Reading", as_json) as bar:
+        if str(file) == STDIN:
+            return Memory.load(sys.stdin.buffer, paths.memory, kept, _shown(bar))
+        with open_packed(file.expanduser()) as stream:
+            return Memory.load(stream, paths.memory, kept, _shown(bar))
+
+
+def _make_views(paths: Paths, as_json: bool) -> int:
+    """Makes what follows from the rest, vectors above all; how many passages have one. A daemon that starts does it,
+    too: nothing is lost if this is broken off."""
+    from daemon.cli.offline import open_memory
+    from memory.errors import NotAvailableError
+
+    done = 0
+    try:
+        with open_memory(paths) as memory, _bar("Making vectors", as_json) as bar:
+            for done, total in memory.maintenance.switch_embedder(memory.embedder):
+                _shown(bar)(done, total)
+    except NotAvailableError as error:
+        output.say(f"The vectors are still to be made: {error}")
+    except KeyboardInterrupt:
+        output.say("\nIt is imported; the daemon makes the vectors that are missing when it starts.")
+        raise
+    return done
+
+
+def _bar(label: str, as_json: bool) -> AbstractContextManager[Any]:
+    show = sys.stderr.isatty() and not as_json
+    return click.progressbar(length=0, label=label, file=sys.stderr, hidden=not show)
+
+
+def _shown(bar: Any) -> Callable[[int, int], None]:
+    def show(done: int, total: int) -> None:
+        bar.length = total
+        bar.update(done - bar.pos)
+
+    return show

@@ -1,23 +1,37 @@
-"""pal facts, history: what is known of something, and how it changed."""
+"""pal facts, history, me, graph: what is known of something."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+import shutil
+from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.errors import NothingFound
-from daemon.cli.options import as_date, as_of_option, json_option
-from daemon.cli.questions import explain_nothing
+from daemon.cli.options import ListGroup, as_date, as_of_option, json_option, refuse_watched
 from daemon.cli.session import Session, pass_session
-from daemon.terminal import count, modality, statement
+from daemon.cli.show import describe_end, describe_fact, describe_place, explain_nothing, span
+from daemon.terminal import count, display_safe, file_link, modality, size, statement
 from memory.text.predicates import subject_and_predicate
 
-AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
+if TYPE_CHECKING:
+    from daemon.drawing.layout import Graph
+    from daemon.drawing.page import Saying
+
+BY_HAND = "note:me/"  # as `daemon.api.facts` has it
+NOBODY = "I do not know who you are. Say it: pal me set name 'YOUR NAME'"
+NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was read"}
+FAINT = 0.4  # the weight of what is only mentioned beside something
+WIDEST = 160  # cells
+STYLES = {"root": {"bold": True}, "label": {}, "faint": {"dim": True}, "relation": {"dim": True}, "line": {"dim": True}}
+STDOUT = "-"
 
 
 @click.command()
@@ -29,17 +43,13 @@ AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
 @click.option("--history", is_flag=True, help="Also what no longer holds, with the time it held.")
 @json_option
 @pass_session
-def facts(
-    session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool, as_json: bool
-) -> None:
+def facts(session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
     """List what the memory holds of NAME: a person, a place, a thing.
 
     First the facts that were read out of your notes, then the other sentences that speak of it.
     """
     reply = session.reader.facts(name, as_of=as_of, history=history, known_on=known_on)
-    if as_json:
-        output.print_json(reply)
-    else:
+    if not session.shows_json(reply):
         for fact in reply.facts:
             _print_fact(fact)
         for one in reply.disputes:
@@ -51,38 +61,24 @@ def facts(
         raise NothingFound(explain_nothing(session, f"Nothing {when} of {name!r}{read or '.'}"))
 
 
-def print_suspects(suspects: Sequence[wire.AliasSuspect]) -> None:
-    """Names that may mean one thing, why, and how to say so; nothing if there are none."""
-    if suspects:
-        click.echo("\nNames that may be one; if they are: pal same NAME OTHER")
-        output.print_table([(f"  {pair.one}", pair.other, _describe_likeness(pair)) for pair in suspects])
-
-
-def _describe_likeness(pair: wire.AliasSuspect) -> str:
-    if pair.facts:
-        return f"called the same in {count(pair.facts, 'fact')}"
-    is_first_name = pair.other.casefold().startswith(f"{pair.one.casefold()} ")
-    return "the only full name with this first name" if is_first_name else "same phone, address or birthday"
-
-
 def _print_fact(fact: wire.Fact) -> None:
     output.print_text(statement(fact))
-    click.echo(output.style_text(f"   fact {fact.id}  {span(fact)}{place(fact)}", dim=True))
+    click.echo(output.style_text(f"   fact {fact.id}  {span(fact)}{describe_place(fact)}", dim=True))
 
 
 @click.command()
 @click.argument("name")
 @json_option
 @pass_session
-def history(session: Session, name: str, as_json: bool) -> None:
+def history(session: Session, name: str) -> None:
     """Show how what is known of NAME changed.
 
     Each value with the time it held, the line it stands in, and who replaced it: a rule, a model or you.
     """
     reply = session.reader.history(name)
-    if as_json:
+    if session.as_json:
         output.print_json(reply)
-    for strand in () if as_json else reply.strands:
+    for strand in () if session.as_json else reply.strands:
         name = subject_and_predicate(strand.subject, strand.predicate) if strand.predicate else strand.subject
         click.echo(output.style_text(name, bold=True))
         for value in strand.values:
@@ -98,31 +94,206 @@ def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
     other = f" ({fact.predicate})" if fact.predicate != strand.predicate else ""
     words = f"{fact.objects[-1]}{other}{modality(fact)}" if fact.predicate else f"“{fact.text}”"
     output.print_text(f"   {span(fact, 'at some time  ')}{' '.join(words.split())}")
-    click.echo(output.style_text(f"      {place(fact)}, fact {fact.id}", dim=True))
+    click.echo(output.style_text(f"      {describe_place(fact)}, fact {fact.id}", dim=True))
     if value.ended:
         click.echo(output.style_text(f"      {describe_end(value.ended)} (revision {value.ended.id})", dim=True))
 
 
-def describe_end(revision: wire.Revision) -> str:
-    """Who replaced a fact, and why."""
-    what = "ended" if revision.relation == "negates" else "replaced"
-    return f"{what} by {AUTHOR.get(revision.author, revision.author)}: {revision.reason}"
+@click.group(cls=ListGroup, invoke_without_command=True)
+@json_option
+@click.pass_context
+def me(ctx: click.Context) -> None:
+    """Show who you are to the memory: names, address, family, and what each was before.
+
+    \b
+    pal me                          what is known of you, with its sources
+    pal me set phone "0161 496 07"  say something of yourself; the latest word counts
+    pal me rm phone                 take back what you said here
+    """
+    if ctx.invoked_subcommand is None:
+        session = ctx.ensure_object(Session)
+        session.show(session.client.profile(), _print_profile)
 
 
-def describe_fact(fact: wire.Fact) -> str:
-    """The fact with its date and its place, for a sentence."""
-    return f'"{statement(fact)}" ({fact.since or fact.until or "no date"}, {place(fact)})'
+@me.command("set")
+@click.argument("key")
+@click.argument("value")
+@json_option
+@pass_session
+def set_value(session: Session, key: str, value: str) -> None:
+    """Say what your KEY is: name, phone, address, doctor, car, or any other word."""
+    reply = session.client.set_profile(key, value)
+    if session.shows_json(reply):
+        return
+    output.say(f"Your {key} is {value}. Take it back: pal me rm {key!r}")
+    for one in reply.revisions:
+        output.say(f"It takes the place of {one.old.objects[-1]}. As it was before: pal undo {one.id}")
 
 
-def place(fact: wire.Fact) -> str:
-    """Where a fact stands."""
-    return fact.place if wire.agent_of(fact.uri) else output.place(fact.uri, fact.line, fact.title)
+@me.command("rm")
+@click.argument("key")
+@json_option
+@pass_session
+def remove(session: Session, key: str) -> None:
+    """Take back what you said of your KEY; what notes say of it stays."""
+    reply = session.client.remove_from_profile(key)
+    if not session.shows_json(reply):
+        output.say(f"Taken back: your {key}.")
 
 
-def span(fact: wire.Fact, never: str = "") -> str:
-    """From when and until when it held, two spaces behind; `never` if nothing says when."""
-    since, until = fact.since, fact.until
-    if since and until:
-        return f"{since} to {until}  "
-    since = f"{'from' if fact.valid_from and fact.valid_from > fact.recorded else 'since'} {since}" if since else ""
-    return f"{since}  " if since else f"until {until}  " if until else never
+def _print_profile(reply: wire.ProfileReply) -> None:
+    profile = reply.profile
+    if profile.names:
+        by = ", ".join(NAMED_BY.get(uri) or _say_source(uri) for uri in profile.named_by)
+        called = output.style_text(", ".join(profile.names), bold=True)
+        click.echo(f"{called}  {output.style_text(by, dim=True)}")
+    else:
+        output.say(NOBODY)
+    for entry in profile.entries:
+        for fact in entry.facts:
+            since = f"since {fact.since}, " if fact.since else ""
+            words = output.style_text(f"{entry.key}: {fact.objects[-1]}")
+            click.echo(f"{words}  {output.style_text(since + _say_source(fact.uri, fact.line, fact.title), dim=True)}")
+        for fact in entry.before:
+            end = f" until {fact.until}" if fact.until else ""
+            where = _say_source(fact.uri, fact.line, fact.title)
+            click.echo(output.style_text(f"   before: {fact.objects[-1]}{end}, {where}", dim=True))
+
+
+def _say_source(uri: str, line: int | None = None, title: str = "your note") -> str:
+    """Where something is known from, for a person."""
+    if uri.startswith(BY_HAND):
+        return "you said so"
+    return title if uri.startswith("note:") else output.place(uri, line)
+
+
+@click.command()
+@click.argument("name")
+@click.option("--depth", type=click.IntRange(1, 6), default=1, show_default=True, help="So many steps out.")
+@as_of_option
+@click.option(
+    "-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="At most so many objects."
+)
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="Write it to FILE, as a page to look around in; - prints it.",
+)
+@click.option("--force", is_flag=True, help="Write over FILE if it exists.")
+@json_option
+@pass_session
+def graph(
+    session: Session,
+    name: str,
+    depth: int,
+    as_of: datetime | None,
+    limit: int,
+    html: Path | None,
+    force: bool,
+) -> None:
+    """Draw what stands around NAME: a person, a place, a thing.
+
+    What facts join it to, with what they say, and, faint, what is mentioned beside it. Facts are those that hold, or
+    held on the day of --as-of.
+    """
+    printed = str(html) == STDOUT
+    if printed and session.as_json:
+        raise click.UsageError("Only one thing can go to standard output.")
+    place = None if html is None or printed else _check(session, html, force)
+    found = session.client.neighbourhood(name, depth, limit, as_of)
+    if place is not None:
+        _write(place, _draw_page(found, depth))
+    if session.as_json:
+        output.print_json(found)
+    elif printed:
+        click.echo(_draw_page(found, depth), nl=False)
+    elif place is not None:
+        output.print_text(f"Written: {place}, {size(place.stat().st_size)}. It holds words of your notes.")
+    else:
+        _draw(found)
+    if found.left_out and not session.as_json:
+        output.say(f"and about {count(found.left_out, 'other')}; -n draws more.")
+
+
+def _check(session: Session, path: Path, force: bool) -> Path:
+    place = path.expanduser().absolute()
+    if not place.parent.is_dir():
+        raise click.BadParameter(f"There is no folder {str(place.parent)!r}.", param_hint="--html")
+    if place.exists() and not force:
+        raise click.BadParameter("It exists already. Choose another name, or add --force.", param_hint="--html")
+    refuse_watched(session, place)
+    return place
+
+
+def _write(place: Path, page: bytes) -> None:
+    from daemon.exporting.files import NewFile
+
+    with NewFile(place) as file:
+        file.write(page)
+
+
+def _draw(found: wire.Neighbourhood) -> None:
+    from daemon.drawing.text import draw_lines
+
+    if len(found.nodes) < 2:
+        output.say(
+            f"Nothing is drawn of {found.name!r}: no fact joins it to anything, and nothing is mentioned beside it."
+        )
+        return
+    width = min(WIDEST, shutil.get_terminal_size((100, 24)).columns)
+    for line in draw_lines(make_graph(found), width):
+        click.echo("".join(output.style_text(piece.text, **STYLES[piece.role]) for piece in line).rstrip())
+
+
+def make_graph(found: wire.Neighbourhood) -> Graph:
+    """A neighbourhood as it is drawn."""
+    from daemon.drawing.layout import Edge, Graph, Node
+
+    told = {id for edge in found.edges if edge.fact for id in (edge.source, edge.target)}
+    middle = found.nodes[0].id if found.nodes else 0
+    nodes = (
+        Node(one.id, _flat(one.name), 1.0 if one.id in told else FAINT, "●" if one.id == middle else "○")
+        for one in found.nodes
+    )
+    edges = (Edge(one.source, one.target, _flat(one.relation)) for one in found.edges)
+    return Graph(tuple(nodes), tuple(edges), (middle,))
+
+
+def _flat(text: str) -> str:
+    """Foreign text on one line."""
+    return " ".join(display_safe(text, line=True).split())
+
+
+def _draw_page(found: wire.Neighbourhood, depth: int) -> bytes:
+    from daemon.drawing.page import draw_page
+
+    page = draw_page(make_graph(found), found.name, _describe(found, depth), dict(_sayings(found)))
+    return page.encode("utf-8", "replace")
+
+
+def _describe(found: wire.Neighbourhood, depth: int) -> str:
+    """`40 things, 2 steps out, as of 2026-03-09`."""
+    parts = [count(len(found.nodes), "thing"), f"{count(depth, 'step')} out"]
+    return ", ".join(parts + ([f"as of {found.as_of.date()}"] if found.as_of else []))
+
+
+def _sayings(found: wire.Neighbourhood) -> Iterator[tuple[str, list[Saying]]]:
+    """What is said of each node: facts with their lines first, then what it is mentioned beside."""
+    from daemon.drawing.page import Saying
+
+    said: dict[int, list[Saying]] = defaultdict(list)
+    for edge in found.edges:
+        for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
+            if (fact := edge.fact) is not None:
+                forward = here == edge.source
+                words = f"{fact.predicate}{modality(fact)}" if forward else f"{fact.predicate}{modality(fact)} of"
+                place = output.place(fact.uri, fact.line, fact.title)
+                quote = " ".join(fact.quote.split())
+                said[here].append(
+                    Saying(words, span(fact).strip(), quote, place, file_link(fact.uri) or "", str(there))
+                )
+            else:
+                said[here].append(Saying(f"in {count(edge.passages, 'passage')} with", "", "", "", "", str(there)))
+    for id, rows in said.items():
+        yield str(id), rows

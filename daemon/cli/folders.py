@@ -13,7 +13,7 @@ from daemon.cli import output
 from daemon.cli.options import ListGroup, json_option, require_path
 from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
-from daemon.cli.writing import print_copies
+from daemon.cli.show import describe_folder, describe_rules, print_copies
 from daemon.introduction import QUESTIONS, read_answer
 from daemon.terminal import count
 
@@ -49,7 +49,6 @@ def watch_add(
     readers: tuple[str, ...],
     depth: int | None,
     yes: bool,
-    as_json: bool,
 ) -> None:
     """Watch FOLDER from now on: it is read, and read again whenever something in it changes.
 
@@ -67,7 +66,7 @@ def watch_add(
         "depth": depth,
     }
     for folder in chosen:
-        _watch(session, folder, as_json, policy, **rules)
+        _watch(session, folder, policy, **rules)
 
 
 def _unwatched(session: Session, folders: list[Path]) -> list[Path]:
@@ -82,14 +81,14 @@ def _folder(path: Path) -> Path:
     return folder
 
 
-def _watch(session: Session, folder: Path, as_json: bool = False, policy: str | None = None, **rules: Any) -> None:
+def _watch(session: Session, folder: Path, policy: str | None = None, **rules: Any) -> None:
     known = {row.path: row.policy for row in session.client.folders()}
     row = session.client.watch(folder, policy, **rules)
-    if as_json:
+    if session.as_json:
         output.print_json(row)
     elif row.path in known:
         changed = f". Its policy is {row.policy} now." if row.policy != known[row.path] else ""
-        said = f". It is read like this: {described}." if (described := _describe_rules(row)) and not changed else ""
+        said = f". It is read like this: {described}." if (described := describe_rules(row)) and not changed else ""
         output.print_text(f"Already watched: {row.path}{changed}{said}")
     else:
         output.print_text(f"Watching {row.path}. It is being read; `pal status` shows how far.")
@@ -100,14 +99,14 @@ def _watch(session: Session, folder: Path, as_json: bool = False, policy: str | 
 @click.option("--forget", is_flag=True, help="Also forget what was read from it, ever.")
 @json_option
 @pass_session
-def watch_rm(session: Session, folder: Path, forget: bool, as_json: bool) -> None:
+def watch_rm(session: Session, folder: Path, forget: bool) -> None:
     """Stop watching FOLDER. What was read stays, unless --forget is given.
 
     With --forget it may be any folder from which something was read.
     """
     watched = {row.path for row in session.client.folders()} if forget else set()
     gone = session.client.unwatch(folder, forget=forget)
-    if as_json:
+    if session.as_json:
         output.print_json(gone)
     elif forget:
         ended = f"No longer watched: {folder}. " if {str(folder.absolute()), str(folder.resolve())} & watched else ""
@@ -120,15 +119,11 @@ def watch_rm(session: Session, folder: Path, forget: bool, as_json: bool) -> Non
 @watch.command("list")
 @json_option
 @pass_session
-def watch_list(session: Session, as_json: bool) -> None:
+def watch_list(session: Session) -> None:
     """List the watched folders."""
     folders = session.client.folders()
-    if as_json:
-        output.print_json(wire.FoldersReply(folders))
-    elif folders:
-        print_folders(folders)
-    else:
-        output.say("No folder is watched. Watch one: pal watch add ~/notes")
+    nothing = "No folder is watched. Watch one: pal watch add ~/notes"
+    session.show_rows({"folders": folders}, map(describe_folder, folders), nothing)
 
 
 @watch.command("gone")
@@ -137,7 +132,7 @@ def watch_list(session: Session, as_json: bool) -> None:
 @click.option("--drop", "answer", flag_value="drop", help="Drop what they said: it is not found any more.")
 @json_option
 @pass_session
-def watch_gone(session: Session, folder: Path | None, answer: str | None, as_json: bool) -> None:
+def watch_gone(session: Session, folder: Path | None, answer: str | None) -> None:
     """List the files of FOLDER that are gone, or say what becomes of them.
 
     Many files that vanish stay in the memory until you say so: their drive may be out, or something
@@ -150,14 +145,14 @@ def watch_gone(session: Session, folder: Path | None, answer: str | None, as_jso
     for path in chosen:
         reply = session.client.list_gone(path)
         row = session.client.decide_gone(path, keep=answer == "keep") if answer and reply.total else None
-        if as_json:
+        if session.as_json:
             output.print_json(reply)
         elif row is not None:
             said = "What they said is kept." if answer == "keep" else "What they said is dropped."
             output.print_text(f"{row.path}: {count(reply.total, 'file')} gone. {said}")
         elif reply.total:
             _print_gone(reply)
-    if not as_json and not (asking if folder is None else reply.total):
+    if not session.as_json and not (asking if folder is None else reply.total):
         output.say("No files are gone that you were to decide about.")
 
 
@@ -172,29 +167,11 @@ def _print_gone(reply: wire.GoneReply) -> None:
         output.say(f'  pal watch gone "{reply.path}" --{answer}')
 
 
-def print_folders(folders: tuple[wire.Folder, ...]) -> None:
-    """One line each: path, state, how much was read from it, where its text may go, what is said of it or is wrong."""
-    output.print_table(
-        (row.path, row.state, count(row.sources, "note"), row.policy, "; ".join(filter(None, told)))
-        for row in folders
-        for told in [(_describe_rules(row), row.detail)]
-    )
-
-
-def _describe_rules(row: wire.Folder) -> str:
-    rules = [f"#{tag}" for tag in row.tags]
-    if row.readers:
-        rules.append(f"only {', '.join(row.readers)}")
-    if row.depth:
-        rules.append(f"{count(row.depth, 'folder')} deep")
-    return ", ".join(rules)
-
-
 @click.command()
 @click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
 @json_option
 @pass_session
-def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
+def init(session: Session, folders: tuple[Path, ...]) -> None:
     """Write config.toml, say who you are and choose the folders to watch.
 
     It asks for your name, home, family and work, as `pal me set` stores them, and for folders, as `pal watch add`
@@ -210,15 +187,15 @@ def init(session: Session, folders: tuple[Path, ...], as_json: bool) -> None:
     if written:
         private_folder(config.parent)
         config.write_text(render(Settings()), "utf-8")
-    if not as_json:
+    if not session.as_json:
         output.print_text(f"{'Written' if written else 'Kept'}: {config}")
-    if not chosen and not as_json and sys.stdin.isatty():
+    if not chosen and not session.as_json and sys.stdin.isatty():
         _introduce(session)
         chosen = _ask_for_folders(session)
     confirm_much(session, _unwatched(session, chosen) if chosen else [])
     for folder in chosen:
         _watch(session, folder)
-    if as_json:
+    if session.as_json:
         output.print_json({"config": str(config), "written": written, "folders": [str(folder) for folder in chosen]})
 
 

@@ -1,7 +1,4 @@
-"""pal mcp install, pal capture install: entries by which an agent's program finds the memory or hands sessions over.
-
-They go into the settings of that program, once a person has seen them.
-"""
+"""The entries by which programs of agents find the memory and hand their sessions over."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import shlex
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,15 +17,17 @@ from typing import Any
 import click
 
 from daemon.cli import output
-from daemon.cli.config import write_setting
-from daemon.cli.mcp_options import grants
-from daemon.cli.session import Session, pass_session
+from daemon.cli.options import write_setting
+from daemon.cli.session import Session
 from daemon.paths import HOME
 
 NAME = "palimpsest"
 MARK = "capture --hook"  # in each command that is ours
 EVENTS = ("SessionEnd", "Stop")
 SECONDS = 10
+_TOOLS = "Written. Start {client} again, and it has the memory's tools."
+_DESKTOP = "Library/Application Support" if sys.platform == "darwin" else ".config"
+
 
 Snippet = dict[str, Any]  # the keys of a file of settings that are ours, from the top
 
@@ -138,8 +137,8 @@ def _to_value(value: Any) -> str:
 
 
 _JSON_SERVER = partial(_server, "mcpServers")
-_TOOLS = "Written. Start {client} again, and it has the memory's tools."
-_DESKTOP = "Library/Application Support" if sys.platform == "darwin" else ".config"
+
+
 SERVERS = {  # by which a client finds the memory
     "claude-code": Entry("~/.claude.json", _JSON_SERVER, _put_server, _TOOLS),
     "claude-desktop": Entry(f"~/{_DESKTOP}/Claude/claude_desktop_config.json", _JSON_SERVER, _put_server, _TOOLS),
@@ -147,6 +146,8 @@ SERVERS = {  # by which a client finds the memory
     "cursor": Entry("~/.cursor/mcp.json", _JSON_SERVER, _put_server, _TOOLS),
     "gemini": Entry("~/.gemini/settings.json", _JSON_SERVER, _put_server, _TOOLS),
 }
+
+
 CAPTURES = {  # by which it hands its sessions over
     "claude-code": Entry(
         "~/.claude/settings.json", _hook, _put_hook,
@@ -156,66 +157,12 @@ CAPTURES = {  # by which it hands its sessions over
 }  # fmt: skip
 
 
-@click.command("install")
-@click.argument("client", metavar="CLIENT", type=click.Choice(sorted(SERVERS)))
-@click.option("--yes", is_flag=True, help="Write without asking.")
-@click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
-@grants
-@pass_session
-def install_server(
-    session: Session,
-    client: str,
-    yes: bool,
-    only_print: bool,
-    folders: tuple[Path, ...],
-    everything: bool,
-    writes: bool,
-) -> None:
-    """Tell an agent's program where the memory is: shows the entry and asks before it is written.
-
-    CLIENT is claude-code, claude-desktop, codex, cursor or gemini. What --folder, --all and --write
-    allow is written into config.toml, under [mcp.clients.NAME]: there it can be changed at any time, and
-    counts at once. `pal mcp clients` shows it.
-    """
-    granted = dict(_granted(client, folders, everything, writes))
-    _install(session, client, SERVERS[client], _make(session, client, SERVERS[client]), yes, only_print, granted)
-
-
-@click.command("install")
-@click.argument("client", metavar="CLIENT", type=click.Choice(sorted(CAPTURES)))
-@click.option("--every-turn", is_flag=True, help="Claude Code: after each answer, too, not only when a session ends.")
-@click.option("--yes", is_flag=True, help="Write without asking.")
-@click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
-@pass_session
-def install_capture(session: Session, client: str, every_turn: bool, yes: bool, only_print: bool) -> None:
-    """Have an agent's program hand its sessions over: shows the entry and asks before it is written.
-
-    CLIENT is claude-code or codex. Claude Code runs a hook when a session ends, Codex gives a
-    notification after each turn. Either names its log, which is read as any file is; where you watch the
-    folder of these logs already, you need neither.
-    """
-    snippet = _make(session, client, CAPTURES[client])
-    if not every_turn and "hooks" in snippet:
-        del snippet["hooks"]["Stop"]
-    _install(session, client, CAPTURES[client], snippet, yes, only_print)
-
-
-def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:
-    """What is written into config.toml, as TOML; nothing where nothing was said: then what is there counts."""
-    if not (folders or everything or writes):
-        return
-    section = f"mcp.clients.{client}"
-    yield f"{section}.everything", str(everything).lower()
-    yield f"{section}.folders", json.dumps([str(folder.expanduser().absolute()) for folder in folders])
-    yield f"{section}.write", str(writes).lower()
-
-
-def _make(session: Session, client: str, entry: Entry) -> Snippet:
+def make_entry(session: Session, client: str, entry: Entry) -> Snippet:
     environment = {HOME: str(session.paths.data)} if os.environ.get(HOME) else {}
     return entry.make(find_pal(), environment, client)
 
 
-def _install(
+def write_entry(
     session: Session,
     client: str,
     entry: Entry,

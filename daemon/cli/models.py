@@ -28,7 +28,7 @@ WITHOUT = (
 @click.option("--elsewhere", is_flag=True, help="Ask services elsewhere, too, what they have: with your key.")
 @json_option
 @click.pass_context
-def models(ctx: click.Context, elsewhere: bool, as_json: bool) -> None:
+def models(ctx: click.Context, elsewhere: bool) -> None:
     """Show the language models there are, and what each is used for.
 
     Models of Ollama on this machine are found by themselves. A model elsewhere is asked and used only
@@ -36,14 +36,14 @@ def models(ctx: click.Context, elsewhere: bool, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is None:
         session = ctx.ensure_object(Session)
-        _print(session.client.models(elsewhere), as_json)
+        session.show(session.client.models(elsewhere), _print)
 
 
 @models.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @json_option
 @pass_session
-def probe(session: Session, names: tuple[str, ...], as_json: bool) -> None:
+def probe(session: Session, names: tuple[str, ...]) -> None:
     """Grade a model: does it read, decide, answer, refuse and drive tools as it must; how fast is it.
 
     It is asked what it would be asked with your notes, about made-up ones. Takes some minutes on
@@ -59,10 +59,10 @@ def probe(session: Session, names: tuple[str, ...], as_json: bool) -> None:
                 "Every model on this machine has its grades: pal models" if here else f"{WITHOUT}\nSee: pal models"
             )
     for number, name in enumerate(names):
-        graded = _probe(session, name, as_json)
-        if number and not as_json:
+        graded = _probe(session, name)
+        if number and not session.as_json:
             click.echo("")
-        _report(graded, as_json)
+        session.show(graded, _print_grades)
         if graded.problem:
             raise click.ClickException(f"{graded.problem} What was graded until then is kept.")
 
@@ -73,7 +73,7 @@ def probe(session: Session, names: tuple[str, ...], as_json: bool) -> None:
 @click.option("--key", is_flag=True, help="Ask for an API key, and keep it.")
 @json_option
 @pass_session
-def connect(session: Session, service: str, address: str, key: bool, as_json: bool) -> None:
+def connect(session: Session, service: str, address: str, key: bool) -> None:
     """Say where models are, and ask one of them for a word.
 
     SERVICE is ollama, openai (any server that speaks its protocol) or anthropic, ADDRESS where it is if
@@ -87,11 +87,11 @@ def connect(session: Session, service: str, address: str, key: bool, as_json: bo
         tried = connecting.connect(session.client, session.paths.config, service, address, typed)
     except connecting.ConnectError as error:
         raise click.ClickException(str(error)) from error
-    if as_json:
+    if session.as_json:
         output.print_json(tried)
     if tried.problem:
         raise click.ClickException(tried.problem)
-    if not as_json:
+    if not session.as_json:
         output.print_text(connecting.describe_tried(tried))
         output.say(f"To let it write answers: pal models use answer {tried.name}")
 
@@ -101,7 +101,7 @@ def connect(session: Session, service: str, address: str, key: bool, as_json: bo
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @json_option
 @pass_session
-def use(session: Session, role: str, names: tuple[str, ...], as_json: bool) -> None:
+def use(session: Session, role: str, names: tuple[str, ...]) -> None:
     """Say which model does what: ROLE is extract, answer or agent.
 
     With several names the first is taken that can be reached. "auto" stands for the best one on this
@@ -113,11 +113,11 @@ def use(session: Session, role: str, names: tuple[str, ...], as_json: bool) -> N
     from daemon.connecting import use_models
 
     reply = use_models(session.client, session.paths.config, role, wanted)
-    if as_json:
+    if session.as_json:
         output.print_json(reply)
         return
     elsewhere = [row.name for row in reply.models if row.name in wanted and not row.is_local]
-    if elsewhere and not as_json:
+    if elsewhere and not session.as_json:
         ask(session, elsewhere[0])
     used = next(one.used for one in reply.roles if one.role == role)
     output.print_text(f"{role}: {', '.join(wanted) or NONE}")
@@ -128,7 +128,7 @@ def use(session: Session, role: str, names: tuple[str, ...], as_json: bool) -> N
     _say(reply.warnings)
 
 
-def _probe(session: Session, name: str, as_json: bool) -> wire.Graded:
+def _probe(session: Session, name: str) -> wire.Graded:
     """Grades a model and tells how far that is. Ctrl-C ends it."""
     with (
         session.client.probe_model(name) as events,
@@ -136,7 +136,7 @@ def _probe(session: Session, name: str, as_json: bool) -> wire.Graded:
             length=1,
             label=f"Grading {display_safe(name, line=True)}",
             file=sys.stderr,
-            hidden=as_json or not sys.stderr.isatty(),
+            hidden=session.as_json or not sys.stderr.isatty(),
             item_show_func=lambda item: item,
         ) as bar,
     ):
@@ -144,17 +144,14 @@ def _probe(session: Session, name: str, as_json: bool) -> wire.Graded:
             if isinstance(event, wire.Graded):
                 return event
             if isinstance(event, wire.Progress):
-                if as_json:
+                if session.as_json:
                     output.print_json(event)
                 bar.length = max(event.total, 1)
                 bar.update(event.done - bar.pos, display_safe(event.label, line=True))
     raise click.ClickException("It broke off. Do it again.")  # the client raises before that
 
 
-def _report(graded: wire.Graded, as_json: bool) -> None:
-    if as_json:
-        output.print_json(graded)
-        return
+def _print_grades(graded: wire.Graded) -> None:
     rows = [
         ("Model", graded.name),
         *((label, _share(share)) for label, share in zip(GRADES, _grades(graded), strict=True)),
@@ -171,10 +168,7 @@ def _must_be_graded(row: wire.ModelRow) -> bool:
     return row.grades is None or row.outdated or bool(row.grades.problem)
 
 
-def _print(reply: wire.ModelsReply, as_json: bool) -> None:
-    if as_json:
-        output.print_json(reply)
-        return
+def _print(reply: wire.ModelsReply) -> None:
     if reply.models:
         output.print_table([HEAD, *map(_row, reply.models)], right=range(2, 11))
         click.echo("")

@@ -6,23 +6,23 @@ Imported only then: it takes the library, half a second, where a client takes no
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import fields
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from daemon import views, wire
-from daemon.api import facts as known_facts
 from daemon.api import questions
-from daemon.api.exporting import read_lines
+from daemon.api.app import find_function
+from daemon.calls.declaration import Call
+from daemon.client import Client, DaemonDownError, Lines, Stream
 from daemon.jobs.choices import choose_ranker, choose_strategy
 from daemon.jobs.embedder import first
 from daemon.lock import hold
-from daemon.paths import Paths, private_folder
+from daemon.paths import Paths, name_backup
 from daemon.settings import load
 from memory import Memory
 from memory.nouns import Answer
@@ -44,12 +44,12 @@ def open_memory(paths: Paths, read_only: bool = False) -> Memory:
     )
 
 
-class Offline:
-    """Those calls of `daemon.client.Client` that read, of a memory that nobody else has open."""
+class Offline(Client):
+    """Makes the calls that read, of a memory that nobody else has open, with the functions of the daemon."""
 
     def __init__(self, paths: Paths) -> None:
         """Raises AlreadyRunningError, SettingsError, StoreError."""
-        self._paths = paths
+        super().__init__(paths)
         self._open = ExitStack()
         with ExitStack() as opening:
             with suppress(OSError):  # a home that cannot be written: nobody else writes there, either
@@ -60,30 +60,31 @@ class Offline:
     def close(self) -> None:
         self._open.close()
 
-    def status(self) -> wire.Status:
-        stats = self._memory.stats()
-        return wire.Status(
-            version=version("palimpsest"), protocol=wire.PROTOCOL, pid=os.getpid(), uptime_s=0.0, path=stats.path,
-            embedder=stats.embedder, sources=stats.sources, episodes=stats.episodes, theses=stats.theses,
-            objects=stats.objects, edges=stats.edges, bytes=stats.bytes, queue=0, busy="",
-        )  # fmt: skip
+    def make(self, call: Call, arguments: dict[str, Any]) -> Any:
+        if not call.offline:
+            raise DaemonDownError("This needs the daemon, which cannot start.")
+        values = call.defaults | arguments
+        match call.name:
+            case "ask":
+                return Stream(_Pieces(map(wire.event_line, self._answer(**values))), wire.Answered)
+            case "status":
+                return views.status(self._memory.stats(), uptime_s=0.0, queue=0, busy="")
+            case "backup":
+                return self._back_up(**values)
+        result = find_function(call.name)(self._memory, **values)
+        return Lines(_Pieces(result)) if call.is_stream else result
 
-    def sources(self, query: str = "", limit: int = 100) -> wire.SourcesReply:
-        listed, total = self._memory.sources.search(query, limit)
-        return wire.SourcesReply(tuple(listed), total)
-
-    def ask(
+    def _answer(
         self,
         question: str,
-        *,
-        as_of: datetime | None = None,
-        within: wire.Scope | None = None,
-        effort: str = "normal",
-        replay: bool = True,
-        strategy: str = "",
-        own_words: bool = False,
+        as_of: datetime | None,
+        within: wire.Scope | None,
+        effort: str,
+        replay: bool,
+        strategy: str,
+        **_: object,
     ) -> Iterator[wire.Event]:
-        """The events of a question; the last one is an Answered. Nothing is kept, whosever words they are."""
+        """Nothing is kept, whosever words they are."""
         began = time.monotonic()
         for event in self._memory.ask(
             question, as_of=as_of, within=questions.checked_scope(self._memory, within), effort=views.effort(effort),
@@ -95,37 +96,22 @@ class Offline:
             else:
                 yield event
 
-    def recall(
-        self,
-        question: str,
-        k: int = 10,
-        *,
-        as_of: datetime | None = None,
-        within: wire.Scope | None = None,
-        strategy: str = "",
-    ) -> wire.RecallReply:
-        began, within = time.monotonic(), questions.checked_scope(self._memory, within)
-        found = self._memory.recall(question, k, as_of, within, strategy=strategy)
-        return views.recall_reply(found, round((time.monotonic() - began) * 1000, 1))
-
-    def facts(
-        self, about: str, as_of: datetime | None = None, history: bool = False, known_on: datetime | None = None
-    ) -> wire.FactsReply:
-        return known_facts.facts(self._memory, about, as_of, known_on, history)
-
-    def history(self, about: str) -> wire.HistoryReply:
-        return known_facts.history(self._memory, about)
-
-    def secrets(self, placeholders: tuple[str, ...]) -> Mapping[str, str]:
-        return self._memory.secrets.find(placeholders)
-
-    def export(self, kinds: Sequence[str] = (), secrets: bool = False) -> Iterator[bytes]:
-        for piece in read_lines(self._memory, ",".join(kinds), secrets):
-            yield from piece.splitlines(keepends=True)
-
-    def check(self) -> wire.Check:
-        return self._memory.check()
-
-    def backup(self, to: Path | None = None) -> wire.BackedUp:
-        to = to or private_folder(self._paths.backups) / f"memory-{datetime.now():%Y%m%d-%H%M%S-%f}.db"
+    def _back_up(self, to: Path | None) -> wire.BackedUp:
+        to = to or name_backup(self.paths.backups)
         return wire.BackedUp(str(to), self._memory.backup(to.absolute()))
+
+
+class _Pieces:
+    """A reply that is made in this process, a line after the other."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._lines = (line for piece in pieces for line in piece.splitlines(keepends=True))
+
+    def readline(self) -> bytes:
+        return next(self._lines, b"")
+
+    def close(self) -> None:
+        self._lines.close()
+
+    def interrupt(self) -> None:
+        """Nobody else reads it."""

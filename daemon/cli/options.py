@@ -1,4 +1,4 @@
-"""Options that several commands share, and the types that check them."""
+"""Options that several commands share, and the checks of what is given."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import os
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
 from daemon import wire
 from daemon.cli.session import Session
 from daemon.terminal import display_safe
+
+if TYPE_CHECKING:
+    pass
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -52,13 +56,18 @@ def _parse_date(text: str, edge: str) -> datetime:
 
 
 def json_option(command: Command) -> Command:
-    """--json: one JSON object, or one a line for a stream; what the daemon could not do is told as JSON too."""
+    """--json: one JSON object, or one a line for a stream; what the daemon could not do is told as JSON too.
+
+    The session notes it: a command prints with `Session.show`, `show_rows` or `shows_json`.
+    """
 
     def note(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
         ctx.ensure_object(Session).as_json = value
         return value
 
-    return click.option("--json", "as_json", is_flag=True, callback=note, help="Print JSON instead of text.")(command)
+    return click.option("--json", is_flag=True, callback=note, expose_value=False, help="Print JSON instead of text.")(
+        command
+    )
 
 
 def scope_options(command: Command) -> Command:
@@ -190,3 +199,68 @@ def require_path(path: Path, hint: str) -> Path:
         close = difflib.get_close_matches(path.name, names, 1)
         hint_text = f" Did you mean {close[0]!r}?" if close else ""
     raise click.BadParameter(display_safe(f"There is no {str(path)!r}.{hint_text}", line=True), param_hint=hint)
+
+
+def check_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """An agent's name, as config.toml takes it. BadParameter."""
+    from daemon.settings import CLIENT_NAME
+
+    if value is not None and not CLIENT_NAME.fullmatch(value):
+        raise click.BadParameter("small letters, digits and dashes, 40 at most.")
+    return value
+
+
+def grants(command: click.decorators.FC) -> click.decorators.FC:
+    """The options that say what an agent may do."""
+    for option in (
+        click.option("--write", "writes", is_flag=True, help="It may remember, judge, and forget what it wrote."),
+        click.option("--all", "everything", is_flag=True, help="It sees all of the memory."),
+        click.option(
+            "--folder",
+            "folders",
+            type=click.Path(path_type=Path),
+            multiple=True,
+            help="It sees what was read from this folder. May be repeated.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def refuse_watched(session: Session, file: Path) -> None:
+    """BadParameter for a file that the memory would read, and so itself."""
+    watched: Callable[[], tuple[wire.Folder, ...]] = getattr(session.reader, "folders", tuple)
+    for row in watched():
+        if file.resolve().is_relative_to(row.path):
+            message = f"The folder {row.path} is watched, so the memory would read itself. Choose another place."
+            raise click.BadParameter(display_safe(message, line=True), param_hint="FILE")
+
+
+def write_setting(file: Path, key: str, value: str) -> Any:
+    """`daemon.config_file.write_setting`, with the errors of a command. BadParameter for an unknown key, too."""
+    from daemon import config_file
+    from daemon.settings import SettingsError, entries_for
+    from memory.errors import InvalidInputError
+
+    known_key(key, entries_for(key))
+    try:
+        if key == "memory.recall.strategy":
+            from daemon.settings import load
+            from plugins import manager
+
+            manager.load(load(file)).check_strategy(value.strip("\"'"))
+        return config_file.write_setting(file, key, value)
+    except config_file.NotTomlError as error:
+        raise click.ClickException(str(error)) from error
+    except (SettingsError, InvalidInputError) as error:
+        raise click.BadParameter(str(error), param_hint="VALUE") from error
+
+
+def known_key(key: str, rows: dict[str, Any]) -> str:
+    if key in rows:
+        return key
+    import difflib
+
+    close = difflib.get_close_matches(key, rows, 1) or [name for name in rows if name.endswith(f".{key}")]
+    hint = f" Did you mean {close[0]}?" if close else " `pal config show` lists them."
+    raise click.BadParameter(display_safe(f"{key} is not a setting.{hint}", line=True), param_hint="KEY")

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from daemon import wire
+from daemon.cli import output
+from daemon.client import DaemonDownError
 from daemon.terminal import display_safe, escape_unsafe
 
 
@@ -73,6 +75,12 @@ def print_table(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> 
         click.echo("  ".join(columns).rstrip())
 
 
+def say_rest(shown: int, total: int, how: str) -> None:
+    """How many rows are shown of all, and how to see others, if there are more."""
+    if shown < total:
+        say(f"{shown:,} of {total:,} are shown; {how}.")
+
+
 def day(at: datetime | None) -> str:
     """Of a passage's time; nothing for none."""
     return at.date().isoformat() if at else ""
@@ -89,3 +97,22 @@ def place(uri: str, line: int | None, *words: str | None) -> str:
     if line is None or uri.startswith("note:"):
         return ", ".join(word for word in words if word) or uri
     return wire.name_place(uri.removeprefix(f"{Path.cwd()}{os.sep}"), line)
+
+
+End = TypeVar("End")
+
+
+def follow_progress(events: Iterable[wire.Event], end: type[End], label: str, as_json: bool) -> End:
+    """The event of type `end`, with which the work is over. DaemonDownError if it never comes."""
+    show_bar = not as_json and sys.stderr.isatty()
+    with click.progressbar(length=0, label=label, file=sys.stderr, hidden=not show_bar) as bar:
+        for event in events:
+            if as_json:
+                output.print_json(event)
+            match event:
+                case wire.Progress():
+                    bar.length = max(event.total, event.done)
+                    bar.update(event.done - bar.pos)
+                case end():
+                    return event
+    raise DaemonDownError("The daemon went away while it worked. Nothing is lost; do it again.")

@@ -53,7 +53,7 @@ def confirm_much(session: Session, folders: Sequence[Path]) -> None:
     whole = any(Path.home().is_relative_to(folder.resolve()) for folder in folders)
     if not folders or not (whole or (sys.stdin.isatty() and sys.stderr.isatty())):
         return
-    found = session.client.count(*folders)
+    found = session.client.count(folders)
     if whole or found.files > MANY or not found.complete:
         more = "" if found.complete else "more than "
         question = f"That is {more}{count(found.files, 'file')}, {more}{size(found.bytes)}. Read all of it?"

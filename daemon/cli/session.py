@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from daemon.cli.offline import Offline
@@ -24,6 +27,40 @@ class Session:
     start: bool = True
     as_json: bool = False
 
+    def show(self, value: T, text: str | Callable[[T], object]) -> None:
+        """Prints a value as JSON if that was asked for, else as `text`, or as `text` prints it."""
+        from daemon.cli import output
+
+        if self.shows_json(value):
+            return
+        if isinstance(text, str):
+            output.print_text(text)
+        else:
+            text(value)
+
+    def show_rows(
+        self, value: object, rows: Iterable[Sequence[str]], nothing: str = "", right: Sequence[int] = ()
+    ) -> bool:
+        """Prints a value as JSON if that was asked for, else rows in columns, or says that there is `nothing`; whether
+        rows were printed."""
+        from daemon.cli import output
+
+        if self.shows_json(value):
+            return False
+        cells = list(rows)
+        output.print_table(cells, right=right)
+        if nothing and not cells:
+            output.say(nothing)
+        return bool(cells)
+
+    def shows_json(self, value: object) -> bool:
+        """Prints a value if JSON was asked for; whether it was."""
+        from daemon.cli import output
+
+        if self.as_json:
+            output.print_json(value)
+        return self.as_json
+
     @cached_property
     def paths(self) -> Paths:
         from daemon.paths import Paths
@@ -40,7 +77,7 @@ class Session:
         return connect(self.paths, start=self.start, say=output.say if begins else lambda message: None)
 
     @cached_property
-    def reader(self) -> Client | Offline:
+    def reader(self) -> Client:
         """What answers where nothing is written: the daemon or, if it cannot start, this process, and then that is
         said. Raises DaemonDownError."""
         from daemon.client import DaemonDownError

@@ -11,7 +11,7 @@ from daemon.cli import output
 from daemon.cli.errors import NothingFound
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
-from daemon.cli.traces import local_time
+from daemon.cli.show import local_time
 from daemon.terminal import count
 
 NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
@@ -21,7 +21,7 @@ NONE_KEPT = "No session is kept yet. Ask something in the chat: pal chat"
 @click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Sessions at most.")
 @json_option
 @click.pass_context
-def sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
+def sessions(ctx: click.Context, limit: int) -> None:
     """List the sessions of the chat, last used first.
 
     \b
@@ -31,21 +31,14 @@ def sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
     pal sessions export 7 belt.md      the same with its sources, as Markdown or JSON
     """
     if ctx.invoked_subcommand is None:
-        _list(ctx.ensure_object(Session), limit, as_json)
+        _list(ctx.ensure_object(Session), limit)
 
 
-def _list(session: Session, limit: int, as_json: bool) -> None:
+def _list(session: Session, limit: int) -> None:
     kept = [one for one in session.client.conversations() if one.messages]
     shown = tuple(kept[:limit])
-    if as_json:
-        output.print_json(wire.ConversationsReply(shown))
-        return
-    if not kept:
-        output.say(NONE_KEPT)
-        return
-    output.print_table(map(_row, shown), right=(0,))
-    if len(kept) > limit:
-        output.say(f"{limit:,} of {len(kept):,} are shown; -n shows more.")
+    if session.show_rows({"conversations": shown}, map(_row, shown), NONE_KEPT, right=(0,)):
+        output.say_rest(len(shown), len(kept), "-n shows more")
 
 
 def _row(of: wire.Conversation) -> tuple[str, ...]:
@@ -57,15 +50,15 @@ def _row(of: wire.Conversation) -> tuple[str, ...]:
 @click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Sessions at most.")
 @json_option
 @pass_session
-def search(session: Session, words: tuple[str, ...], limit: int, as_json: bool) -> None:
+def search(session: Session, words: tuple[str, ...], limit: int) -> None:
     """Find the sessions that hold all WORDS in one question, one answer or the name.
 
     Upper and lower case are the same, and accents may be left out. Exits with 4 when there is none.
     """
     matches = session.client.search_conversations(" ".join(words), limit)
-    if as_json:
-        output.print_json(wire.MatchesReply(" ".join(words), matches))
-    for match in matches if not as_json else ():
+    if session.as_json:
+        output.print_json({"words": " ".join(words), "matches": matches})
+    for match in matches if not session.as_json else ():
         number, *rest = _row(match.conversation)
         click.echo(output.style_text("  ".join([number, *rest]), bold=True))
         if match.quote:
@@ -81,14 +74,12 @@ def search(session: Session, words: tuple[str, ...], limit: int, as_json: bool) 
 @click.argument("id", type=int)
 @json_option
 @pass_session
-def show(session: Session, id: int, as_json: bool) -> None:
+def show(session: Session, id: int) -> None:
     """Print a session with its sources. ID is its number in `pal sessions`."""
     from daemon.exporting.sessions import render_markdown
 
     kept = session.client.conversation(id)
-    if as_json:
-        output.print_json(kept)
-    else:
+    if not session.shows_json(kept):
         output.print_text(render_markdown(kept), nl=False)
 
 
@@ -97,13 +88,10 @@ def show(session: Session, id: int, as_json: bool) -> None:
 @click.argument("title", nargs=-1, required=True)
 @json_option
 @pass_session
-def rename(session: Session, id: int, title: tuple[str, ...], as_json: bool) -> None:
+def rename(session: Session, id: int, title: tuple[str, ...]) -> None:
     """Give a session another name: TITLE."""
     renamed = session.client.rename_conversation(id, " ".join(" ".join(title).split()))
-    if as_json:
-        output.print_json(renamed)
-    else:
-        output.print_text(f"Session {id} is called {renamed.title or 'Untitled'} now.")
+    session.show(renamed, f"Session {id} is called {renamed.title or 'Untitled'} now.")
 
 
 @sessions.command()
@@ -111,7 +99,7 @@ def rename(session: Session, id: int, title: tuple[str, ...], as_json: bool) -> 
 @click.argument("file", type=click.Path(path_type=Path))
 @json_option
 @pass_session
-def export(session: Session, id: int, file: Path, as_json: bool) -> None:
+def export(session: Session, id: int, file: Path) -> None:
     """Write a session with its sources to FILE, which must be new.
 
     As JSON where the name ends in .json, else as Markdown. Only you can read the file.
@@ -125,10 +113,7 @@ def export(session: Session, id: int, file: Path, as_json: bool) -> None:
         raise click.BadParameter("It exists already. Choose another name.", param_hint="FILE") from None
     except OSError as error:
         raise click.BadParameter(f"It cannot be written: {error.strerror}.", param_hint="FILE") from error
-    if as_json:
-        output.print_json(kept.conversation)
-    else:
-        output.print_text(f"Session {id} is in {file}. It holds words of your notes.")
+    session.show(kept.conversation, f"Session {id} is in {file}. It holds words of your notes.")
 
 
 @sessions.command()

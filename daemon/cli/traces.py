@@ -1,11 +1,10 @@
-"""pal traces, trace: what questions did."""
+"""pal traces, trace, why, whynot, good, bad: what questions did, and what a person says of their answers."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,34 @@ import click
 
 from daemon import wire
 from daemon.cli import output
+from daemon.cli.answers import print_answer
 from daemon.cli.errors import NothingFound
 from daemon.cli.options import json_option
-from daemon.cli.questions import print_answer, print_sources
 from daemon.cli.session import Session, pass_session
+from daemon.cli.show import (
+    NONE_ASKED,
+    NOT_KEPT,
+    cost,
+    duration,
+    flatten,
+    local_time,
+    newest,
+    outcome,
+    print_source,
+    print_sources,
+    short,
+    span,
+    tier,
+)
+from daemon.terminal import count, path_words, statement
 
-NOT_KEPT = "How it was answered is not kept any more (retention.questions). To ask it again: pal trace ID --again"
-NONE_ASKED = 'No question was asked yet. Ask one: pal ask "where is the harbour office?"'
 TOP_VISITS = 20
-LOOKED_AT_ONCE = 50  # questions, for one that no agent asked
 _LABEL = 60
+CHANNELS = {"lexical": "full text", "vector": "meaning", "text": "both", "graph": "graph", "links": "links"}
+WORDS = {  # of an answer, and of a refusal
+    "good": ("was answered well", "was rightly not answered"),
+    "bad": ("was answered badly", "should have been answered"),
+}
 
 
 @click.command()
@@ -30,23 +47,17 @@ _LABEL = 60
 @click.option("--skip", type=click.IntRange(0), default=0, help="Leave out the newest so many.")
 @json_option
 @pass_session
-def traces(session: Session, limit: int, skip: int, as_json: bool) -> None:
+def traces(session: Session, limit: int, skip: int) -> None:
     """List the questions that were asked, newest first.
 
     Each with its number, when it was asked, whether it was answered, how far it went, the calls of language models and
     the time it took. What you forget takes the questions it answered with it.
     """
     reply = session.client.traces(limit, skip)
-    if as_json:
-        output.print_json(reply)
-        return
-    if not reply.total:
-        output.say(NONE_ASKED)
-        return
-    output.print_table((_row(one) for one in reply.traces), right=(0, 4, 5))
-    left = reply.total - skip - len(reply.traces)
-    if left > 0:
-        output.say(f"{len(reply.traces):,} of {reply.total:,} are shown; -n and --skip show more.")
+    nothing = "" if reply.total else NONE_ASKED
+    rows = map(_row, reply.traces)
+    if session.show_rows(reply, rows, nothing, right=(0, 4, 5)) and skip + len(reply.traces) < reply.total:
+        output.say_rest(len(reply.traces), reply.total, "-n and --skip show more")
 
 
 def _row(of: wire.Asked) -> tuple[str, ...]:
@@ -62,7 +73,7 @@ def _row(of: wire.Asked) -> tuple[str, ...]:
 @click.option("--export", metavar="FILE", type=click.Path(path_type=Path), help="Write all of it to FILE, as JSON.")
 @json_option
 @pass_session
-def trace(session: Session, id: int | None, again: bool, export: Path | None, as_json: bool) -> None:
+def trace(session: Session, id: int | None, again: bool, export: Path | None) -> None:
     """Show what a question did: its stages, what it visited, its evidence, what it took.
 
     ID is its number in `pal traces`; without one it is the newest question. --again asks in the same part of the
@@ -72,36 +83,24 @@ def trace(session: Session, id: int | None, again: bool, export: Path | None, as
         raise click.UsageError("Use --again or --export, not both.")
     id = id if id is not None else newest(session)
     if again:
-        _again(session, id, as_json)
+        _again(session, id)
         return
     found = session.client.trace(id)
     if export:
         _write(export, found)
         output.say(f"Trace {id} is in {export}. It holds words of your notes.")
-    elif as_json:
+    elif session.as_json:
         output.print_json(found)
     else:
         _print(found)
 
 
-def newest(session: Session) -> int:
-    """The number of the newest question that a person asked. NothingFound if there is none."""
-    skip, total = 0, 1
-    while skip < total:
-        reply = session.client.traces(LOOKED_AT_ONCE, skip)
-        for one in reply.traces:
-            if not one.agent:
-                return one.id
-        skip, total = skip + LOOKED_AT_ONCE, reply.total
-    raise NothingFound(NONE_ASKED)
-
-
-def _again(session: Session, id: int, as_json: bool) -> None:
+def _again(session: Session, id: int) -> None:
     before = session.client.trace(id)
-    if before.searched and not as_json:
+    if before.searched and not session.as_json:
         output.say(f"It followed another question; searched for: {before.searched}")
-    answered = print_answer(session.client.ask_again(id), as_json)
-    if as_json:
+    answered = print_answer(session.client.ask_again(id), session.as_json)
+    if session.as_json:
         return
     same = answered.text == before.text
     than = "the same answer as" if same else "another answer than" if before.steps else "the same question as"
@@ -122,9 +121,6 @@ def _write(path: Path, found: wire.Trace) -> None:
         raise click.BadParameter("It exists already. Choose another name.", param_hint="--export") from None
     except OSError as error:
         raise click.BadParameter(f"It cannot be written: {error.strerror}.", param_hint="--export") from error
-
-
-# One trace ------------------------------------------------------------------------------------
 
 
 def _print(found: wire.Trace) -> None:
@@ -194,41 +190,6 @@ def _details(detail: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-# Wording --------------------------------------------------------------------------------------
-
-
-def local_time(at: datetime) -> str:
-    return at.astimezone().strftime("%Y-%m-%d %H:%M")
-
-
-def outcome(of: wire.Asked) -> str:
-    """What it came to, and what the person said of that."""
-    found = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
-    return f"{found}, {of.verdict}" if of.verdict else found
-
-
-def tier(of: wire.Asked) -> str:
-    """How far it went."""
-    return wire.TIERS.get(of.tier, of.tier)
-
-
-def duration(ms: float) -> str:
-    return f"{ms:,.0f} ms" if ms < 10_000 else f"{ms / 1000:,.1f} s"
-
-
-def cost(of: wire.Asked) -> str:
-    """`14 ms, no model`, or `4,120 ms, 3 calls of a model, 2,310 tokens read, 120 written`."""
-    parts = [duration(of.ms)]
-    if of.calls:
-        calls = f"{of.calls} call{'s' if of.calls > 1 else ''} of a model"
-        parts += [calls, f"{of.read:,} tokens read", f"{of.written:,} written"]
-    else:
-        parts.append("no model")
-    if of.model and of.calls:
-        parts.append(f"written by {of.model}")
-    return ", ".join(parts)
-
-
 def how(found: wire.Trace) -> Iterable[str]:
     """How it was asked, where that is not the usual way."""
     within = found.within
@@ -249,3 +210,164 @@ def how(found: wire.Trace) -> Iterable[str]:
         yield f"since {local_time(within.since)}"
     if within.until:
         yield f"until {local_time(within.until)}"
+
+
+@click.command()
+@click.argument("id", required=False, type=int)
+@json_option
+@pass_session
+def why(session: Session, id: int | None) -> None:
+    """Show what an answer rests on.
+
+    Each line it cites, with the scores that brought it there and the facts that are read out of it; how far the
+    question went and why; what it took of what it might. ID is its number in `pal traces`; without one it is the newest
+    question.
+    """
+    found = session.client.why(id if id is not None else newest(session))
+    if session.shows_json(found):
+        return
+    asked = found.asked
+    click.echo(output.style_text(f"{flatten(asked.question)}  (trace {asked.id})", bold=True))
+    for used in found.used:
+        _print_used(used, found.shown)
+    if not found.used:
+        click.echo(f"   {_unanswered(asked)}")
+    rows = [("chain", way) for way in found.chain]
+    rows += [("against", gap) for gap in found.gaps]
+    rows += [("how far", reason) for reason in found.reasons if reason != found.note]
+    rows.append(("went", f"{tier(asked)}, {count(found.shown, 'passage')} to answer from, {outcome(asked)}"))
+    rows.append(("took", f"{cost(asked)}; effort {found.effort} allows {_allowed(found)}"))
+    if found.note:
+        rows.append(("note", found.note))
+    click.echo()
+    output.print_table((f"   {name}", flatten(value)) for name, value in rows)
+    output.say(f"What is missing in it: pal whynot WORDS{'' if id is None else f' --trace {id}'}")
+
+
+def _unanswered(asked: wire.Asked) -> str:
+    """Why nothing is shown of an answer."""
+    if asked.no_answer is None:
+        return "Only passages were asked for."
+    return "It was not answered." if asked.no_answer else NOT_KEPT
+
+
+def _print_used(used: wire.Used, shown: int) -> None:
+    cited = used.cited
+    print_source(cited)
+    output.print_text(f'    "{short(cited.quote)}"')
+    if used.place is not None and used.score is not None:
+        scores = f"; {channels(used.channels)}" if used.channels else ""
+        click.echo(output.style_text(f"    passage {used.place} of {shown}, score {used.score:.2f}{scores}", dim=True))
+    if len(used.path) > 1:
+        output.print_text(f"    found by {path_words(used.path)}")
+    for fact in used.facts:
+        output.print_text(f"    fact {fact.id}: {statement(fact)}  {span(fact)}".rstrip())
+
+
+def _allowed(of: wire.Why) -> str:
+    calls = "1 call" if of.allowed_calls == 1 else f"{of.allowed_calls} calls"
+    return f"{calls}, {of.allowed_tokens:,} tokens, {of.allowed_seconds:.0f} s"
+
+
+@click.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("--trace", "id", type=int, metavar="ID", help="The question's number in `pal traces`.  [default: newest]")
+@json_option
+@pass_session
+def whynot(session: Session, words: tuple[str, ...], id: int | None) -> None:
+    """Show why WORDS are not in an answer.
+
+    The nearest passages that hold these words, and what dropped each: that it lies outside the time or the part of the
+    memory that was asked, that too much was better, that a newer fact took its place. The question is searched for once
+    more, in the memory as it is now. Exits with 4 where no passage holds the words.
+    """
+    found = session.client.whynot(id if id is not None else newest(session), " ".join(words))
+    session.show(found, _print_whynot)
+    if not found.lost:
+        raise NothingFound(_nowhere(found))
+
+
+def _print_whynot(found: wire.WhyNotReply) -> None:
+    click.echo(output.style_text(f"{flatten(found.asked.question)}  (trace {found.asked.id})", bold=True))
+    for number, lost in enumerate(found.lost, 1):
+        passage = lost.passage
+        place = output.place(passage.uri, lost.line, passage.title, passage.speaker, output.day(passage.at))
+        click.echo(output.style_text(f"{number}. ", bold=True) + output.style_text(place, dim=True))
+        output.print_text(f'   "{short(lost.quote)}"')
+        output.print_text(f"   {lost.reason}")
+        if lost.by is not None:
+            at = output.place(lost.by.uri, lost.by.line)
+            click.echo(output.style_text(f"   that is fact {lost.by.id}, {at}", dim=True))
+        if lost.place is not None and lost.score is not None:
+            scores = f"; {channels(lost.channels)}" if lost.channels else ""
+            text = f"   passage {lost.place:,} of {lost.of:,}, score {lost.score:.2f}{scores}"
+            click.echo(output.style_text(text, dim=True))
+    if found.lost and found.missing:
+        output.say(f"Nowhere in your memory: {', '.join(found.missing)}.")
+
+
+def _nowhere(found: wire.WhyNotReply) -> str:
+    words = short(", ".join(found.missing) or found.words)
+    return f"Nothing in your memory holds {words!r}: it was never read, or it was forgotten."
+
+
+def channels(scores: Mapping[str, float]) -> str:
+    """The scores a ranking was made from: `full text 5.02, meaning 0.54`."""
+    return ", ".join(f"{CHANNELS.get(name, name)} {score:.2f}" for name, score in scores.items())
+
+
+undo_option = click.option("--undo", is_flag=True, help="Take back what you said of it.")
+
+
+@click.command()
+@click.argument("id", required=False, type=int)
+@undo_option
+@json_option
+@pass_session
+def good(session: Session, id: int | None, undo: bool) -> None:
+    """Say that an answer is right: what led to it comes first next time.
+
+    ID is its number in `pal traces`; without one it is the newest question. `pal bad` says the opposite.
+    """
+    _judge(session, id, "none" if undo else "good")
+
+
+@click.command()
+@click.argument("id", required=False, type=int)
+@undo_option
+@json_option
+@pass_session
+def bad(session: Session, id: int | None, undo: bool) -> None:
+    """Say that an answer is wrong: what led to it is not brought back.
+
+    Nor is what it cites brought back for such a question from another answer, older or newer, until you call a newer
+    one good. Nothing is forgotten, and other questions are answered as before. ID is its number in `pal traces`;
+    without one it is the newest question. `pal good` says the opposite.
+    """
+    _judge(session, id, "none" if undo else "bad")
+
+
+def _judge(session: Session, id: int | None, verdict: str) -> None:
+    said = session.client.judge(id if id is not None else newest(session), verdict)
+    session.show(said, " ".join(describe_verdict(said).split()))
+
+
+def describe_verdict(said: wire.Judged) -> str:
+    """What was noted, and what follows from it."""
+    asked, before = said.asked, said.before
+    name = f'"{short(asked.question)}" (trace {asked.id})'
+    if asked.verdict == before:
+        return f"Nothing changed: {name} was called {before} before." if before else f"Nobody has judged {name}."
+    if asked.verdict is None:
+        return f"Taken back: {name} is not called {before} any more, and what was learnt from that is undone."
+    return f"Noted: {name} {WORDS[asked.verdict][bool(asked.no_answer)]}. {_effect(said)}"
+
+
+def _effect(said: wire.Judged) -> str:
+    bad = said.asked.verdict == "bad"
+    if not said.passages:
+        where = " To see what became of a passage that has it: pal whynot WORDS" if bad else ""
+        return f"It cites no passage, so nothing is learnt from it.{where}"
+    if bad:
+        return f"What it cites is not brought back for such a question. What led to it: pal why {said.asked.id}"
+    return f"This answer's {'passage comes' if said.passages == 1 else 'passages come'} first next time."

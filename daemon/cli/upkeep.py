@@ -1,215 +1,29 @@
-"""pal status, backup, check: how the memory is."""
+"""pal backup, restore, check, consolidate, rebuild, train: what keeps the memory in order."""
 
 from __future__ import annotations
 
 import sys
-import time
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
 from daemon import wire
 from daemon.cli import output
-from daemon.cli.consolidate import describe_upkeep, night
-from daemon.cli.enrichment import format_spending, print_failed, reading
-from daemon.cli.errors import NOTHING_READ
-from daemon.cli.folders import print_folders
 from daemon.cli.options import json_option
+from daemon.cli.output import follow_progress
 from daemon.cli.session import Session, pass_session
-from daemon.client import Client, DaemonDownError
-from daemon.terminal import count, size
-
-WATCH_SECONDS = 1.0  # between two looks
-
-
-@click.command()
-@click.option("--sources", is_flag=True, help="List what was read.")
-@click.option("--skipped", is_flag=True, help="List what could not be read, and why.")
-@click.option("--retired", is_flag=True, help="List what is kept of deleted files and of edited notes.")
-@click.option("--failed", is_flag=True, help="List what was given up, and why: files, and what models failed at.")
-@click.option("--watch", is_flag=True, help="Show it anew whenever it changes, until Ctrl-C.")
-@click.option(
-    "--match",
-    metavar="TEXT",
-    default="",
-    help="With --sources or --skipped: only what has TEXT in its name, or in the reason.",
-)
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    help="With --sources, --skipped or --retired: rows at most.",
-)
-@json_option
-@pass_session
-def status(
-    session: Session,
-    sources: bool,
-    skipped: bool,
-    retired: bool,
-    failed: bool,
-    watch: bool,
-    match: str,
-    limit: int,
-    as_json: bool,
-) -> None:
-    """Show what the memory holds and what it is doing."""
-    if retired:
-        _print_retired(session.client.list_retired(limit), as_json)
-        return
-    if sources:
-        _print_sources(session.reader.sources(match, limit), as_json)
-        return
-    if watch:
-        _watch_status(session.client, as_json)
-    if skipped and not as_json:
-        _print_skipped(session.client.list_skipped(match, limit))
-        return
-    now = session.reader.status()
-    if as_json:
-        output.print_json(now)
-    elif failed:
-        print_failed(now)
-    else:
-        _print_status(now)
-
-
-def _watch_status(client: Client, as_json: bool) -> NoReturn:
-    """Until Ctrl-C. A terminal always shows the present; elsewhere stands what changed, one after the other, until the
-    daemon ends: DaemonDownError."""
-    terminal, before = sys.stdout.isatty() and not as_json, None
-    while True:
-        try:
-            now = client.status()
-        except DaemonDownError as error:
-            if not terminal:
-                raise
-            click.clear()
-            output.say(str(error))
-        else:
-            state = replace(now, uptime_s=0.0, jobs=())
-            if terminal:
-                click.clear()
-                _print_status(now)
-            elif state != before:
-                output.print_json(now) if as_json else _print_status(now)
-                sys.stdout.flush()
-            before = state
-        time.sleep(WATCH_SECONDS)
-
-
-def _print_sources(reply: wire.SourcesReply, as_json: bool) -> None:
-    if as_json:
-        output.print_json(reply)
-        return
-    output.print_table((output.day(row.at), f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
-    if reply.total > len(reply.sources):
-        output.say(f"{len(reply.sources):,} of {reply.total:,} are shown; --match and --limit choose others.")
-
-
-def _print_retired(reply: wire.RetiredReply, as_json: bool) -> None:
-    if as_json:
-        output.print_json(reply)
-        return
-    output.print_table(
-        (output.day(row.at), count(row.passages, "passage"), "deleted" if row.deleted else "edited", row.uri)
-        for row in reply.sources
-    )
-    if not reply.total:
-        output.say("Nothing is kept of what was deleted or edited away.")
-        return
-    if reply.total > len(reply.sources):
-        output.say(f"{len(reply.sources):,} of {reply.total:,} are shown; --limit chooses how many.")
-    output.say("No question finds it, but for one about an earlier time. To erase it: pal forget --retired")
-
-
-def _print_skipped(reply: wire.SkippedReply) -> None:
-    for row in reply.files:
-        output.print_text(f"{row.uri}: {row.reason}")
-    if not reply.total:
-        output.say("Nothing was skipped.")
-    elif reply.total > len(reply.files):
-        output.say(f"{len(reply.files):,} of {reply.total:,} are shown; --match and --limit choose others.")
-
-
-def _print_status(now: wire.Status) -> None:
-    rows = [
-        ("Palimpsest", f"{now.version}, process {now.pid}, up {_duration(now.uptime_s)}"),
-        ("Memory", f"{now.path}, {size(now.bytes)}"),
-        ("Holds", ", ".join(count(number, noun) for number, noun in (
-            (now.sources, "note"), (now.episodes, "passage"), (now.objects, "object"), (now.edges, "edge")))),
-        ("Embedder", now.embedder),
-        *([("Search", now.preparing)] if now.preparing else ()),
-        ("Model", now.model or "none; answers are the lines themselves"),
-        ("Queue", f"{count(now.queue, 'document')} waiting" + (f", now {now.busy}" if now.busy else "")),
-    ]  # fmt: skip
-    if now.enrichment and now.enrichment.total:
-        rows.append(("Read", reading(now.enrichment)))
-        if now.enrichment.tokens:
-            rows.append(("Spent", format_spending(now.enrichment)))
-    models = now.enrichment.failed_total if now.enrichment else 0
-    if models or now.failed_total:
-        parts = [(models, "models"), (now.failed_total, "files")]
-        failed = " and ".join(f"{count(number, 'job')} of {what}" for number, what in parts if number)
-        rows.append(("Failed", f"{failed}; why: pal status --failed, again: pal retry"))
-    if now.erasing:
-        rows.append(("Erasing", _describe_erasing(now.erasing)))
-    if now.skipped_total:
-        rows.append(("Skipped", f"{count(now.skipped_total, 'file')}; why: pal status --skipped"))
-    more = {
-        "Copies": now.copies and f"{count(now.copies, 'file')}, each counted as one with its original",
-        "Review": now.review and f"{count(now.review, 'changed fact')} to look at: pal review",
-        "Night": now.night and night(now.night),
-        "Disk": now.disk and now.disk.text,
-        "Safe mode": now.safe_mode,
-    }
-    rows += [(title, text) for title, text in more.items() if text]
-    if now.damage:
-        rows.append(("Damage", f"{', '.join(what for what, _ in now.damage)}; what to do: pal doctor"))
-    if now.upkeep:
-        rows.append(("Upkeep", describe_upkeep(now.upkeep)))
-    if now.jobs:
-        rows.append(("Next", ", ".join(f"{job.name} {_clock_time(job.next_at)}" for job in now.jobs)))
-    output.print_table(rows)
-    if now.folders:
-        click.echo("\nWatched folders")
-        print_folders(now.folders)
-    elif not now.sources:
-        output.say(f"\n{NOTHING_READ}")
-
-
-def _describe_erasing(now: wire.Erasing) -> str:
-    parts = []
-    if now.folders:
-        parts.append(f"{count(now.left, 'note')} left of {', '.join(now.folders)}")
-    if now.unwiped_since:
-        why = f": {now.reason}" if now.reason else ""
-        parts.append(f"what was forgotten at {_clock_time(now.unwiped_since)} is not off the disk yet{why}")
-    return "; ".join(parts) or "what was deleted or edited away"
-
-
-def _clock_time(at: datetime) -> str:
-    return f"{at.astimezone():%H:%M}"
-
-
-def _duration(seconds: float) -> str:
-    minutes = int(seconds // 60)
-    if minutes < 1:
-        return f"{seconds:.0f} s"
-    if minutes < 120:
-        return f"{minutes} min"
-    return f"{minutes // 60} h" if minutes < 2880 else f"{minutes // 1440} days"
+from daemon.cli.show import describe_work, print_suspects
+from daemon.lock import AlreadyRunningError, hold
+from daemon.paths import REPLACED, private_folder
+from daemon.terminal import count, display_safe, size
 
 
 @click.command()
 @click.argument("to", required=False, type=click.Path(path_type=Path))
 @json_option
 @pass_session
-def backup(session: Session, to: Path | None, as_json: bool) -> None:
+def backup(session: Session, to: Path | None) -> None:
     """Copy the memory while it runs.
 
     The copy goes to TO, a file that does not exist yet, or into the backup folder.
@@ -219,27 +33,176 @@ def backup(session: Session, to: Path | None, as_json: bool) -> None:
     if to is not None and not to.absolute().parent.is_dir():
         raise click.BadParameter(f"There is no folder {str(to.absolute().parent)!r}.", param_hint="TO")
     done = session.reader.backup(to)
-    if as_json:
-        output.print_json(done)
-    else:
-        output.print_text(f"Backed up to {done.path}, {size(done.bytes)}.")
+    session.show(done, f"Backed up to {done.path}, {size(done.bytes)}.")
 
 
 @click.command()
 @json_option
 @pass_session
-def check(session: Session, as_json: bool) -> None:
+def check(session: Session) -> None:
     """Check the memory file from end to end.
 
     Exits with 1 if something is wrong.
     """
     reply = session.reader.check()
-    if as_json:
-        output.print_json(reply)
-    else:
+    if not session.shows_json(reply):
         for problem in reply.problems:
             output.print_text(f"Problem: {problem}")
         if not reply.problems:
             output.print_text(f"All is well. Checked: {', '.join(reply.checked)}.")
     if reply.problems:
         sys.exit(1)
+
+
+@click.command()
+@click.argument("backup", required=False, type=click.Path(path_type=Path))
+@click.option("--list", "only_list", is_flag=True, help="List the backups, the newest first, and do nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+@pass_session
+def restore(session: Session, backup: Path | None, only_list: bool, yes: bool) -> None:
+    """Put a backup in the place of the memory.
+
+    BACKUP is a file; by default the newest of the backup folder. It is verified first. What it replaces is kept beside
+    the backups. The daemon must not run: pal daemon stop
+    """
+    there = _backups(session.paths.backups)
+    if only_list:
+        backups = [{"path": str(file), "at": _written(file).isoformat()} for file in there]
+        nothing = "There is no backup yet. To make one: pal backup"
+        session.show_rows(backups, ((_describe(file),) for file in there), nothing)
+        return
+    chosen = backup or next(iter(there), None)
+    if chosen is None:
+        raise click.ClickException(f"There is no backup in {display_safe(str(session.paths.backups), line=True)}.")
+    if not chosen.is_file():
+        raise click.BadParameter(f"There is no backup {str(chosen)!r}.", param_hint="BACKUP")
+    if not yes:
+        question = f"Restore {_describe(chosen)}? What was forgotten since is back, and what was added is not there."
+        output.confirm(question, "restore", "Nothing was changed.")
+    kept = _restore(session, chosen)
+    if session.shows_json({"restored": str(chosen), "kept": str(kept) if kept.exists() else None}):
+        return
+    output.print_text(f"Restored {chosen}.")
+    if kept.exists():
+        output.print_text(f"What it replaced is kept, yours to delete: {kept}")
+
+
+def _restore(session: Session, backup: Path) -> Path:
+    """Restores it under the daemon's lock; where what it replaced is kept."""
+    from memory import Memory  # 0.3 s, which the other commands of this group should not pay
+
+    paths = session.paths
+    private_folder(paths.data)
+    private_folder(paths.backups)
+    kept = paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
+    try:
+        with hold(paths.lock):
+            Memory.restore(backup, paths.memory, kept)
+    except AlreadyRunningError:
+        raise click.ClickException("The daemon has the memory open. Stop it first: pal daemon stop") from None
+    return kept
+
+
+def _backups(folder: Path) -> list[Path]:
+    """The backups of the folder, the newest first."""
+    found = [file for file in folder.glob("*.db") if not file.name.startswith(REPLACED)]
+    return sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)
+
+
+def _describe(file: Path) -> str:
+    return display_safe(f"{file}, of {_written(file):%Y-%m-%d %H:%M}, {size(file.stat().st_size)}", line=True)
+
+
+def _written(file: Path) -> datetime:
+    return datetime.fromtimestamp(file.stat().st_mtime).astimezone()
+
+
+@click.command()
+@json_option
+@pass_session
+def consolidate(session: Session) -> None:
+    """Put the memory in order now, as it is done every night.
+
+    Facts that were told twice become one that all their passages tell (`pal undo` takes it
+    back), what lacks a vector gets one, and names that may be one are listed. No name is
+    merged: that is for `pal same`. Doing it again changes nothing.
+    """
+    done = session.client.consolidate()
+    if session.shows_json(done):
+        return
+    did = describe_work(done)
+    output.print_text(f"Done: {did}." if did else "All is in order.")
+    if done.stopped:
+        output.say("The daemon stopped meanwhile. The rest is done next time.")
+    print_suspects(done.suspects)
+
+
+@click.command()
+@click.option("--memory", is_flag=True, help="What was learnt from answers, from the traces of questions.")
+@click.option("--text", is_flag=True, help="The full text, from the passages.")
+@click.option("--vectors", is_flag=True, help="The vectors, from the passages and facts.")
+@json_option
+@pass_session
+def rebuild(session: Session, memory: bool, text: bool, vectors: bool) -> None:
+    """Make anew what follows from the rest of the memory.
+
+    For when `pal check` or `pal doctor` tells that it is damaged. Nothing is lost by it: passages, facts,
+    traces and what you said of answers are the truth, and stay as they are. Questions go on meanwhile.
+    """
+    what = tuple(name for name, chosen in (("memory", memory), ("text", text), ("vectors", vectors)) if chosen)
+    if not what:
+        raise click.UsageError("Say what to make anew: --memory, --text, --vectors or several.")
+    done = follow_progress(session.client.rebuild(what), wire.Rebuilt, "Making it anew", session.as_json)
+    if session.as_json:
+        return
+    if memory:
+        click.echo(f"{count(done.edges, 'edge')} of the graph {_remember(done.edges)} of earlier questions.")
+    if text:
+        click.echo(f"The full text of {count(done.passages, 'passage')} was made anew.")
+    if vectors:
+        click.echo(f"The vectors of {count(done.vectors, 'passage')} were made anew.")
+
+
+def _remember(edges: int) -> str:
+    return "remembers something" if edges == 1 else "remember something"
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would come of it.")
+@click.option("--undo", is_flag=True, help="Take back what was trained last.")
+@json_option
+@pass_session
+def train(session: Session, dry_run: bool, undo: bool) -> None:
+    """Train the ranker on earlier questions: which edges lead to answers.
+
+    This happens every night by itself. What is trained is used only if it finds clearly more of what the newest
+    questions needed than what is used now. It has a say in which facts a model is shown, and the strategies with
+    "entities" go by it (memory.recall.strategy).
+    """
+    if dry_run and undo:
+        raise click.UsageError("Say --dry-run or --undo, not both.")
+    if undo:
+        undone = session.client.undo_training()
+        session.show(undone, _undone(undone))
+        return
+    done = follow_progress(session.client.train(dry_run), wire.Trained, "Training", session.as_json)
+    if not session.as_json:
+        _print(done)
+
+
+def _undone(undone: wire.TrainingUndone) -> str:
+    if not undone.undone:
+        return "Nothing that was trained is in use."
+    return f"Taken back. {'What was used before it is used again.' if undone.earlier else 'Nothing is used instead.'}"
+
+
+def _print(done: wire.Trained) -> None:
+    rows = [("Questions", f"{done.questions:,} with {count(done.labels, 'label')}")]
+    if done.before is not None and done.after is not None:
+        margin = f" (± {done.margin:.1f})" if done.margin is not None else ""
+        rows.append(("Found before", f"{done.before:.1f} % of what the newest {done.measured} needed"))
+        rows.append(("Found after", f"{done.after:.1f} %{margin}"))
+    verdict = "would be used" if done.dry_run else "in use now"
+    rows.append(("Outcome", f"{verdict if done.promoted else 'not used'}. {done.reason}"))
+    output.print_table(rows)

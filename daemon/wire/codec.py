@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from functools import cache
@@ -16,12 +16,11 @@ T = TypeVar("T")
 
 PLAIN: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 FROM_ITS_BEGINNING = ("since", "at")  # what a day alone is, where a field of this name has it; elsewhere it is its end
-# properties that are sent beside the fields
+# properties that are sent with the fields
 SENT_TOO = {
     "Citation": ("label",), "Answered": ("lines", "kind"), "Fact": ("place",), "Passage": ("counted",),
     "RecallReply": ("unknown",),
 }  # fmt: skip
-TAGS = {"Step": "Stage", "Visit": "Visited", "Token": "Chunk", "Citation": "Cited"}  # `type` of events; else the name
 
 
 def encode(value: Any) -> Any:
@@ -38,14 +37,15 @@ def encode(value: Any) -> Any:
         return {str(key): encode(item) for key, item in value.items()}
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, Path):  # the daemon has another working directory
+        return str(value.expanduser().absolute())
     item = getattr(value, "item", None)  # a number of numpy's, in what a stage noted
     return item() if callable(item) else str(value)
 
 
 def encode_event(event: Any) -> dict[str, Any]:
     """An event as its JSON object, with its `type`."""
-    name = type(event).__name__
-    return {"type": TAGS.get(name, name), **encode(event)}
+    return {"type": type(event).__name__, **encode(event)}
 
 
 def event_line(event: Any) -> bytes:
@@ -95,14 +95,14 @@ def parse_time(text: Any, name: str) -> datetime:
 
 
 def parse_path(text: str, name: str) -> Path:
-    """A path that a file can have, and that says the same wherever its reader stands. Raises ValueError."""
+    """An absolute path that a file can have. Raises ValueError."""
     try:
         if b"\0" in os.fsencode(text):
             raise ValueError
     except ValueError as error:  # also what is no text that a file system takes
         raise ValueError(f"{name} holds a character that no path can have") from error
     if not Path(text).is_absolute():
-        raise ValueError(f"{name} must be an absolute path: the daemon stands in another folder")
+        raise ValueError(f"{name} must be an absolute path: the daemon has another working directory")
     return Path(text)
 
 
@@ -131,7 +131,7 @@ def _decoded(kind: Any, value: Any, name: str, strict: bool) -> Any:
         return _decoded(str, value, name, strict)  # a newer daemon may know another word
     if origin in (Union, types.UnionType):  # only `X | None` is used
         return None if value is None else _decoded(get_args(kind)[0], value, name, strict)
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         if not isinstance(value, list):
             raise ValueError(f"{name} must be a list")
         return tuple(_decoded(get_args(kind)[0], item, name, strict) for item in value)

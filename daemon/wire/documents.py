@@ -1,4 +1,4 @@
-"""What is read and forgotten: notes, files, watched folders."""
+"""What is read and forgotten: notes, files, watched folders, what agents write; tags and secrets in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.events import Event
-from memory.nouns import ListedSource, RetiredText
+from memory.nouns import Forgotten, ListedSource, RetiredText
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,7 @@ class Skipped(Event):
 
 @dataclass(frozen=True, slots=True)
 class SkippedReply:
-    """GET /skipped?match=&limit=: files that could not be read, of which name or reason have the words, the newest
-    first; `total` is how many there are."""
+    """The files, the newest first; `total` is how many there are."""
 
     files: tuple[Skipped, ...]
     total: int
@@ -98,11 +97,6 @@ class GoneReply:
 
 
 @dataclass(frozen=True, slots=True)
-class FoldersReply:
-    folders: tuple[Folder, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Counted:
     """How many files in a folder would be read, and their size. Where they are too many to be counted soon, `complete`
     is false and there are more."""
@@ -128,3 +122,64 @@ class Estimate:
     minutes: float | None = None
     model: str = ""
     is_local: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag, with how many sources carry it."""
+
+    name: str
+    sources: int
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPlace:
+    """Where a secret stands: in a source, by its line where it has lines, or in a question ("trace 12")."""
+
+    uri: str
+    line: int | None
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPlacesReply:
+    """Secrets that were masked when they were read, and those that the memory holds as they were written."""
+
+    masked: tuple[SecretPlace, ...]
+    unmasked: tuple[SecretPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNote:
+    """The note's uri; `known`: the agent had written the same before, so nothing was written."""
+
+    source: str
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """The source of the session, or the newest part of it; how many turns came, and how many of them were new."""
+
+    source: str
+    turns: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What an agent has written: how many notes, the newest `last`, and of how many answers it said something."""
+
+    name: str
+    notes: int = 0
+    last: datetime | None = None
+    verdicts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AgentUndone:
+    """What was forgotten of an agent's notes, and how many of its verdicts were removed."""
+
+    forgotten: Forgotten
+    notes: int = 0
+    verdicts: int = 0

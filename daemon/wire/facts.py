@@ -11,8 +11,7 @@ from memory.nouns import Fact, Profile, Revision
 
 @dataclass(frozen=True, slots=True)
 class FactsReply:
-    """GET /facts: what held on a day (`as_of`), as the memory knew it on a day (`known_on`); with `history` what was
-    replaced as well. `disputes` are the open revisions of kind "contradicts" between two of the facts."""
+    """The facts. `disputes` are the open revisions of kind "contradicts" between two of them."""
 
     about: str
     facts: tuple[Fact, ...]
@@ -31,8 +30,8 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class RevisionsReply:
-    """GET /revisions?state=open|kept|undone|settled|all (default: open), newest first. `open` counts all that wait;
-    `told_as_one`: names of which facts of the one took the place of the other's, or were told again of it."""
+    """The revisions. `open` counts all that are undecided; `told_as_one`: names that may mean one object, since facts
+    of one replaced or repeated facts of the other."""
 
     revisions: tuple[Revision, ...]
     open: int
@@ -59,7 +58,7 @@ class Strand:
 
 @dataclass(frozen=True, slots=True)
 class HistoryReply:
-    """GET /history?about=NAME: how each thing known of it changed; what changed last comes first."""
+    """The timelines of an object; what changed last comes first."""
 
     about: str
     strands: tuple[Strand, ...]
@@ -67,7 +66,7 @@ class HistoryReply:
 
 @dataclass(frozen=True, slots=True)
 class ProfileReply:
-    """GET /profile, POST /profile and /profile/remove: the owner's profile, and the revisions made by what was set."""
+    """The owner's profile, and the revisions that a new entry made."""
 
     profile: Profile
     revisions: tuple[Revision, ...] = ()

@@ -1,4 +1,4 @@
-"""Language models and embedders."""
+"""Language models, embedders and plug-ins; the page in the browser."""
 
 from __future__ import annotations
 
@@ -109,3 +109,50 @@ class Embedding(Event):
     done: int
     total: int
     embedder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What a plug-in adds of one kind ("readers"), by name."""
+
+    kind: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A plug-in, the package that brought it with its version, and what it `adds`. `problem` says why it was left
+    out; `is_off`: a person has turned it off."""
+
+    name: str
+    package: str
+    adds: tuple[Addition, ...] = ()
+    problem: str = ""
+    is_off: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PluginsReply:
+    """The program itself, and every plug-in that is installed. `reranker` says why the one in use did not work when it
+    was last asked."""
+
+    built_in: Plugin
+    plugins: tuple[Plugin, ...] = ()
+    reranker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """`url` works once, within so many `seconds`; `opener` is a file of the owner's that leads to it, for a browser."""
+
+    url: str
+    opener: str
+    port: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageClosed:
+    """Whether the page `was_open`."""
+
+    was_open: bool

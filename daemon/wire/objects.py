@@ -1,4 +1,4 @@
-"""What there is in the memory, to look around in: objects, facts, notes, and what a person says of them by hand."""
+"""What there is in the memory: objects, facts, notes, the graph, what is new and planned, what is corrected by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 
 from daemon.wire.facts import Strand
 from daemon.wire.questions import Passage
-from memory.nouns import Fact, ListedSource, PlannedEntry
+from memory.nouns import Fact, ListedSource, PlannedEntry, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class FoundObject:
 
 @dataclass(frozen=True, slots=True)
 class FoundObjects:
-    """GET /search/objects?words=&limit=&offset=: those with all the words in a name; `total` is how many there are."""
+    """The objects; `total` is how many there are."""
 
     objects: tuple[FoundObject, ...]
     total: int
@@ -31,7 +31,7 @@ class FoundObjects:
 
 @dataclass(frozen=True, slots=True)
 class FoundFacts:
-    """GET /search/facts?words=&limit=&offset=: what was read as facts and has all the words, the newest first."""
+    """The facts, the newest first; `total` is how many there are."""
 
     facts: tuple[Fact, ...]
     total: int
@@ -39,7 +39,7 @@ class FoundFacts:
 
 @dataclass(frozen=True, slots=True)
 class FoundNotes:
-    """GET /search/notes?words=&limit=&offset=: notes with all the words in their title or in a passage."""
+    """The notes; `total` is how many there are."""
 
     notes: tuple[ListedSource, ...]
     total: int
@@ -70,8 +70,8 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class ObjectReply:
-    """GET /object?name=: what is known of one object, by any of its names: the facts that hold, how each changed, the
-    newest notes that mention it (of so many), and what it is joined to."""
+    """One object: the facts that hold, how each changed, the newest notes that mention it (of so many), and its
+    neighbours."""
 
     name: str
     names: tuple[str, ...]
@@ -84,8 +84,8 @@ class ObjectReply:
 
 @dataclass(frozen=True, slots=True)
 class NoteReply:
-    """GET /note?uri=: what was read of one source. `read` is when; `models`: which have read facts out of it, beside
-    rules; `facts` are those; `passages` are the first of the source's `episodes`."""
+    """What was read of one source, and when. `models` have read facts from it, as rules have; `facts` are those;
+    `passages` are the first of the source's `episodes`."""
 
     source: ListedSource
     read: datetime | None
@@ -97,8 +97,8 @@ class NoteReply:
 
 @dataclass(frozen=True, slots=True)
 class PlansReply:
-    """GET /plans?days=: what is planned from today on for so many days, or overdue; and the tasks of all notes, each a
-    fact whose value is open, done or dropped."""
+    """What is planned from today on, or overdue; and the tasks of all notes, each a fact whose value is open, done or
+    dropped."""
 
     planned: tuple[PlannedEntry, ...]
     tasks: tuple[Fact, ...]
@@ -106,7 +106,132 @@ class PlansReply:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """POST /correct, /correct/remove: the fact as it was and, corrected, as it is now."""
+    """The fact before the correction, and after it."""
 
     old: Fact
     new: Fact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A vertex of the graph: a person, place or thing, or a note, which has a `uri`. `kind` as in FoundObject, or
+    "note"; `at`: of a note; `degree`: how many edges it has in the whole memory."""
+
+    id: int
+    name: str
+    kind: str = ""
+    uri: str = ""
+    at: datetime | None = None
+    degree: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """An edge of the graph, by the ids of its ends: a `relation`, or, without one, that a note mentions a thing. It
+    holds from `since` on, and until `until`."""
+
+    id: int
+    source: int
+    target: int
+    relation: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NearNode:
+    """An object, so many `steps` from the one in the middle. `kind` as in FoundObject."""
+
+    id: int
+    name: str
+    kind: str
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class NearEdge:
+    """What joins two objects, by their ids: a fact from `source` to `target`, or `passages` that mention both."""
+
+    source: int
+    target: int
+    relation: str = ""
+    fact: Fact | None = None
+    passages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The surroundings of an object, which is the first of `nodes`: facts that hold, or held at a time, and what is
+    mentioned with it. `left_out`: about how many more there are."""
+
+    name: str
+    names: tuple[str, ...]
+    nodes: tuple[NearNode, ...]
+    edges: tuple[NearEdge, ...]
+    left_out: int = 0
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReply:
+    """A part of the graph, with relations that ended; `center` are the ids of what was asked about."""
+
+    center: tuple[int, ...]
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The newest of what changed and of what was read `since` (nothing without it), the newest revision to review, and
+    what is planned in the next days or overdue; each with how many there are. With a `day`: what changed up to its end,
+    and what is planned from it on."""
+
+    since: datetime | None = None
+    changed: tuple[Revision, ...] = ()
+    changed_total: int = 0
+    read: tuple[ListedSource, ...] = ()
+    read_total: int = 0
+    review: Revision | None = None
+    review_total: int = 0
+    planned: tuple[PlannedEntry, ...] = ()
+    planned_total: int = 0
+    day: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSource:
+    """A note that was added | edited | deleted, the last time `at`: so many passages `came` and `went`."""
+
+    uri: str
+    title: str
+    change: str
+    came: int
+    went: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DiffReply:
+    """What changed after a time and up to another: facts that are known since then, `begun`; facts that were replaced;
+    facts that `ended`; facts that no note states any more, `untold`; and notes. The newest first; `totals`: how many
+    there are, in this order."""
+
+    since: datetime
+    until: datetime
+    begun: tuple[Fact, ...]
+    replaced: tuple[Revision, ...]
+    ended: tuple[Revision, ...]
+    untold: tuple[Fact, ...]
+    sources: tuple[ChangedSource, ...]
+    totals: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsReply:
+    """Questions that have an answer in this memory; the notes that were read last, the newest first, and the names that
+    most of them mention."""
+
+    questions: tuple[str, ...] = ()
+    notes: tuple[ListedSource, ...] = ()
+    names: tuple[str, ...] = ()

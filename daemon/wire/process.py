@@ -9,7 +9,7 @@ from memory.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """GET /hello: what a client asks first, and the only reply that never changes between protocols."""
+    """The only reply that never changes between protocols."""
 
     version: str
     protocol: int

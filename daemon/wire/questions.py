@@ -53,8 +53,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """GET /episodes/{id}/around. The passages before and after one in its source, and what the source says of itself:
-    frontmatter, mail headers."""
+    """The passages before and after one in its source, and the source's properties: frontmatter, mail headers."""
 
     before: Passage | None = None
     after: Passage | None = None

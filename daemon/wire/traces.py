@@ -1,4 +1,4 @@
-"""Questions that were asked, looked into: what led to an answer, what it rests on, what a person says of it."""
+"""Questions that were asked, with their verdicts and what was trained on them; and chat sessions."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from datetime import datetime
 
 from daemon.wire.questions import Passage
 from memory.events import Citation, Event, Scope, Step, Visit
-from memory.nouns import Fact
+from memory.nouns import ChatMessage, Conversation, ConversationState, Fact
 from memory.trace import Asked, Opinion
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """POST /traces/{id}/feedback. `before` is the verdict that stood before; the answer cites `passages` of them, and
-    where that is none nothing is learnt."""
+    """`before` is the earlier verdict; the answer cites `passages` of them, and if that is 0 nothing is learnt."""
 
     asked: Asked
     before: Opinion | None
@@ -23,7 +22,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class TracesReply:
-    """GET /traces?limit=&offset=, newest first. `total` counts all there are."""
+    """The questions, the newest first; `total` is how many there are."""
 
     traces: tuple[Asked, ...]
     total: int
@@ -31,9 +30,9 @@ class TracesReply:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """GET /traces/{id}: all that is kept of a question. `effort`: quick | normal | deep; `strategy` walked the
-    graph, where one was chosen for the question; `searched` is what was searched for in its place, where it followed
-    another question; `text` is None if only passages were asked for."""
+    """All that is kept of a question. `effort`: quick | normal | deep; `strategy` walked the graph, if one was chosen
+    for the question; `searched` replaced the question, if it followed another one; `text` is None if only passages were
+    asked for."""
 
     asked: Asked
     as_of: datetime | None = None
@@ -71,8 +70,7 @@ class LostPassage:
 
 @dataclass(frozen=True, slots=True)
 class WhyNotReply:
-    """GET /traces/{id}/whynot?words=. The nearest passages that hold the words; those of the words in `missing` stand
-    nowhere in the memory."""
+    """The nearest passages with the words; the `missing` words are nowhere in the memory."""
 
     asked: Asked
     words: str
@@ -89,3 +87,42 @@ class Rebuilt(Event):
     edges: int = 0
     passages: int = 0
     vectors: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesReply:
+    """A chat session, its messages and its state."""
+
+    conversation: Conversation
+    messages: tuple[ChatMessage, ...]
+    state: ConversationState = field(default_factory=ConversationState)
+
+
+@dataclass(frozen=True, slots=True)
+class Trained(Event):
+    """The end of learning from earlier questions: how many there were, with so many labels; `trained` on some,
+    `measured` on the newest: `before` and `after` are the percent of what they needed that is found, `margin` half the
+    95 % interval of the difference; `near`: what could be found at all; `shadow`: what an earlier scorer that is not
+    used finds in the questions since it was made. `promoted`: it is used from now on, with `dry_run` it would be."""
+
+    questions: int
+    labels: int
+    trained: int
+    measured: int
+    before: float | None
+    after: float | None
+    margin: float | None
+    near: float | None
+    shadow: float | None
+    promoted: bool
+    reason: str
+    dry_run: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingUndone:
+    """Whether what was trained was taken back, and whether what was used before it is used again."""
+
+    undone: bool
+    earlier: bool

@@ -70,13 +70,13 @@ def test_events_come_as_json_a_line_each(vault: Shell) -> None:
     said = vault.pal("ask", "When was the fog signal last sounded?", "--json")
     assert said.code == 0
     kinds = [event["type"] for event in said.lines]
-    assert {"Stage", "Chunk", "Cited"} <= set(kinds)
+    assert {"Step", "Token", "Citation"} <= set(kinds)
     assert kinds.count("Answered") == 1
     answered = said.lines[-1]
     assert answered["type"] == "Answered"
     assert "4 October 1987" in answered["text"].splitlines()[0]
     assert answered["citations"][0]["uri"] == "./notes/museum/fog-signal.html"
-    streamed = "".join(event["text"] for event in said.lines if event["type"] == "Chunk")
+    streamed = "".join(event["text"] for event in said.lines if event["type"] == "Token")
     assert streamed.strip() == answered["text"].strip()
 
 
@@ -292,7 +292,7 @@ SLOW = """
 import sys
 import time
 from daemon import wire
-from daemon.cli.questions import print_answer
+from daemon.cli.answers import print_answer
 
 def events():
     one = wire.Citation(1, 1, "/n/a b.md", "A", "The code is 3358.", 1, passage="The code is 3358.")

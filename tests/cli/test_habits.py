@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.cli.man import EXIT_CODES
+from daemon.cli.process import EXIT_CODES
 from daemon.paths import Paths
 from tests.cli.conftest import Pal
 from tests.cli.vault import ROOT

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.api.agents import WriteLimiter
+from daemon.api.services import WriteLimiter
 from daemon.client import Client, DaemonError
 from daemon.failures import ConflictError
 from daemon.settings import McpSettings, Settings

@@ -15,6 +15,7 @@ import pytest
 
 from daemon import wire
 from daemon.client import Client, DaemonError
+from daemon.connection import send
 from daemon.testing import RunningDaemon
 from tests.daemon.conftest import answer, listening
 
@@ -63,7 +64,7 @@ def test_half_typed_names_and_tags_are_completed(told: Client, tmp_path: Path) -
 def test_a_question_is_a_stream_that_ends_with_its_answer(told: Client) -> None:
     events = list(told.ask("Who painted the lighthouse at Cabo Mondego?"))
     order = [wire.encode_event(event)["type"] for event in events]
-    assert order[0] == "Stage" and order[-1] == "Answered" and "Chunk" in order and "Cited" in order
+    assert order[0] == "Step" and order[-1] == "Answered" and "Token" in order and "Citation" in order
     answered = events[-1]
     assert isinstance(answered, wire.Answered)
     assert "Henrique" in answered.text and not answered.no_answer and answered.ms > 0
@@ -159,7 +160,7 @@ def test_a_chat_session_is_kept(told: Client) -> None:
 
 def send_recall(client: Client, **fields: object) -> object:
     """As another program may write it, which has no types."""
-    return client._call("POST", "/recall", wire.RecallReply, question="x", **fields)
+    return send(client.paths, "POST", "/recall", {"question": "x", **fields}, 30)
 
 
 BAD = {
@@ -172,7 +173,7 @@ BAD = {
     "a time before all others": lambda c: send_recall(c, as_of="0001-01-01"),
     "no time within": lambda c: send_recall(c, within={"since": "soon"}),
     "nothing to remember": lambda c: c.remember(" "),
-    "a relative path": lambda c: c._stream("POST", "/add", paths=("notes",)),
+    "a relative path": lambda c: send(c.paths, "POST", "/add", {"paths": ["notes"]}, 30),
     "no path": lambda c: c.add([]),
     "a path with a NUL": lambda c: c.add([Path("/tmp/a\0b")]),
     "a file to watch": lambda c: c.watch(Path(__file__)),

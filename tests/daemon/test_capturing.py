@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.api.capturing import keep_session
+from daemon.api.agents import keep_session
 from daemon.session_formats import batches, read_notification, read_session
 from memory import Memory
 from memory.errors import InvalidInputError

@@ -9,7 +9,8 @@ import pytest
 
 from daemon import wire
 from daemon.api import estimate as module
-from daemon.api.estimate import estimate
+from daemon.api.estimate import estimate_files
+from daemon.api.sources import find_existing
 from daemon.settings import Settings
 from memory.errors import NotFoundError
 from plugins.manager import load
@@ -34,7 +35,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def of(here: World, folder: Path, policy: str | None = None) -> wire.Estimate:
-    return estimate(load(), READERS, here.models, Settings(), (), (str(folder),), policy)
+    return estimate_files(load(), READERS, here.models, Settings(), (), find_existing([folder]), policy)
 
 
 def test_it_counts_what_would_be_read_and_reads_nothing_in(make: Make, notes: Path) -> None:

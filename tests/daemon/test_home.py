@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from daemon import wire
-from daemon.api.home import Plans, digest, suggest
+from daemon.api.home import digest, list_plans, suggest
+from daemon.api.services import Cache
 from daemon.client import Client, DaemonError
 from memory import Memory
 from memory.nouns import Document, PlannedEntry
@@ -72,25 +73,26 @@ def test_what_is_due_and_planned_stands_in_order(memory: Memory, tmp_path: Path)
 def test_what_is_new_is_counted_from_the_last_time(memory: Memory) -> None:
     tell(memory, "Marta", "---\nphone: 0161 496 01\n---\n# Marta\n\nPhone: 0161 496 01", "2024-05-01")
     first = datetime.now(UTC)
-    home = digest(memory, Plans(memory), LONG_AGO)
+    home = digest(memory, (), LONG_AGO)
     assert (home.read_total, [one.title for one in home.read], home.changed_total) == (1, ["Marta"], 0)
-    assert digest(memory, Plans(memory), None).read == () and digest(memory, Plans(memory), first).read_total == 0
+    assert digest(memory, (), None).read == () and digest(memory, (), first).read_total == 0
     tell(memory, "Marta", "# Marta\n\nPhone: 0161 496 99", "2026-05-01")
     tell(memory, "Boat", "The hull is green.")
-    home = digest(memory, Plans(memory), first)
+    home = digest(memory, (), first)
     assert {one.title for one in home.read} == {"Marta", "Boat"} and home.read_total == 2
     assert home.changed_total >= 1 and "99" in home.changed[0].new.text and "01" in home.changed[0].old.text
     assert home.review_total == memory.knowledge.count_open_revisions()
     memory.forget(source="Boat.md")
-    assert [one.title for one in digest(memory, Plans(memory), first).read] == ["Marta"]
+    assert [one.title for one in digest(memory, (), first).read] == ["Marta"]
 
 
 def test_plans_are_looked_up_again_when_something_was_written(memory: Memory) -> None:
-    plans = Plans(memory)
-    assert plans.read() == () and plans.read() is plans.read()
+    cache, today = Cache(memory), date.today()
+    assert not list_plans(memory, cache, today)
+    assert list_plans(memory, cache, today) is list_plans(memory, cache, today)
     tomorrow = date.today() + timedelta(days=1)
     tell(memory, "Tasks", f"# Tasks\n\n- [ ] Call Ida 📅 {tomorrow}\n- [ ] Something else")
-    (planned,) = plans.read()
+    (planned,) = list_plans(memory, cache, today)
     assert (planned.text, planned.day, planned.due) == ("Call Ida", str(tomorrow), True)
 
 

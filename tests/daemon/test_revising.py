@@ -146,7 +146,7 @@ def test_what_a_model_joined_is_one_strand(memory: Memory) -> None:
 def test_a_fact_that_was_never_true_is_in_no_history(memory: Memory) -> None:
     moves(memory)
     [revision] = memory.revisions()
-    facts.settle(memory, lambda event: None, revision.id, "old")
+    facts.settle_revision(memory, lambda event: None, revision.id, "old")
     [strand] = facts.history(memory, "Marta").strands
     assert [(value.fact.objects[-1], value.ended) for value in strand.values] == [("Lisbon", None)]
     assert shown(facts.facts(memory, "Marta", None, None, False)) == ["Marta lives in Lisbon"]
@@ -166,26 +166,26 @@ def test_who_decides_sees_whole_sentences(memory: Memory) -> None:
             single=True,
         )  # fmt: skip
         memory.knowledge.assert_facts({id: Extraction((told,))})
-    [revision] = facts.list_revisions(memory, "open", None, 10).revisions
+    [revision] = facts.revisions(memory, "open", None, 10).revisions
     assert (revision.old.quote, revision.new.quote) == ("Marta lives in Lisbon, as ever.", "Marta lives in Porto")
-    assert facts.one(memory, revision.id) == revision
+    assert facts.revision(memory, revision.id) == revision
 
 
 def test_a_verdict_is_told_to_everybody(memory: Memory) -> None:
     moves(memory)
     told: list[wire.Event] = []
-    [revision] = facts.list_revisions(memory, "open", None, 10).revisions
-    settled = facts.settle(memory, told.append, revision.id, "keep")
+    [revision] = facts.revisions(memory, "open", None, 10).revisions
+    settled = facts.settle_revision(memory, told.append, revision.id, "keep")
     assert told == [wire.FactChanged(settled)] and settled.state == "kept"
-    assert facts.settle(memory, told.append, revision.id, "undo").state == "undone"
-    assert facts.list_revisions(memory, "open", None, 10) == wire.RevisionsReply((), 0)
-    assert [one.id for one in facts.list_revisions(memory, "all", "Marta", 10).revisions] == [revision.id]
+    assert facts.settle_revision(memory, told.append, revision.id, "undo").state == "undone"
+    assert facts.revisions(memory, "open", None, 10) == wire.RevisionsReply((), 0)
+    assert [one.id for one in facts.revisions(memory, "all", "Marta", 10).revisions] == [revision.id]
     with pytest.raises(InvalidInputError, match="verdict"):
-        facts.settle(memory, told.append, revision.id, "maybe")
+        facts.settle_revision(memory, told.append, revision.id, "maybe")
     with pytest.raises(InvalidInputError, match="state"):
-        facts.list_revisions(memory, "closed", None, 10)
+        facts.revisions(memory, "closed", None, 10)
     with pytest.raises(NotFoundError):
-        facts.settle(memory, told.append, 99, "keep")
+        facts.settle_revision(memory, told.append, 99, "keep")
     assert len(told) == 2
 
 

@@ -233,7 +233,7 @@ def test_the_page_reaches_no_more_than_it_needs(page: Browser, running: RunningD
 def _description(client: Client) -> bytes:
     from daemon.connection import send
 
-    with send(client.paths, "GET", "/openapi.json", {}, 20) as response:
+    with send(client.paths, "GET", "/openapi.json", None, 20) as response:
         return response.read()
 
 

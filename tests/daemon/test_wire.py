@@ -82,7 +82,7 @@ def test_what_is_no_message_is_refused(data: object) -> None:
         wire.decode(wire.Hello, data)
 
 
-@pytest.mark.parametrize("line", [b"", b"[]", b"{}", b'{"type": "Hello"}', b'{"type": "Chunk"}', b'{"type": ["x"]}'])
+@pytest.mark.parametrize("line", [b"", b"[]", b"{}", b'{"type": "Hello"}', b'{"type": "Token"}', b'{"type": ["x"]}'])
 def test_what_is_no_event_is_refused(line: bytes) -> None:
     with pytest.raises(ValueError):
         wire.parse_event(line)

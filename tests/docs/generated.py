@@ -1,8 +1,9 @@
 """The parts of the documentation that are made by the program.
 
-Settings tables, help pages, and the keys and commands of the chat stand between `<!-- settings -->`,
-`<!-- pal ask --help -->` or `<!-- chat -->` and `<!-- end -->`; the tour is the block of README that begins with
-"```console". `python -m tests.docs.generated` rewrites them; a test fails while they differ.
+Settings tables, help pages, the keys and commands of the chat, and the calls of the API stand between
+`<!-- settings -->`, `<!-- pal ask --help -->`, `<!-- chat -->` or `<!-- calls -->` and `<!-- end -->`; the tour is the
+block of README that begins with "```console". `python -m tests.docs.generated` rewrites them; a test fails while they
+differ.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any, cast
 import click
 from click.testing import CliRunner
 
+from daemon.calls import DaemonCalls
+from daemon.calls.declaration import list_calls
 from daemon.cli import main
 from daemon.settings import Settings, entries, render
 from tests.cli.vault import ROOT, Shell
@@ -25,8 +28,8 @@ from tui.actions import commands as chat_commands
 from tui.keys import key_names
 
 README = ROOT / "README.md"
-PAGES = (ROOT / "docs" / "guide.md", ROOT / "docs" / "chat.md", ROOT / "docs" / "configuration.md")
-PART = re.compile(r"<!-- (settings|chat|pal.*? --help) -->\n.*?<!-- end -->", re.DOTALL)
+PAGES = tuple(ROOT / "docs" / f"{name}.md" for name in ("api", "chat", "configuration", "guide"))
+PART = re.compile(r"<!-- (settings|chat|calls|pal.*? --help) -->\n.*?<!-- end -->", re.DOTALL)
 TOUR = re.compile(r"(?<=```console\n).*?(?=\n```)", re.DOTALL)
 LONG = 80  # characters of a default that still fits into a table
 
@@ -69,6 +72,8 @@ def _part(what: str) -> str:
         return _settings()
     if what == "chat":
         return _chat()
+    if what == "calls":
+        return _calls()
     command: click.Command = main
     for word in what.split()[1:]:
         command._help_option = None  # click keeps it from the first call in this process, perhaps without -h
@@ -89,6 +94,16 @@ def _chat() -> str:
         if rows:
             parts += [f"\n### {heading}\n", "| key | what it does | name |\n|---|---|---|", *rows]
     return "\n".join(parts) + "\n"
+
+
+def _calls() -> str:
+    rows = ["", "| call | request | what it does |", "|---|---|---|"]
+    for call in list_calls(DaemonCalls):
+        asked = [name for name in call.parameters if not call.in_path(name)]
+        request = call.path if call.has_body or not asked else f"{call.path}?{'&'.join(f'{name}=' for name in asked)}"
+        sentence = " ".join((call.stub.__doc__ or "").split()).partition(". ")[0].rstrip(".").replace("|", "or")
+        rows.append(f"| `{call.name}` | `{call.method} {request}` | {sentence}. |")
+    return "\n".join([*rows, ""])
 
 
 def _settings() -> str:

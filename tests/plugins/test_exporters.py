@@ -69,7 +69,7 @@ def written(memory: Memory, name: str) -> dict[str, bytes]:
 
 
 def put_together(exporter: Exporter, memory: Memory) -> dict[str, bytes]:
-    pieces = read_lines(memory, ",".join(exporter.kinds))
+    pieces = read_lines(memory, exporter.kinds)
     lines = (Line(line) for piece in pieces for line in piece.splitlines(keepends=True))
     files: dict[str, bytes] = defaultdict(bytes)
     for part in exporter.write(lines):
@@ -193,7 +193,7 @@ def test_kinds_are_told_in_the_documentation(memory: Memory) -> None:
     page = (ROOT / "docs" / "plugins.md").read_text("utf-8")
     for kind in ("thing", "note", "passage", "fact", "page"):
         assert f"| `{kind}` |" in page
-        header, *lines = [Line(line) for line in b"".join(read_lines(memory, kind)).splitlines()]
+        header, *lines = [Line(line) for line in b"".join(read_lines(memory, (kind,))).splitlines()]
         assert header.kind == "palimpsest" and {line.kind for line in lines} == {kind, "end"}
         if kind != "page":
             assert header.fields["counts"][kind] == len(lines) - 1

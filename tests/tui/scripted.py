@@ -123,7 +123,7 @@ class ScriptedClient:
         self.added += paths
         return self.additions.pop(0)
 
-    def count(self, *paths: Path) -> wire.Counted:
+    def count(self, paths: list[Path]) -> wire.Counted:
         return self.counted
 
     def models(self, elsewhere: bool = False) -> wire.ModelsReply:

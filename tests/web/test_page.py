@@ -413,7 +413,7 @@ def test_a_page_that_is_closed_says_so(visitor: Visitor) -> None:
 
 
 def test_a_drawing_is_looked_around_in_by_keys(visitor: Visitor, tmp_path: Path) -> None:
-    from daemon.cli.graph import _describe, _sayings, make_graph
+    from daemon.cli.facts import _describe, _sayings, make_graph
     from daemon.drawing.page import draw_page
 
     found = visitor.client.neighbourhood("Mara Quill", depth=2)

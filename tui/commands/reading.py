@@ -39,7 +39,7 @@ class ReadingCommands(UndoCommands):
             await self.read_once(path, at_home)
             return
         with self.tell_failures():
-            counted = await self.link.call(lambda client: client.count(path))
+            counted = await self.link.call(lambda client: client.count([path]))
             match await self.app.push_screen_wait(KeepScreen(self.link, path, counted)):
                 case "watch":
                     await self._watch(path, at_home)

@@ -167,6 +167,6 @@ class PathScreen(Dialog[Path | None]):
             return
         line.update("counting…")
         try:
-            line.update(describe_count(await self._link.call(lambda client: client.count(path))))
+            line.update(describe_count(await self._link.call(lambda client: client.count([path]))))
         except (DaemonError, DaemonDownError) as error:
             line.update(str(error))

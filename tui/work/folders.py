@@ -92,7 +92,7 @@ class FolderList(WorkList):
         if chosen is None:
             return
         path = Path(os.path.normpath(chosen))
-        counted = await self.call(lambda client: client.count(path))
+        counted = await self.call(lambda client: client.count([path]))
         if counted is None or not await self._is_meant(path, counted):
             return
         if (added := await self.call(lambda client: client.watch(path))) is not None:

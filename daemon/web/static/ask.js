@@ -87,7 +87,7 @@ function stop() {
 
 function take(turn, event) {
   switch (event.type) {
-    case "Stage": {
+    case "Step": {
       const { name, detail } = event;
       if (name === "seed" && detail.objects?.length)
         turn.stages.seed = `found ${count(detail.objects.length, "thing")} you named`;
@@ -101,11 +101,11 @@ function take(turn, event) {
     case "Preview":
       turn.preview = { ...event, lines: splitLines(event.text, event.citations) };
       break;
-    case "Cited":
+    case "Citation":
       turn.citations.push(event);
       turn.preview = null;
       break;
-    case "Chunk":
+    case "Token":
       turn.text += event.text;
       turn.preview = null;
       turn.lines = splitLines(turn.text, turn.citations);

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from daemon.cli.config import write_setting
+from daemon.cli.options import write_setting
 from daemon.mcp.access import NOTHING_SHARED, Access, Meter, Policy, client_name
 from daemon.testing import RunningDaemon
 from tests.daemon.mcp.conftest import PAL, agent, call, served

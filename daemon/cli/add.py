@@ -14,8 +14,9 @@ from daemon.cli import output
 from daemon.cli.options import as_date, json_option, require_path
 from daemon.cli.policy import confirm_much, policy_option
 from daemon.cli.session import Session, pass_session
+from daemon.cli.show import print_copies
 from daemon.client import DaemonDownError
-from daemon.terminal import count, display_safe
+from daemon.terminal import count, display_safe, size
 
 STDIN = "-"
 NEW_LINE = "\n"  # Python 3.11 takes no backslash inside the braces of an f-string
@@ -36,7 +37,6 @@ def add(
     again: bool,
     estimate: bool,
     yes: bool,
-    as_json: bool,
 ) -> None:
     """Read files and folders once.
 
@@ -48,51 +48,47 @@ def add(
     """
     files = [require_path(Path(path), "PATH") for path in paths if path != STDIN]
     if estimate:
-        _estimate(session, files, policy, as_json)
+        _estimate(session, files, policy)
         return
     folders = [file for file in files if file.is_dir()]
     if not yes:
         confirm_much(session, folders)
     if STDIN in paths:
         text = _stdin()
-        _report(session.client.remember(text), as_json)
+        session.show(session.client.remember(text), _print_receipt)
     if files:
-        added = _read(session, files, policy, again, as_json)
-        if not as_json:
+        added = _read(session, files, policy, again)
+        if not session.as_json:
             click.echo(_summary(added))
         if added.skipped and not (added.sources or added.unchanged):
             sys.exit(1)
 
 
-def _estimate(session: Session, files: list[Path], policy: str | None, as_json: bool) -> None:
+def _estimate(session: Session, files: list[Path], policy: str | None) -> None:
     if not files:
         raise click.UsageError("Name a file or folder; what comes from standard input cannot be reckoned beforehand.")
-    from daemon.cli.enrichment import print_estimate
 
     known = session.client.estimate(files, policy)
-    if as_json:
-        output.print_json(known)
-    else:
-        print_estimate(known)
+    session.show(known, print_estimate)
 
 
-def _read(session: Session, files: list[Path], policy: str | None, again: bool, as_json: bool) -> wire.Added:
+def _read(session: Session, files: list[Path], policy: str | None, again: bool) -> wire.Added:
     """Reads the files, telling how far it is: a bar on a terminal, events with JSON."""
-    show_bar = not as_json and sys.stderr.isatty()
+    show_bar = not session.as_json and sys.stderr.isatty()
     try:
         with click.progressbar(
             length=0, label="Reading", file=sys.stderr, hidden=not show_bar, item_show_func=lambda item: item
         ) as bar:
             for event in session.client.add(files, policy, again):
-                if as_json:
+                if session.as_json:
                     output.print_json(event)
                 match event:
                     case wire.Progress():
                         bar.length = event.total
                         bar.update(event.done - bar.pos, display_safe(Path(event.label).name, line=True))
-                    case wire.Skipped() if not as_json:
+                    case wire.Skipped() if not session.as_json:
                         output.say(f"{NEW_LINE if show_bar else ''}Skipped {event.uri}: {event.reason}")
-                    case wire.Notice() if not as_json:
+                    case wire.Notice() if not session.as_json:
                         output.say(f"{NEW_LINE if show_bar else ''}{event.text}")
                     case wire.Added():
                         return event
@@ -117,19 +113,17 @@ def _summary(added: wire.Added) -> str:
 @json_option
 @pass_session
 def remember(
-    session: Session, text: tuple[str, ...], title: str | None, at: datetime | None, source: str | None, as_json: bool
+    session: Session, text: tuple[str, ...], title: str | None, at: datetime | None, source: str | None
 ) -> None:
     """Keep TEXT as a note. "-" reads it from standard input."""
     words = _stdin() if text == (STDIN,) else " ".join(text)
     if not words.strip():
         raise click.UsageError('There is nothing to remember. For example: pal remember "The key is under the pot"')
-    _report(session.client.remember(words, title=title, at=at, source=source), as_json)
+    session.show(session.client.remember(words, title=title, at=at, source=source), _print_receipt)
 
 
-def _report(kept: wire.Receipt, as_json: bool) -> None:
-    if as_json:
-        output.print_json(kept)
-    elif kept.added or kept.removed:
+def _print_receipt(kept: wire.Receipt) -> None:
+    if kept.added or kept.removed:
         click.echo(f"Remembered: {count(kept.added + kept.kept, 'passage')}, note {kept.source_id}.")
     else:
         click.echo(f"Already known: note {kept.source_id}.")
@@ -166,7 +160,6 @@ def forget(
     fact: int | None,
     retired: bool,
     yes: bool,
-    as_json: bool,
 ) -> None:
     """Remove something from the memory for good.
 
@@ -194,9 +187,7 @@ def forget(
         question = f"Forget {what} for good? This cannot be undone."
         output.confirm(question, "forget", "Nothing was forgotten.")
     gone = session.client.forget(**chosen, retired=retired or None)  # type: ignore[arg-type]  # of its own type
-    if as_json:
-        output.print_json(gone)
-    else:
+    if not session.shows_json(gone):
         if gone == wire.Forgotten(pending=gone.pending) and gone.pending:
             click.echo("It is not in the memory any more, or never was.")
         else:
@@ -211,12 +202,30 @@ def forget(
         print_copies(gone)
 
 
-def print_copies(gone: wire.Forgotten) -> None:
-    """Says what of it is still on the disk, and names the sources and the copies of the memory that still hold it."""
-    for uri in gone.also_in:
-        output.print_text(f'The same text is still known from {uri}. To forget that, too: pal forget --source "{uri}"')
-    if gone.pending:
-        click.echo(f"Not yet off the disk: {gone.pending}. It is tried again until it is; pal status tells.")
-    if gone.copies:
-        output.print_text("Still in these copies of the memory, which are yours to delete:")
-        output.print_table((f"  {copy.path}", f"{copy.at.astimezone():%Y-%m-%d %H:%M}") for copy in gone.copies)
+def print_estimate(known: wire.Estimate) -> None:
+    """What is in a folder, and what a model would take to read it."""
+    about = "" if known.sampled == known.files else "about "
+    rows = [
+        ("Files", f"{known.files:,}, {size(known.bytes)}" + (f"; {known.skipped:,} skipped" if known.skipped else "")),
+        ("Words", f"{about}{known.words:,}"),
+        ("Passages", f"{about}{known.episodes:,}"),
+    ]
+    if known.model:
+        where = "on this machine" if known.is_local else "elsewhere"
+        rows += [
+            ("Model", f"{known.model}, {where}"),
+            ("Calls", f"about {known.calls:,}"),
+            ("Tokens", f"about {known.tokens:,}"),
+            ("Time", _describe_minutes(known.minutes)),
+        ]
+    output.print_table(rows)
+    if known.episodes and not known.model:
+        output.say("No language model would read it. It is searchable all the same; see: pal models")
+
+
+def _describe_minutes(minutes: float | None) -> str:
+    if minutes is None:
+        return "unknown; to measure the model: pal models probe"
+    if minutes < 120:
+        return f"about {max(1, round(minutes)):,} minutes, in the background"
+    return f"about {minutes / 60:,.0f} hours, in the background"

@@ -1,0 +1,122 @@
+"""The daemon itself: its state, the models and embedders it uses, the page in the browser."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from functools import partial
+from importlib.metadata import version
+
+from starlette.responses import Response
+
+from daemon import views, wire
+from daemon.api.routing import stream
+from daemon.api.services import Services
+from daemon.jobs.activity import Channel
+from memory import Memory
+from memory.time.timestamps import from_ms
+
+MAX_SKIPPED = 100  # files, in the status
+MAX_FAILED = 50  # jobs, in the status
+
+
+async def hello(services: Services) -> wire.Hello:
+    return wire.Hello(version("palimpsest"), wire.PROTOCOL, os.getpid())
+
+
+def status(services: Services) -> wire.Status:
+    stats = services.cache.get("stats", services.memory.stats)
+    with services.memory.one_moment():
+        skipped = services.memory.sources.list_skipped(MAX_SKIPPED)
+        review = services.memory.knowledge.count_open_revisions()
+        failed, failed_total = services.adds.list_failed(MAX_FAILED)
+    return views.status(
+        stats,
+        uptime_s=round(time.monotonic() - services.began, 1),
+        queue=services.tasks.queue,
+        busy=services.tasks.busy,
+        folders=services.watcher.folders(),
+        skipped=tuple(wire.Skipped(skip.uri, skip.reason, from_ms(skip.t)) for skip in skipped),
+        skipped_total=stats.skipped,
+        copies=stats.copies,
+        model=services.models.answers() if services.memory.settings.answer.model == "auto" else None,
+        enrichment=services.enrichment.state(),
+        review=review,
+        night=services.nightly.state(),
+        upkeep=services.upkeep.state(),
+        jobs=services.schedule.state(),
+        erasing=services.erasing.state(),
+        disk=services.disk.state(),
+        damage=tuple(services.memory.damage.items()),
+        safe_mode=services.safe_mode,
+        failed=tuple(failed),
+        failed_total=failed_total,
+        preparing=services.embedding.describe(),
+    )
+
+
+async def activity(services: Services) -> Response:
+    return stream(services.activity.listen())
+
+
+def check(memory: Memory) -> wire.Check:
+    return memory.check()
+
+
+def consolidate(services: Services) -> wire.ConsolidationReport:
+    return services.nightly.consolidate()
+
+
+def plugins(services: Services) -> wire.PluginsReply:
+    built_in, *others = map(views.plugin, (services.plugins.built_in(), *services.plugins.others))
+    return wire.PluginsReply(built_in, tuple(others), services.memory.reranker_problem)
+
+
+def embedder(services: Services) -> wire.EmbedderReply:
+    return services.embedding.state()
+
+
+def set_embedder(services: Services, name: str) -> wire.EmbedderReply:
+    return services.embedding.change(name)
+
+
+def models(services: Services, elsewhere: bool) -> wire.ModelsReply:
+    return services.models.reply(elsewhere)
+
+
+def use_models(services: Services, role: str, names: Sequence[str]) -> wire.ModelsReply:
+    return services.models.use(role, tuple(names))
+
+
+def try_model(services: Services, name: str) -> wire.Tried:
+    return services.models.try_model(name)
+
+
+async def probe_model(services: Services, name: str) -> Response:
+    channel = Channel()
+    await services.work(partial(services.models.begin_probe, name, channel))
+    return stream(channel.events())
+
+
+def enable_enrichment(services: Services, enabled: bool) -> wire.Enrichment:
+    services.enrichment.enable(enabled)
+    return services.enrichment.state()
+
+
+def retry(services: Services, id: int | None) -> int:
+    """NotFoundError if that job was not given up."""
+    count = services.adds.retry(id)
+    return count if count and id is not None else count + services.enrichment.retry(id)
+
+
+async def open_page(services: Services, port: int | None) -> wire.PageLink:
+    return await services.page.open(port)
+
+
+async def close_page(services: Services) -> wire.PageClosed:
+    return wire.PageClosed(await services.page.close())
+
+
+async def stop(services: Services) -> None:
+    services.stop()

@@ -1,0 +1,225 @@
+"""What is read and forgotten: notes, files that are read once, watched folders, copies of the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from starlette.responses import Response
+
+from daemon import views, wire
+from daemon.api.routing import MOST_ROWS, stream
+from daemon.api.services import Services
+from daemon.jobs.activity import Channel
+from daemon.jobs.erasing import find_files
+from daemon.paths import name_backup
+from daemon.watch.files import uri_of
+from memory import Memory
+from memory.errors import InvalidInputError, NotFoundError
+from memory.nouns import Copy, Forgotten
+from memory.time.timestamps import from_ms
+
+
+def remember(
+    memory: Memory,
+    text: str,
+    title: str | None,
+    source: str | None,
+    at: datetime | None,
+    speaker: str | None,
+    ref: str | None,
+) -> wire.Receipt:
+    """A note has the time it was made, unless it says another."""
+    at = at or datetime.now().astimezone()
+    return memory.remember(text, title=title, source=source, at=at, speaker=speaker, ref=ref)
+
+
+async def add(services: Services, paths: Sequence[Path], policy: str | None, again: bool) -> Response:
+    channel = Channel()
+    existing = await services.work(partial(find_existing, paths))
+
+    def tell(event: wire.Event) -> None:
+        channel.put(event)
+        if isinstance(event, wire.Added | wire.Failed):
+            channel.end()
+
+    chosen = views.policy(policy)
+    await services.work(lambda: services.adds.add(existing, tell, chosen, services.policy(), again))
+    return stream(channel.events())
+
+
+def estimate(services: Services, paths: Sequence[Path], policy: str | None) -> wire.Estimate:
+    from daemon.api.estimate import estimate_files
+
+    parts = services.plugins, services.readers, services.models, services.settings, services.own
+    return estimate_files(*parts, find_existing(paths), policy)
+
+
+def count(services: Services, paths: Sequence[Path]) -> wire.Counted:
+    from daemon.api.estimate import count_files
+
+    return count_files(services.plugins, services.settings, services.own, find_existing(paths))
+
+
+def sources(memory: Memory, query: str, limit: int) -> wire.SourcesReply:
+    listed, total = memory.sources.search(query, max(0, min(limit, MOST_ROWS)))
+    return wire.SourcesReply(tuple(listed), total)
+
+
+def list_skipped(memory: Memory, match: str, limit: int) -> wire.SkippedReply:
+    files, total = memory.sources.search_skipped(match, max(0, min(limit, MOST_ROWS)))
+    return wire.SkippedReply(tuple(wire.Skipped(file.uri, file.reason, from_ms(file.t)) for file in files), total)
+
+
+def list_retired(memory: Memory, limit: int) -> wire.RetiredReply:
+    listed, total = memory.retention.list_retired(max(0, min(limit, MOST_ROWS)))
+    return wire.RetiredReply(tuple(listed), total)
+
+
+# Watched folders ------------------------------------------------------------------------------
+
+
+def folders(services: Services) -> tuple[wire.Folder, ...]:
+    return services.watcher.folders()
+
+
+def watch(
+    services: Services,
+    path: Path,
+    policy: str | None,
+    tags: Sequence[str] | None,
+    readers: Sequence[str] | None,
+    depth: int | None,
+) -> wire.Folder:
+    return services.watcher.add(path, views.policy(policy), services.policy(), tags, readers, depth)
+
+
+def list_gone(services: Services, path: Path) -> wire.GoneReply:
+    files = services.watcher.list_gone(path)
+    return wire.GoneReply(str(path), files[:MOST_ROWS], len(files))
+
+
+def decide_gone(services: Services, path: Path, keep: bool) -> wire.Folder:
+    return services.watcher.decide(path, keep)
+
+
+def unwatch(services: Services, path: Path, forget: bool) -> wire.Forgotten:
+    if forget:
+        return _forget_folder(services, path)
+    services.watcher.remove(path)
+    return Forgotten()
+
+
+# Forgetting -----------------------------------------------------------------------------------
+
+
+async def forget(
+    services: Services, source: str | None, object: str | None, episode: int | None, fact: int | None, retired: bool
+) -> wire.Forgotten:
+    if retired:
+        if (object, episode, fact) != (None, None, None):
+            raise InvalidInputError("Retired text is forgotten as a whole, or that of a source or folder.")
+        return await services.work(partial(_forget_retired, services, source or ""))
+    unit = partial(_forget_one, services.memory, services.backups, source, object, episode, fact)
+    return services.erasing.watch(await services.write(unit))
+
+
+def _forget_one(
+    memory: Memory,
+    backups: Path,
+    source: str | None,
+    object: str | None,
+    episode: int | None,
+    fact: int | None,
+) -> wire.Forgotten:
+    """Forgets one thing. A file of which it was the content is skipped from then on, or it would come back."""
+    if source is None:
+        copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
+        return replace(memory.forget(None, object, fact, episode), copies=date_copies(copies))
+    if (object, episode, fact) != (None, None, None):
+        raise InvalidInputError("Say one thing to forget: a source, an object, a fact or an episode.")
+    uris = _named(memory, source)
+    copies = memory.maintenance.copies_with(backups, uris)
+    equal = tuple(memory.sources.list_equal(uris))
+    try:
+        gone = memory.ingest.forget_sources(uris, find_files(uris))
+        return replace(gone, copies=date_copies(copies), also_in=equal)
+    except NotFoundError:
+        if memory.sources.count_all(source.rstrip("/") + "/"):
+            raise InvalidInputError(
+                f"{source} is a folder. To forget all that was read from it: pal watch rm --forget {source}"
+            ) from None
+        if memory.ingest.unwiped_since() is None:
+            raise
+        return Forgotten(pending=memory.ingest.wipe(0.0))  # it may be what was asked for a moment ago
+
+
+def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:
+    """Stops watching a folder and forgets all that was read from it, also what had gone from it. Of one that is not
+    watched any more what is left is forgotten."""
+    memory, watcher, erasing = services.memory, services.watcher, services.erasing
+    uri = uri_of(watcher.stored_path(folder))
+    uris = memory.sources.list_uris(uri + "/")
+    copies = memory.maintenance.copies_with(services.backups, uris) if uris else []
+    wanted = erasing.job(uri, watcher.covers(folder))
+    try:
+        watcher.remove(folder, wanted)
+    except NotFoundError:
+        if not uris and not erasing.is_unfinished(uri):
+            raise
+    return replace(erasing.forget(wanted).result(), copies=date_copies(copies))
+
+
+def _forget_retired(services: Services, under: str) -> wire.Forgotten:
+    """Forgets what no question finds any more: all of it, or that of a source or folder."""
+    copies = services.memory.maintenance.known_copies(services.backups)  # any of them may have any of it
+    gone = services.erasing.forget(services.erasing.job_of_retired(under)).result()
+    return replace(gone, copies=date_copies(copies) if gone.episodes or gone.sources else ())
+
+
+def date_copies(copies: Iterable[Path]) -> tuple[Copy, ...]:
+    """Copies of the memory, with when each was made."""
+    dated = []
+    for path in copies:
+        with suppress(FileNotFoundError):
+            dated.append(Copy(str(path), from_ms(int(path.stat().st_mtime * 1000))))
+    return tuple(dated)
+
+
+def find_existing(paths: Iterable[Path]) -> list[Path]:
+    """The files and folders to read, links followed: who names one means it. InvalidInputError, NotFoundError."""
+    existing = []
+    for path in paths:
+        try:
+            existing.append(path.resolve(strict=True))
+        except FileNotFoundError as error:
+            raise NotFoundError(f"There is no {path}. Check the path.") from error
+        except (OSError, RuntimeError, ValueError) as error:
+            raise InvalidInputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    if not existing:
+        raise InvalidInputError("Name at least one file or folder.")
+    return existing
+
+
+def _named(memory: Memory, name: str) -> list[str]:
+    """The uris of the source of that name, which may be a path; of all sources in it, if the file holds several."""
+    for uri in dict.fromkeys([name, Path(name).as_posix()]):
+        if memory.sources.get(uri):
+            return [uri]
+        if parts := [part.uri for part in memory.sources.list_under(uri + "#") if "/" not in part.uri[len(uri) :]]:
+            return parts
+    return [name]  # it may have been retired; the memory knows those too
+
+
+def backup(services: Services, to: Path | None) -> wire.BackedUp:
+    memory, to = services.memory, to or name_backup(services.backups)
+    if not to.parent.is_dir():
+        raise NotFoundError(f"There is no folder {to.parent}. Create it, or choose another one.")
+    if to.parent != services.backups:  # before it is made: a daemon that is killed in it leaves most of a copy there
+        services.writer.write(partial(memory.maintenance.note_copy, to))
+    memory.backup(to)
+    return wire.BackedUp(str(to), to.stat().st_size)

@@ -1,0 +1,134 @@
+"""How a call of the daemon is declared: once, as a method without a body.
+
+The method's name, parameters, reply and docstring are the call's. From these follow the client's method
+(`daemon.client`), the same without a daemon (`daemon.cli.offline`), the route and its checks (`daemon.api.routing`),
+the description in OpenAPI and the list in the docs. What the daemon does is the function of the call's name in
+`daemon.api`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeVar, cast, get_type_hints
+
+from daemon import wire
+from daemon.connection import Lines, Stream
+from daemon.wire.codec import decode_fields
+
+Stub = TypeVar("Stub", bound=Callable[..., Any])
+Thread = Literal["read", "work", "write"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A declared call.
+
+    `thread`: where its function runs, unless that is a coroutine: "read" for what a person waits for, "write" for a
+    unit of the writer, "work" for all else. `slow`: it may work through the whole memory. `ends`: the name of the last
+    event, of a stream that ends. `field`: the reply on the wire is an object with the result in this field.
+    `offline`: it only reads the memory, so that it can be made while the daemon cannot start.
+    """
+
+    method: str
+    path: str
+    stub: Callable[..., Any]
+    thread: Thread = "work"
+    slow: bool = False
+    ends: str = ""
+    field: str = ""
+    offline: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.stub.__name__
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        code = self.stub.__code__
+        return code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        code, values = self.stub.__code__, self.stub.__defaults__ or ()
+        return dict(zip(code.co_varnames[code.co_argcount - len(values) : code.co_argcount], values, strict=True)) | (
+            self.stub.__kwdefaults__ or {}
+        )
+
+    @cached_property
+    def types(self) -> dict[str, Any]:
+        """The type of each parameter, and of the result, looked up with the first call: a client needs few of them."""
+        return get_type_hints(self.stub)
+
+    @property
+    def is_stream(self) -> bool:
+        return self.types["return"] in (Stream, Lines)
+
+    @property
+    def has_body(self) -> bool:
+        return self.method in ("POST", "PUT")
+
+    def in_path(self, name: str) -> bool:
+        return f"{{{name}}}" in self.path
+
+    def name_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """What is given of the parameters; None is as if it were not given."""
+        given = dict(zip(self.parameters[: len(args)], args, strict=True)) | kwargs
+        return {name: value for name, value in given.items() if value is not None}
+
+    def write_request(self, arguments: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
+        """The path with the query, and the fields of the body; None for no body."""
+        path = self.path.format(**arguments)
+        rest = {name: value for name, value in arguments.items() if not self.in_path(name)}
+        if self.has_body:
+            return path, rest if len(self.types) - 1 > path.count("{") else None
+        if not rest:
+            return path, None
+        from urllib.parse import urlencode
+
+        query = {name: _query_text(value) for name, value in rest.items()}
+        return f"{path}?{urlencode(query, errors='replace')}", None  # what a shell hands over need not be text
+
+    def read_reply(self, data: Any) -> Any:
+        """The result that a reply holds. ValueError for what is no such reply."""
+        kind = self.types["return"]
+        if self.field:
+            return decode_fields({self.field: kind}, data, [self.field])[self.field]
+        return None if kind is type(None) else wire.decode(kind, data)
+
+
+class Calls:
+    """What declared calls belong to."""
+
+    def make(self, call: Call, arguments: dict[str, Any]) -> Any:
+        """Makes a call with what is given of its parameters; returns its result."""
+        raise NotImplementedError
+
+
+def call(method: str, path: str, **how: Any) -> Callable[[Stub], Stub]:
+    """Declares a method of `Calls` as a call; `how` are the other fields of `Call`."""
+
+    def declare(stub: Stub) -> Stub:
+        declared = Call(method, path, stub, **how)
+
+        def make(self: Calls, *args: Any, **kwargs: Any) -> Any:
+            return self.make(declared, declared.name_arguments(args, kwargs))
+
+        make.__name__, make.__doc__ = stub.__name__, stub.__doc__
+        vars(make)["call"] = declared
+        return cast(Stub, make)
+
+    return declare
+
+
+def list_calls(kind: type[Calls]) -> Iterator[Call]:
+    """The calls that a class declares, with those of its bases, base after base."""
+    for base in kind.__mro__:
+        for value in vars(base).values():
+            if isinstance(found := getattr(value, "call", None), Call):
+                yield found
+
+
+def _query_text(value: Any) -> Any:
+    return ",".join(value) if isinstance(value, (tuple, list)) else wire.encode(value)

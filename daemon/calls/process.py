@@ -1,0 +1,86 @@
+"""Calls about the daemon itself: its state, the models and embedders it uses, the page in the browser."""
+
+# mypy: disable-error-code="empty-body"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from daemon import wire
+from daemon.calls.declaration import Calls, call
+from daemon.connection import Stream
+
+
+class ProcessCalls(Calls):
+    """The daemon, models and plug-ins."""
+
+    @call("GET", "/hello")
+    def hello(self) -> wire.Hello:
+        """Show the version and protocol of the daemon."""
+
+    @call("GET", "/status", offline=True)
+    def status(self) -> wire.Status:
+        """Show what the memory holds and what the daemon is doing."""
+
+    @call("GET", "/activity")
+    def activity(self) -> Stream:
+        """Follow what the daemon does, until the stream is closed."""
+
+    @call("GET", "/check", slow=True, offline=True)
+    def check(self) -> wire.Check:
+        """Check the memory file from end to end."""
+
+    @call("POST", "/consolidate", slow=True)
+    def consolidate(self) -> wire.ConsolidationReport:
+        """Consolidate the memory now."""
+
+    @call("GET", "/plugins")
+    def plugins(self) -> wire.PluginsReply:
+        """List the plug-ins, and those that were left out."""
+
+    @call("GET", "/embedder")
+    def embedder(self) -> wire.EmbedderReply:
+        """Show the embedder."""
+
+    @call("POST", "/embedder", slow=True)
+    def set_embedder(self, name: str) -> wire.EmbedderReply:
+        """Change the embedder; the passages get their new vectors in the background."""
+
+    @call("GET", "/models")
+    def models(self, elsewhere: bool = False) -> wire.ModelsReply:
+        """List the language models; searching takes some seconds at most. Services elsewhere of which no model is
+        named are asked with `elsewhere` alone."""
+
+    @call("POST", "/models/use")
+    def use_models(self, role: str, names: Sequence[str]) -> wire.ModelsReply:
+        """Change which models do what, until the daemon ends; config.toml says it for the next one. `names` in the
+        order of preference; without any, no model does that."""
+
+    @call("POST", "/models/try", slow=True)
+    def try_model(self, name: str) -> wire.Tried:
+        """Ask a model for one word, or one of a family (`ollama`); one on this machine may have to be loaded first.
+        How they are reached config.toml says, as it is now."""
+
+    @call("POST", "/models/probe", ends="Graded")
+    def probe_model(self, name: str) -> Stream:
+        """Grade a model. Closing the stream ends it."""
+
+    @call("POST", "/enrichment")
+    def enable_enrichment(self, enabled: bool) -> wire.Enrichment:
+        """Let models read in the background, or no longer, until the daemon ends; config.toml says it for the next."""
+
+    @call("POST", "/enrichment/retry", field="jobs")
+    def retry(self, id: int | None = None) -> int:
+        """Retry what models failed at, all of it or one job; returns how many jobs."""
+
+    @call("POST", "/page")
+    def open_page(self, port: int | None = None) -> wire.PageLink:
+        """Make a link that opens the page in a browser, once; the port is opened if it is not."""
+
+    @call("POST", "/page/close")
+    def close_page(self) -> wire.PageClosed:
+        """End the page's sessions and close its port."""
+
+    @call("POST", "/stop")
+    def stop(self) -> None:
+        """End the daemon."""

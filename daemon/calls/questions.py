@@ -1,0 +1,157 @@
+"""Calls about questions, what led to their answers, and the chat sessions they belong to."""
+
+# mypy: disable-error-code="empty-body"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from daemon import wire
+from daemon.calls.declaration import Calls, call
+from daemon.connection import Stream
+
+
+class QuestionCalls(Calls):
+    """Questions, traces and chat sessions."""
+
+    @call("POST", "/ask", ends="Answered", offline=True)
+    def ask(
+        self,
+        question: str,
+        *,
+        as_of: datetime | None = None,
+        within: wire.Scope | None = None,
+        conversation: int | None = None,
+        effort: str = "normal",
+        replay: bool = True,
+        strategy: str = "",
+        own_words: bool = False,
+        agent: str = "",
+    ) -> Stream:
+        """Answer a question. Closing the stream stops the work.
+
+        `conversation` is the id of a chat session the turn is saved in; `effort`, how far the question may go: quick |
+        normal | deep. Without `replay` nothing of earlier questions is used, and nothing is learnt from this one.
+        `strategy`: what walks the graph, by default that of the settings. `own_words`: a person typed it, and what they
+        state in it may be kept (`chat.remember`); then a Told comes first. `agent`: who asks, if it is no person.
+        """
+
+    @call("POST", "/traces/{id}/again", ends="Answered")
+    def ask_again(self, id: int, *, conversation: int | None = None, replay: bool = True) -> Stream:
+        """Ask the question of a trace once more. `conversation` and `replay` are as for `ask`: with `replay` what was
+        cited before comes first again."""
+
+    @call("POST", "/recall", thread="read", slow=True, offline=True)
+    def recall(
+        self,
+        question: str,
+        k: int = 10,
+        *,
+        as_of: datetime | None = None,
+        within: wire.Scope | None = None,
+        strategy: str = "",
+    ) -> wire.RecallReply:
+        """Find the passages that fit a question best."""
+
+    @call("POST", "/context", thread="read", slow=True)
+    def context(
+        self, task: str, tokens: int = 1000, *, as_of: datetime | None = None, within: wire.Scope | None = None
+    ) -> wire.TaskContext:
+        """Collect what the memory holds for a task, in about so many tokens at most."""
+
+    @call("GET", "/suggestions", thread="read")
+    def suggestions(self) -> wire.SuggestionsReply:
+        """Suggest what could be asked and looked at; finding it takes a moment."""
+
+    @call("GET", "/strategies", field="strategies")
+    def strategies(self) -> dict[str, str]:
+        """List the search strategies, each with a sentence that says what it does."""
+
+    @call("GET", "/episodes/{id}", thread="read")
+    def episode(self, id: int) -> wire.Passage:
+        """Read a passage."""
+
+    @call("GET", "/episodes/{id}/around", thread="read")
+    def surroundings(self, id: int) -> wire.Surroundings:
+        """Read the passages before and after a passage, and the properties of its source."""
+
+    @call("GET", "/traces", thread="read")
+    def traces(self, limit: int = 50, offset: int = 0) -> wire.TracesReply:
+        """List the questions that were asked, the newest first."""
+
+    @call("GET", "/traces/{id}", thread="read")
+    def trace(self, id: int) -> wire.Trace:
+        """Read all that is kept of a question."""
+
+    @call("GET", "/traces/{id}/why", thread="read")
+    def why(self, id: int) -> wire.Why:
+        """Explain what the answer of a trace rests on."""
+
+    @call("GET", "/traces/{id}/whynot", thread="read")
+    def whynot(self, id: int, words: str) -> wire.WhyNotReply:
+        """Explain why the answer of a trace does not contain these words."""
+
+    @call("POST", "/traces/{id}/feedback", thread="write", slow=True)
+    def judge(self, id: int, verdict: str) -> wire.Judged:
+        """Record a person's verdict on the answer of a trace: good | bad | none."""
+
+    @call("POST", "/told", slow=True)
+    def tell(self, text: str, conversation: int | None = None) -> wire.Told:
+        """Keep a person's statement, in their own words, made now in that chat session."""
+
+    @call("POST", "/told/undo", slow=True)
+    def take_back_told(self, source: str = "") -> wire.Told:
+        """Forget the person's last statement, if it is this `source`, or whatever it is."""
+
+    @call("PUT", "/told")
+    def set_telling(self, remember: Literal["ask", "yes", "no"]) -> None:
+        """Set whether statements in the chat are kept from now on: yes | no | ask."""
+
+    @call("POST", "/rebuild", ends="Rebuilt")
+    def rebuild(self, what: Sequence[str]) -> Stream:
+        """Rebuild views. It goes on if the stream is closed. `what`: "memory", what edges remember of questions, from
+        the traces; "text", the full text, from the passages; "vectors"."""
+
+    @call("POST", "/train", ends="Trained")
+    def train(self, dry_run: bool = False) -> Stream:
+        """Train the ranker on earlier questions. It goes on if the stream is closed. With `dry_run` nothing is
+        written."""
+
+    @call("POST", "/train/undo", slow=True)
+    def undo_training(self) -> wire.TrainingUndone:
+        """Undo the last training."""
+
+    @call("GET", "/diagnosis", slow=True)
+    def diagnosis(self, limit: int | None = None) -> wire.Diagnosis:
+        """Measure how well the graph served the newest questions (default: 200)."""
+
+    @call("GET", "/conversations", field="conversations")
+    def conversations(self) -> tuple[wire.Conversation, ...]:
+        """List the chat sessions, last used first."""
+
+    @call("POST", "/conversations")
+    def new_conversation(self, title: str = "") -> wire.Conversation:
+        """Begin a chat session."""
+
+    @call("GET", "/conversations/{id}")
+    def conversation(self, id: int) -> wire.MessagesReply:
+        """Read a chat session."""
+
+    @call("PUT", "/conversations/{id}")
+    def rename_conversation(self, id: int, title: str = "") -> wire.Conversation:
+        """Rename a chat session."""
+
+    @call("POST", "/conversations/{id}/fork")
+    def fork_conversation(self, id: int, messages: int, title: str = "") -> wire.Conversation:
+        """Begin a chat session with the first `messages` of this one; without a `title` it gets the title of this
+        one."""
+
+    @call("GET", "/messages", field="matches")
+    def search_conversations(self, words: str, limit: int = 50) -> tuple[wire.ConversationMatch, ...]:
+        """Find the chat sessions with all the words in one message or in their title, last used first."""
+
+    @call("DELETE", "/conversations/{id}", thread="write")
+    def delete_conversation(self, id: int) -> None:
+        """Delete a chat session."""

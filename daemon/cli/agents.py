@@ -1,0 +1,334 @@
+"""pal mcp, capture: the memory for agents, and sessions with them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import NothingFound
+from daemon.cli.install import CAPTURES, SERVERS, find_pal, make_entry, write_entry
+from daemon.cli.options import as_date, check_name, grants, json_option
+from daemon.cli.session import Session, pass_session
+from daemon.client import DaemonDownError, DaemonError
+from daemon.terminal import count, display_safe
+from memory.errors import PalimpsestError
+
+if TYPE_CHECKING:
+    from daemon.client import Client
+    from daemon.session_formats import Session as Captured
+
+MAX_INPUT = 256 << 20
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+LOG = "mcp.log"
+LOOK_SECONDS = 2.0  # between two looks whether the daemon is there
+
+
+@click.group("capture", invoke_without_command=True)
+@click.option("--client", default="agent", show_default=True, callback=check_name, help="With which agent it was.")
+@click.option("--session", "name", metavar="NAME", help="The session's name: the same name again is the same session.")
+@click.option("--title", help="What the session is called.")
+@click.option("--hook", is_flag=True, help="What comes is from a hook: hand it over, print nothing, hold nobody up.")
+@click.option("--codex", "notification", metavar="JSON", help="A notification of Codex, as it gives it.")
+@json_option
+@click.pass_context
+def capture(
+    ctx: click.Context,
+    client: str,
+    name: str | None,
+    title: str | None,
+    hook: bool,
+    notification: str | None,
+) -> None:
+    """Keep a session with an agent, from standard input.
+
+    It takes the logs of Claude Code and Codex, messages in JSON, plain text ("User: ...",
+    "Assistant: ..."), and what a hook of Claude Code says. What you said in it are your words; what
+    the agent said is never taken for a fact. The same session again adds only what is new.
+
+    \b
+    pal capture --client aider < chat.json
+    pal capture install claude-code
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    session = ctx.ensure_object(Session)
+    if hook or notification is not None:
+        _keep_quietly(session, client, notification)
+        return
+    from daemon.session_formats import read_session
+
+    found = read_session(_stdin())
+    if found.log is not None:
+        _read_log(session, found.log)
+        return
+    kept = _keep(session, client, found, name, title)
+    messages = count(kept.turns, "message")
+    new = f"Captured {messages}, {kept.new:,} new" if kept.new else f"Nothing new in {messages}"
+    session.show(kept, f"{new}: {kept.source}")
+
+
+def _keep(session: Session, client: str, found: Captured, name: str | None, title: str | None) -> wire.Captured:
+    """Hands the turns over. A session without a name has that of its first turn, by which it is known when it comes
+    again."""
+    from daemon.session_formats import batches
+
+    begun = hashlib.sha256(found.turns[0].text.encode("utf-8", "replace")).hexdigest()[:16] if found.turns else "empty"
+    called = _NO_NAME.sub("-", name or found.name)[:100] or begun
+    kept = [session.client.capture(client, called, row, title or found.title) for row in batches(found.turns) or [[]]]
+    return wire.Captured(kept[-1].source, sum(one.turns for one in kept), sum(one.new for one in kept))
+
+
+def _read_log(session: Session, log: Path) -> None:
+    """A log that is a file is read as one: where it is watched already, it is the same source."""
+    for event in session.client.add([log]):
+        if session.as_json:
+            output.print_json(event)
+        elif isinstance(event, wire.Skipped):
+            output.say(f"Skipped {event.uri}: {event.reason}")
+        elif isinstance(event, wire.Added):
+            output.print_text(f"Captured {log}: {count(event.episodes, 'passage')} new or changed.")
+
+
+def _keep_quietly(session: Session, client: str, notification: str | None) -> None:
+    """For a program that waits: no word on stdout, which it might obey, and never exit code 2, by which a hook of
+    Claude Code would be refused to end. What is wrong is said on stderr, with exit code 1."""
+    from daemon.session_formats import read_notification, read_session
+
+    try:
+        found = read_session(_stdin()) if notification is None else read_notification(notification)
+        if found.log is not None:
+            _hand_over(session, found.log)
+        elif found.turns:
+            _keep(session, client if notification is None or client != "agent" else "codex", found, None, None)
+    except (PalimpsestError, DaemonError, DaemonDownError, click.ClickException, OSError) as error:
+        output.say(f"pal capture: {error}")
+        sys.exit(1)
+
+
+def _hand_over(session: Session, log: Path) -> None:
+    """The daemon reads it, also when this ends before; where it does not run, a process of its own starts it."""
+    from daemon.starting import connect
+
+    try:
+        connect(session.paths, start=False).add([log]).close()
+    except DaemonDownError:
+        if not session.start:
+            raise
+        subprocess.Popen(
+            [find_pal(), "add", "--yes", str(log)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def _stdin() -> bytes:
+    if sys.stdin.isatty():
+        output.say("Paste the session, then press Ctrl-D.")
+    data = sys.stdin.buffer.read(MAX_INPUT + 1)
+    if len(data) > MAX_INPUT:
+        raise click.ClickException(f"That is more than {MAX_INPUT >> 20} MB. Read it as a file: pal add FILE")
+    return data
+
+
+@click.group("mcp", invoke_without_command=True)
+@click.option("--client", callback=check_name, help="Its name, in config.toml, in the log and on what it writes.")
+@grants
+@click.pass_context
+def mcp(
+    ctx: click.Context,
+    client: str | None,
+    folders: tuple[Path, ...],
+    everything: bool,
+    writes: bool,
+) -> None:
+    """Let an agent use the memory, over the Model Context Protocol.
+
+    An agent's program starts this and speaks with it over stdin and stdout; `pal mcp install` tells it
+    to. What the agent may see and do stands in config.toml, under [mcp.clients.NAME]; --folder, --all
+    and --write say it for this run instead. Without either it reads what may go to models elsewhere:
+    the folders that are watched with `--policy any`. What it asks is logged, without the words.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    session = ctx.ensure_object(Session)
+    from daemon.mcp.access import Access, Policies, Policy
+    from daemon.mcp.agent import Agent
+    from daemon.mcp.server import AgentServer
+    from daemon.process import logs
+
+    logs.configure(session.paths.logs / LOG, "INFO")
+    daemon = _Daemon(session)
+    policies = Policies(session.paths.config, lambda: daemon().folders())
+    here = Policy(Access(everything=True) if everything else Access.in_folders(folders), writes)
+    find = (lambda name: here) if folders or everything else policies.find
+    if writes and not (folders or everything):
+        raise click.UsageError("--write goes with --all or --folder; for an agent of config.toml it is said there.")
+    calls = policies.settings.mcp.calls_per_minute
+    daemon()  # where it cannot start, the program that starts this is told at once
+    AgentServer(Agent(daemon, find, calls, client)).run()
+
+
+class _Daemon:
+    """A client of a daemon that answers; one that was stopped meanwhile is started again."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._seen = 0.0  # when it last answered
+
+    def __call__(self) -> Client:
+        from daemon.client import DaemonDownError
+
+        if time.monotonic() - self._seen > LOOK_SECONDS:
+            try:
+                self._session.client.hello()
+            except DaemonDownError:
+                self._session.__dict__.pop("client", None)
+            self._session.client.hello()
+            self._seen = time.monotonic()
+        return self._session.client
+
+
+@mcp.command()
+@json_option
+@pass_session
+def clients(session: Session) -> None:
+    """List the agents: what each may see and do, and what it wrote."""
+    from daemon.mcp.access import policy_of
+    from daemon.settings import McpClientSettings, load
+
+    settings = load(session.paths.config).mcp
+    watched = session.client.folders()
+    wrote = {one.name: one for one in session.client.agents()}
+    rows = []
+    for name in sorted({*settings.clients, *wrote}):
+        policy = policy_of(settings.clients.get(name, McpClientSettings()), lambda: watched)
+        known = wrote.get(name)
+        rows.append(
+            {
+                "name": name,
+                "sees": "all" if policy.access.everything else list(policy.access.folders),
+                "write": policy.writes,
+                "notes": known.notes if known else 0,
+                "last": known.last if known else None,
+                "verdicts": known.verdicts if known else 0,
+            }
+        )
+    session.show_rows(rows, map(_row, rows), "No agent is known yet. Give one the memory: pal mcp install CLIENT")
+
+
+def _row(of: dict[str, Any]) -> list[str]:
+    sees = of["sees"] if isinstance(of["sees"], str) else ", ".join(of["sees"]) or "nothing"
+    last = f", the last on {output.day(of['last'].astimezone())}" if of["last"] else ""
+    wrote = f"{count(of['notes'], 'note')}{last}" if of["notes"] else "no notes"
+    return [of["name"], "reads and writes" if of["write"] else "reads", wrote, f"sees {sees}"]
+
+
+@mcp.command()
+@click.argument("name", callback=check_name)
+@click.option("--since", metavar="DATE", type=as_date("start"), help="Only what it did from then on.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+@pass_session
+def undo(session: Session, name: str, since: datetime | None, yes: bool) -> None:
+    """Take back all that the agent NAME wrote and judged.
+
+    Its notes are forgotten for good, with the facts that only they tell; what it said of answers
+    teaches nothing any more.
+    """
+    known = next((one for one in session.client.agents() if one.name == name), None)
+    if known is None:
+        names = ", ".join(one.name for one in session.client.agents())
+        raise NothingFound(
+            f"No agent {name!r} wrote anything here. {f'Who did: {names}.' if names else 'Nor did another.'}"
+        )
+    if not yes:
+        when = f" since {display_safe(f'{since:%Y-%m-%d %H:%M}')}" if since else ""
+        what = f"{count(known.notes, 'note')} and {count(known.verdicts, 'verdict')}"
+        output.confirm(
+            f"Forget what {name} wrote{when} for good? In all it is {what}.", "forget", "Nothing was forgotten."
+        )
+    taken = session.client.undo_agent(name, since)
+    if session.shows_json(taken):
+        return
+    gone = taken.forgotten
+    click.echo(
+        f"Forgotten: {count(taken.notes, 'note')}, {count(gone.episodes, 'passage')}, {count(gone.facts, 'fact')}. "
+        f"Taken back: {count(taken.verdicts, 'verdict')}."
+    )
+    from daemon.cli.show import print_copies
+
+    print_copies(gone)
+
+
+@click.command("install")
+@click.argument("client", metavar="CLIENT", type=click.Choice(sorted(SERVERS)))
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
+@grants
+@pass_session
+def install_server(
+    session: Session,
+    client: str,
+    yes: bool,
+    only_print: bool,
+    folders: tuple[Path, ...],
+    everything: bool,
+    writes: bool,
+) -> None:
+    """Tell an agent's program where the memory is: shows the entry and asks before it is written.
+
+    CLIENT is claude-code, claude-desktop, codex, cursor or gemini. What --folder, --all and --write
+    allow is written into config.toml, under [mcp.clients.NAME]: there it can be changed at any time, and
+    counts at once. `pal mcp clients` shows it.
+    """
+    granted = dict(_granted(client, folders, everything, writes))
+    write_entry(
+        session, client, SERVERS[client], make_entry(session, client, SERVERS[client]), yes, only_print, granted
+    )
+
+
+@click.command("install")
+@click.argument("client", metavar="CLIENT", type=click.Choice(sorted(CAPTURES)))
+@click.option("--every-turn", is_flag=True, help="Claude Code: after each answer, too, not only when a session ends.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--print", "only_print", is_flag=True, help="Print the entry and change nothing.")
+@pass_session
+def install_capture(session: Session, client: str, every_turn: bool, yes: bool, only_print: bool) -> None:
+    """Have an agent's program hand its sessions over: shows the entry and asks before it is written.
+
+    CLIENT is claude-code or codex. Claude Code runs a hook when a session ends, Codex gives a
+    notification after each turn. Either names its log, which is read as any file is; where you watch the
+    folder of these logs already, you need neither.
+    """
+    snippet = make_entry(session, client, CAPTURES[client])
+    if not every_turn and "hooks" in snippet:
+        del snippet["hooks"]["Stop"]
+    write_entry(session, client, CAPTURES[client], snippet, yes, only_print)
+
+
+def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:
+    """What is written into config.toml, as TOML; nothing where nothing was said: then what is there counts."""
+    if not (folders or everything or writes):
+        return
+    section = f"mcp.clients.{client}"
+    yield f"{section}.everything", str(everything).lower()
+    yield f"{section}.folders", json.dumps([str(folder.expanduser().absolute()) for folder in folders])
+    yield f"{section}.write", str(writes).lower()
+
+
+capture.add_command(install_capture)
+mcp.add_command(install_server)

@@ -1,0 +1,227 @@
+"""pal ask, recall, context, strategies: questions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.answers import Secrets, print_answer, say_if, secrets_option
+from daemon.cli.errors import HOW_TO_READ, ONLY_CLOSE, NothingFound
+from daemon.cli.options import as_of_option, check_name, json_option, scope_options, strategy_option
+from daemon.cli.session import Session, pass_session
+from daemon.cli.show import describe_time, explain_nothing
+
+MAX_TAGS = 5  # that are named in place of one that nothing has
+MAX_NEAREST = 3  # passages that are shown where none has a word of the question
+MAX_UNKNOWN_WORDS = 5  # that are named; a text that was pasted has hundreds
+OUT_OF_REACH = "Nothing that was read lies in that time and place."
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@scope_options
+@as_of_option
+@click.option(
+    "--effort",
+    type=click.Choice(["quick", "normal", "deep"]),
+    default="normal",
+    show_default=True,
+    help="How far a language model may go where the answer is not found at once.",
+)
+@strategy_option
+@click.option("--no-replay", is_flag=True, help="Use nothing of earlier questions, and learn nothing from this one.")
+@secrets_option
+@click.option("--all", "in_full", is_flag=True, help="Show the lines, too, that are folded behind a clear answer.")
+@json_option
+@pass_session
+def ask(
+    session: Session,
+    question: tuple[str, ...],
+    within: wire.Scope,
+    as_of: datetime | None,
+    effort: str,
+    strategy: str,
+    no_replay: bool,
+    shown: bool,
+    in_full: bool,
+) -> None:
+    """Answer QUESTION from the memory, with the source of every claim.
+
+    What the answer replaced stands under it. Where one line is clearly the answer the others are folded: --all shows
+    them. What you tell of yourself in it is kept, if chat.remember is yes; pal undo takes that back.
+    Passwords and other secrets are masked: --secrets shows them. Exits with 5 when nothing says it plainly and only
+    the closest lines are shown, with 4 when there are none. With --json the question's events come as they happen,
+    one a line.
+    """
+    text = _text(question)
+    events = session.reader.ask(
+        text, as_of=as_of, within=within, effort=effort, replay=not no_replay, strategy=strategy, own_words=True
+    )
+    secrets = Secrets(session, shown)
+    answered = print_answer(secrets.fill_events(events), session.as_json, in_full)
+    secrets.say("pal ask")
+    if answered.no_answer:
+        if not session.as_json and session.reader.status().episodes == 0:
+            output.say(HOW_TO_READ)
+        elif not session.as_json:
+            say_if(_describe_unknown_tags(session, within))
+        sys.exit(ONLY_CLOSE if answered.kind == "closest" else NothingFound.exit_code)
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@click.option("-k", type=click.IntRange(1, 200), default=10, show_default=True, help="Passages at most.")
+@scope_options
+@as_of_option
+@strategy_option
+@secrets_option
+@json_option
+@pass_session
+def recall(
+    session: Session,
+    question: tuple[str, ...],
+    k: int,
+    within: wire.Scope,
+    as_of: datetime | None,
+    strategy: str,
+    shown: bool,
+) -> None:
+    """Show the passages that speak of QUESTION, best first.
+
+    Where no note has any of its words, that is said, with the few passages that come nearest in meaning.
+    """
+    text = _text(question)
+    secrets = Secrets(session, shown)
+    reply = secrets.fill(session.reader.recall(text, k, as_of=as_of, within=within, strategy=strategy))
+    if not session.shows_json(reply):
+        for step in reply.steps:
+            say_if(describe_time(step))
+        if reply.unknown and reply.hits:
+            there = " there" if within != wire.Scope() else ""
+            output.say(f"No note{there} has {_words_of(reply.unknown)}. What comes nearest in meaning:")
+    hits = reply.hits[:MAX_NEAREST] if reply.unknown else reply.hits
+    for number, hit in enumerate(hits if not session.as_json else (), start=1):
+        passage = hit.passage
+        place = output.place(passage.uri, passage.line, passage.title, passage.speaker, output.day(passage.at))
+        click.echo(output.style_text(f"{number}. {place}", bold=True))
+        output.print_text("\n".join(f"   {line}" for line in passage.text.strip().splitlines()))
+        click.echo()
+        secrets.meet(passage.text)
+    secrets.say("pal recall")
+    if reply.hits and reply.unknown:
+        sys.exit(NothingFound.exit_code)
+    if not reply.hits:
+        raise NothingFound(
+            _describe_unknown_tags(session, within)
+            or explain_nothing(session, OUT_OF_REACH if _is_empty(reply) else "Nothing in the memory speaks of that.")
+        )
+
+
+def _words_of(words: Sequence[str]) -> str:
+    named = [f'"{word}"' for word in words[:MAX_UNKNOWN_WORDS]]
+    head = ", ".join(named[:-1])
+    return f"the word {named[0]}" if not head else f"any of the words {head} and {named[-1]}"
+
+
+def _is_empty(reply: wire.RecallReply) -> bool:
+    return any(
+        note is not None and note.episodes == 0 for note in (wire.ScopeNote.from_step(step) for step in reply.steps)
+    )
+
+
+def _text(words: tuple[str, ...]) -> str:
+    text = " ".join(words).strip()
+    if not text:
+        raise click.UsageError('The question is empty. For example: pal ask "where is the harbour office?"')
+    return text
+
+
+def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
+    """Which tag of a limit nothing carries, with those it may have meant, else the most frequent; None if all are
+    known. It is asked once nothing was found: the daemon lists the tags of most notes only."""
+    list_tags: Callable[[], tuple[wire.Tag, ...]] = getattr(session.reader, "tags", tuple)
+    if not within.tags or not (names := [tag.name for tag in list_tags()]):
+        return None
+    from difflib import get_close_matches
+
+    for tag in within.tags:
+        if not any(name == tag or name.startswith(f"{tag}/") for name in names):
+            near = get_close_matches(tag, names, MAX_TAGS) or names[:MAX_TAGS]
+            return f"Nothing has the tag {tag!r}. There is: {', '.join(near)}."
+    return None
+
+
+@click.command()
+@json_option
+@pass_session
+def strategies(session: Session) -> None:
+    """List the ways to walk the graph, and what of a paper each has.
+
+    One for a question: pal ask --strategy NAME; for all: pal config set memory.recall.strategy NAME. Those without a
+    colon can be joined by +, as in spread+beam+synergy. Their settings are [traversers] in config.toml.
+    """
+    from daemon.settings import load
+
+    described = session.client.strategies()
+    used = load(session.paths.config).memory.recall.strategy.split("+")
+    rows = (("*" if name in used else " ", name, sentence) for name, sentence in described.items())
+    session.show_rows(described, rows)
+
+
+@click.command()
+@click.argument("task", nargs=-1, required=True)
+@click.option(
+    "--tokens", type=click.IntRange(100, 50_000), default=1000, show_default=True, help="How long it may be, about."
+)
+@click.option("--client", callback=check_name, help="Only what this agent may see: see `pal mcp clients`.")
+@scope_options
+@as_of_option
+@json_option
+@pass_session
+def context(
+    session: Session,
+    task: tuple[str, ...],
+    tokens: int,
+    client: str | None,
+    within: wire.Scope,
+    as_of: datetime | None,
+) -> None:
+    """Print what the memory holds for TASK, in few words, for an agent's prompt.
+
+    First the facts that hold, then the sentences of notes that fit best, each with the number of its
+    source. Tokens are reckoned as a third of the bytes, which is rather too many than too few. The
+    same memory prints the same. Without --client all of the memory is looked at: what you give to an
+    agent goes where that does.
+
+    \b
+    claude "$(pal context 'prepare the meeting with Ana') Prepare the meeting with Ana."
+    """
+    words = " ".join(task).strip()
+    if not words:
+        raise click.UsageError('The task is empty. For example: pal context "prepare the meeting with Ana"')
+    if client is not None:
+        if within != wire.Scope():
+            raise click.UsageError("--client says what may be seen; leave out the other limits.")
+        within = _seen_by(session, client)
+    found = session.client.context(words, tokens, as_of=as_of, within=within)
+    if session.as_json:
+        output.print_json(found)
+    elif found.lines:
+        output.print_text(found.text)
+    if not found.lines:
+        raise NothingFound(explain_nothing(session, "Nothing in the memory bears on that."))
+
+
+def _seen_by(session: Session, name: str) -> wire.Scope:
+    """What an agent may see. ClickException if that is nothing."""
+    from daemon.mcp.access import NOTHING_SHARED, Policies
+
+    access = Policies(session.paths.config, session.client.folders).find(name).access
+    if access.is_empty:
+        raise click.ClickException(f"{name}: {NOTHING_SHARED}")
+    return access.limit()

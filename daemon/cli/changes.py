@@ -1,0 +1,355 @@
+"""pal today, diff, review, undo, same, apart: what changed, and what a person decides about it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import NothingFound
+from daemon.cli.options import as_date, json_option
+from daemon.cli.session import Session, pass_session
+from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothing, print_suspects, short, span
+from daemon.terminal import count, describe_outcome, modality, statement
+
+SIGNS = {"added": "+", "edited": "~", "deleted": "-"}
+# what was noticed -> its words, and what the two facts are called
+WORDS = {
+    "supersedes": ("replaced", "was", "now"),
+    "negates": ("ended", "was", "told"),
+    "contradicts": ("two notes disagree", "one", "other"),
+    "duplicates": ("told twice", "first", "again"),
+}
+KEYS = {"k": "keep", "b": "both", "o": "old", "u": "undo"}
+CHOICE = "[k]eep, [b]oth are true, [o]ld one is right, [u]ndo, [s]kip, [q]uit: "
+HOW = (
+    "To decide: pal review ID keep (the new one stands), both (both are true), "
+    "old (the old one is right), undo (as it was before)."
+)
+
+
+@click.command()
+@click.option("--date", "day", metavar="DATE", type=as_date("start"), help="Of that day, not of today.")
+@click.option(
+    "--since", metavar="DATE", type=as_date("start"), help="What changed since then.  [default: the day before]"
+)
+@json_option
+@pass_session
+def today(session: Session, day: datetime | None, since: datetime | None) -> None:
+    """Show what changed, what is due and what waits for you.
+
+    \b
+    pal today                           in a shell's startup file, or from cron
+    pal today --date tomorrow           what is due then
+    pal today --date 2026-03-09         what changed and was due on that day
+
+    Exits with 4, and prints nothing on standard output, when there is nothing: cron then sends no mail.
+    """
+    first = (day or datetime.now().astimezone()).replace(hour=0, minute=0, second=0, microsecond=0)
+    since = since or first - timedelta(days=1)
+    reply = session.client.home(since, first.date().isoformat() if day else "")
+    waiting = reply.review_total if day is None else 0
+    models = session.client.status().enrichment if day is None else None
+    unable = models.unable if models else ""
+    if unable and not session.as_json:
+        output.say(unable)
+    if not (reply.changed_total or reply.planned_total or waiting):
+        if session.as_json:
+            output.print_json(reply)
+        nothing = "No fact changed, nothing is due and nothing waits for you."
+        if day is None and reply.read_total:
+            nothing += f" {count(reply.read_total, 'note')} read since: pal diff {since:%Y-%m-%d}"
+        raise NothingFound(explain_nothing(session, nothing))
+    if session.shows_json(reply):
+        return
+    date = first.date().isoformat()
+    _print_entries("Overdue", [one for one in reply.planned if one.due and one.day < date], dated=True)
+    _print_entries("Today" if day is None else date, [one for one in reply.planned if one.day == date])
+    _print_entries("Coming", [one for one in reply.planned if one.day > date], dated=True)
+    if more := reply.planned_total - len(reply.planned):
+        output.say(f"and {more:,} more.")
+    if reply.changed_total:
+        _print_heading(f"Changed: {count(reply.changed_total, 'fact')}")
+        _print_revisions(reply.changed)
+        _print_more(len(reply.changed), reply.changed_total, f"pal diff {since:%Y-%m-%d}")
+    if reply.read_total:
+        _print_heading(f"Read: {count(reply.read_total, 'note')}")
+        for source in reply.read:
+            output.print_text(f"  {output.name(source.uri, source.title)}")
+        _print_more(len(reply.read), reply.read_total, f"pal diff {since:%Y-%m-%d}")
+    if waiting:
+        _print_heading(f"Waiting: {count(waiting, 'changed fact')} to look at: pal review")
+
+
+@click.command()
+@click.argument("since", metavar="DATE", type=as_date("start"))
+@click.argument("until", metavar="[DATE]", required=False, type=as_date("end"))
+@click.option(
+    "-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="At most so many of each."
+)
+@json_option
+@pass_session
+def diff(session: Session, since: datetime, until: datetime | None, limit: int) -> None:
+    """Show what changed in the memory from one DATE to another, by default now.
+
+    \b
+    pal diff yesterday                  since yesterday morning
+    pal diff "last week" "last week"    in that week
+    pal diff 2026-03 2026-04            from the beginning of March to the end of April
+
+    It is about when the memory came to know something; when that was so: pal facts --as-of. What was forgotten is not
+    in it. Exits with 4 when nothing changed.
+    """
+    if until is not None and until < since:
+        raise click.BadParameter(
+            "The second one lies before the first. Give the earlier date first.", param_hint="DATE"
+        )
+    if until is None and since > datetime.now().astimezone():
+        raise click.BadParameter("It is still to come. What is due then: pal today --date DATE", param_hint="DATE")
+    reply = session.client.diff(since, until, limit)
+    session.show(reply, _print_diff)
+    if not any(reply.totals):
+        raise NothingFound(explain_nothing(session, "Nothing changed in that time."))
+
+
+def _print_diff(of: wire.DiffReply) -> None:
+    begun, replaced, ended, untold, sources = of.totals
+    parts: tuple[tuple[str, int, Sequence[Any], Callable[[Any], None]], ...] = (
+        (f"Replaced: {count(replaced, 'fact')}", replaced, of.replaced, _print_revisions),
+        (f"New: {count(begun, 'fact')}", begun, of.begun, _print_facts),
+        (f"Ended: {count(ended, 'fact')}", ended, of.ended, _print_revisions),
+        (f"No longer in any note: {count(untold, 'fact')}", untold, of.untold, _print_facts),
+        (f"Notes: {count(sources, 'note')}", sources, of.sources, _print_sources),
+    )
+    for heading, total, rows, print_rows in parts:
+        if total:
+            _print_heading(heading)
+            print_rows(rows)
+    if any(len(rows) < total for _, total, rows, _ in parts):
+        output.say("There is more of it; -n shows more.")
+
+
+def _print_heading(text: str) -> None:
+    click.echo(output.style_text(text, bold=True))
+
+
+def _print_more(shown: int, total: int, command: str) -> None:
+    if shown < total:
+        output.say(f"  and {total - shown:,} more: {command}")
+
+
+def _print_entries(heading: str, entries: Sequence[wire.PlannedEntry], dated: bool = False) -> None:
+    if not entries:
+        return
+    _print_heading(heading)
+    for one in entries:
+        when = " ".join(filter(None, (one.day if dated else "", one.time)))
+        where = output.style_text(output.place(one.uri, one.line, one.title), dim=True)
+        output.print_text(f"  {when}{'  ' if when else ''}{' '.join(one.text.split())}", nl=False)
+        click.echo(f"  {where}")
+
+
+def _print_facts(facts: Iterable[wire.Fact]) -> None:
+    for fact in facts:
+        since = f"  since {fact.since}" if fact.since else ""
+        output.print_text(f"  {statement(fact)}{since}")
+        click.echo(output.style_text(f"     {describe_place(fact)}", dim=True))
+
+
+def _print_revisions(revisions: Iterable[wire.Revision]) -> None:
+    for one in revisions:
+        output.print_text(f"  {_describe_change(one)}")
+        click.echo(
+            output.style_text(f"     {describe_place(one.new)}; {describe_end(one)} (revision {one.id})", dim=True)
+        )
+
+
+def _describe_change(of: wire.Revision) -> str:
+    """`Harbour office lies in: Customs House → Old Ice House`; of sentences both."""
+    old, new = of.old, of.new
+    if of.relation == "negates":
+        return f"{statement(old)}: no longer so"
+    if old.predicate is None or new.predicate is None:
+        return f"“{statement(old)}”\n  → “{statement(new)}”"
+    return f"{old.objects[0]} {old.predicate}: {old.objects[-1]} → {new.objects[-1]}{modality(new)}"
+
+
+def _print_sources(sources: Iterable[wire.ChangedSource]) -> None:
+    for one in sources:
+        came = f"{count(one.came, 'passage')} new" if one.came and one.change == "edited" else ""
+        went = f"{one.went:,} gone" if one.went and one.change == "edited" else ""
+        size = count(one.came - one.went, "passage") if one.change == "added" else ""
+        told = ", ".join(filter(None, (size, came, went)))
+        output.print_text(
+            f"  {SIGNS.get(one.change, ' ')} {output.name(one.uri, one.title)}{f'  {told}' if told else ''}"
+        )
+
+
+@click.command()
+@click.argument("id", required=False, type=int)
+@click.argument("verdict", required=False, type=click.Choice(["keep", "both", "old", "open", "undo"]))
+@click.option(
+    "--state",
+    type=click.Choice(["open", "kept", "undone", "settled", "all"]),
+    default="open",
+    show_default=True,
+    help="open: nobody has looked at it yet; settled: both are true.",
+)
+@click.option("--about", metavar="NAME", help="Only what is about NAME.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Revisions at most.")
+@json_option
+@pass_session
+def review(session: Session, id: int | None, verdict: str | None, state: str, about: str | None, limit: int) -> None:
+    """Show which facts were replaced, and decide whether that is right.
+
+    Names whose facts took each other's place may mean one thing; `pal same` says so.
+
+    \b
+    pal review              one after the other in a terminal, elsewhere a list
+    pal review ID           one of them
+    pal review ID keep      the new fact stands
+    pal review ID both      both are true
+    pal review ID old       the old one is right, the new one was never true
+    pal review ID open      nothing was said yet, and it waits again
+    pal review ID undo      everything is as it was before
+    """
+    if id is not None and verdict is not None:
+        _settle(session, id, verdict)
+        return
+    if id is not None:
+        found = session.client.revision(id)
+        if session.shows_json(found):
+            return
+        _print(found)
+        output.say(HOW.replace(" ID ", f" {id} "))
+        return
+    reply = session.client.revisions(state, about, limit)
+    if session.as_json:
+        output.print_json(reply)
+    elif not reply.revisions:
+        output.say(_none(state, about))
+    elif state == "open" and sys.stdin.isatty() and sys.stdout.isatty():
+        _one_by_one(session, reply)
+    else:
+        for one in reply.revisions:
+            _print(one)
+        if state == "open" and not about:
+            output.say_rest(len(reply.revisions), reply.open, "--limit shows more")
+        output.say(HOW)
+    if not session.as_json and state == "open" and not about:
+        print_suspects(reply.told_as_one)
+
+
+@click.command()
+@click.argument("id", type=int, required=False)
+@json_option
+@pass_session
+def undo(session: Session, id: int | None) -> None:
+    """Take the replacement of a fact back: both facts are as they were before.
+
+    ID is the number of the revision, which `pal review` and `pal history` show. Without it what was kept last of what
+    you told in the chat, or to `pal ask`, is forgotten.
+    """
+    if id is not None:
+        _settle(session, id, "undo")
+        return
+    gone = session.client.take_back_told()
+    session.show(gone, f"Not kept any more: “{' '.join(gone.text.split())}”.")
+
+
+def _settle(session: Session, id: int, verdict: str) -> None:
+    before = session.client.revision(id)
+    settled = session.client.settle(id, verdict)
+    if not session.shows_json(settled):
+        same = before.state != "open" and describe_outcome(before) == describe_outcome(settled)
+        output.print_text(f"Revision {id}{' was so already' if same else ''}: {describe_outcome(settled)}")
+
+
+def _one_by_one(session: Session, reply: wire.RevisionsReply) -> None:
+    """Asks of each with a single key."""
+    done = 0
+    for number, one in enumerate(reply.revisions, 1):
+        _print(one, f"  ({number} of {len(reply.revisions)})")
+        while (key := _key()) not in (*KEYS, "s", "q"):
+            pass
+        if key == "q":
+            break
+        if key in KEYS:
+            settled = session.client.settle(one.id, KEYS[key])
+            output.print_text(f"   {describe_outcome(settled)}\n")
+            done += 1
+        else:
+            click.echo("   Left for later.\n")
+    output.say(f"Decided: {done:,}. {_waiting(session)}")
+
+
+def _key() -> str:
+    click.echo(CHOICE, nl=False)
+    key = click.getchar().lower()
+    click.echo(key if key.isprintable() else "")
+    return key
+
+
+def _waiting(session: Session) -> str:
+    left = session.client.revisions(limit=1).open
+    return f"Waiting: {left:,}." if left else "Nothing waits any more."
+
+
+def _print(one: wire.Revision, suffix: str = "") -> None:
+    what, old, new = WORDS.get(one.relation, (one.relation, "old", "new"))
+    state = "" if one.state == "open" else f", {describe_outcome(one)}"
+    click.echo(output.style_text(f"Revision {one.id}: {what}{state}{suffix}", bold=True))
+    for name, fact in ((old, one.old), (new, one.new)):
+        output.print_text(f"   {name:<6} {statement(fact)}")
+        click.echo(output.style_text(f"          {span(fact, 'no date  ')}{describe_place(fact)}", dim=True))
+        if fact.quote and fact.quote != fact.text:
+            click.echo(output.style_text(f'          "{short(fact.quote)}"', dim=True))
+    click.echo(output.style_text(f"   why    {one.reason} ({AUTHOR.get(one.author, one.author)})", dim=True))
+
+
+def _none(state: str, about: str | None) -> str:
+    of = f" about {about!r}" if about else ""
+    if state == "open":
+        return f"Nothing waits for you{of}. Facts that an edit replaced, and notes that disagree, are listed here."
+    return f"There is no such revision{of}."
+
+
+@click.command()
+@click.argument("name")
+@click.argument("other")
+@json_option
+@pass_session
+def same(session: Session, name: str, other: str) -> None:
+    """Say that two names mean one person, place or thing.
+
+    Each name finds both from now on; no fact is replaced. `pal apart` undoes it.
+    """
+    _decide(session, name, other, True)
+
+
+@click.command()
+@click.argument("name")
+@click.argument("other")
+@json_option
+@pass_session
+def apart(session: Session, name: str, other: str) -> None:
+    """Say that two names mean two; undoes `pal same`.
+
+    It also helps where a model took one name for another name of the same thing.
+    """
+    _decide(session, name, other, False)
+
+
+def _decide(session: Session, name: str, other: str, same: bool) -> None:
+    reply = session.client.names(name, other, same)
+    if session.shows_json(reply):
+        return
+    if same:
+        output.print_text(f"Merged {name} and {other}.")
+    else:
+        output.print_text(f"Separated {name} and {other}; {count(reply.replaced, 'replacement')} undone.")

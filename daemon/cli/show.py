@@ -1,0 +1,260 @@
+"""What several commands show: facts, questions, states, and why nothing was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import NOTHING_READ, NothingFound
+from daemon.cli.session import Session
+from daemon.terminal import cited_link, count, size, statement
+
+AUTHOR = {"rule": "a rule", "model": "a model", "user": "you"}
+NOT_KEPT = "How it was answered is not kept any more (retention.questions). To ask it again: pal trace ID --again"
+NONE_ASKED = 'No question was asked yet. Ask one: pal ask "where is the harbour office?"'
+LOOKED_AT_ONCE = 50  # questions, for one that no agent asked
+LONGEST_QUOTE = 200  # characters
+
+
+def print_suspects(suspects: Sequence[wire.AliasSuspect]) -> None:
+    """Names that may mean one thing, why, and how to say so; nothing if there are none."""
+    if suspects:
+        click.echo("\nNames that may be one; if they are: pal same NAME OTHER")
+        output.print_table([(f"  {pair.one}", pair.other, _describe_likeness(pair)) for pair in suspects])
+
+
+def _describe_likeness(pair: wire.AliasSuspect) -> str:
+    if pair.facts:
+        return f"called the same in {count(pair.facts, 'fact')}"
+    is_first_name = pair.other.casefold().startswith(f"{pair.one.casefold()} ")
+    return "the only full name with this first name" if is_first_name else "same phone, address or birthday"
+
+
+def describe_end(revision: wire.Revision) -> str:
+    """Who replaced a fact, and why."""
+    what = "ended" if revision.relation == "negates" else "replaced"
+    return f"{what} by {AUTHOR.get(revision.author, revision.author)}: {revision.reason}"
+
+
+def describe_fact(fact: wire.Fact) -> str:
+    """The fact with its date and its place, for a sentence."""
+    return f'"{statement(fact)}" ({fact.since or fact.until or "no date"}, {describe_place(fact)})'
+
+
+def describe_place(fact: wire.Fact) -> str:
+    """Where a fact stands."""
+    return fact.place if wire.agent_of(fact.uri) else output.place(fact.uri, fact.line, fact.title)
+
+
+def span(fact: wire.Fact, never: str = "") -> str:
+    """From when and until when it held, two spaces behind; `never` if nothing says when."""
+    since, until = fact.since, fact.until
+    if since and until:
+        return f"{since} to {until}  "
+    since = f"{'from' if fact.valid_from and fact.valid_from > fact.recorded else 'since'} {since}" if since else ""
+    return f"{since}  " if since else f"until {until}  " if until else never
+
+
+def newest(session: Session) -> int:
+    """The number of the newest question that a person asked. NothingFound if there is none."""
+    skip, total = 0, 1
+    while skip < total:
+        reply = session.client.traces(LOOKED_AT_ONCE, skip)
+        for one in reply.traces:
+            if not one.agent:
+                return one.id
+        skip, total = skip + LOOKED_AT_ONCE, reply.total
+    raise NothingFound(NONE_ASKED)
+
+
+def local_time(at: datetime) -> str:
+    return at.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def outcome(of: wire.Asked) -> str:
+    """What it came to, and what the person said of that."""
+    found = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
+    return f"{found}, {of.verdict}" if of.verdict else found
+
+
+def tier(of: wire.Asked) -> str:
+    """How far it went."""
+    return wire.TIERS.get(of.tier, of.tier)
+
+
+def duration(ms: float) -> str:
+    return f"{ms:,.0f} ms" if ms < 10_000 else f"{ms / 1000:,.1f} s"
+
+
+def cost(of: wire.Asked) -> str:
+    """`14 ms, no model`, or `4,120 ms, 3 calls of a model, 2,310 tokens read, 120 written`."""
+    parts = [duration(of.ms)]
+    if of.calls:
+        calls = f"{of.calls} call{'s' if of.calls > 1 else ''} of a model"
+        parts += [calls, f"{of.read:,} tokens read", f"{of.written:,} written"]
+    else:
+        parts.append("no model")
+    if of.model and of.calls:
+        parts.append(f"written by {of.model}")
+    return ", ".join(parts)
+
+
+def short(quote: str) -> str:
+    words = flatten(quote)
+    return words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rstrip()} …"
+
+
+def flatten(text: str) -> str:
+    return " ".join(text.split())
+
+
+def print_sources(missing: tuple[str, ...], citations: tuple[wire.Citation, ...]) -> None:
+    """The end of an answer: what is missing, and where each citation is from."""
+    for one in missing:
+        output.print_text(f"Missing: {one}")
+    if citations:
+        click.echo()
+    for cited in citations:
+        print_source(cited)
+
+
+def print_source(cited: wire.Citation) -> None:
+    """`[1] museum/fog.md:14, 2026-03-09`; on a terminal it leads to the file. An unproved line of a model is below."""
+    place = output.link_text(output.style_text(where(cited), dim=True), cited_link(cited))
+    earlier = output.style_text("  (earlier)", dim=True) if cited.earlier else ""
+    click.echo(f"{output.style_text(f'[{cited.n}] ', bold=True)}{place}{earlier}")
+    if cited.verdict == "unproved":
+        output.print_text(f"    “{' '.join(cited.quote.split())}”")
+
+
+def where(cited: wire.Citation) -> str:
+    """Where a citation is from, and when that was."""
+    place = output.place(cited.uri, cited.line, cited.title, cited.speaker, cited.moment)
+    return place if place.endswith(cited.moment) else f"{place}, {cited.moment}"
+
+
+def explain_nothing(session: Session, sentence: str) -> str:
+    """Why nothing was found: `sentence`, unless nothing has been read."""
+    if session.reader.status().episodes == 0:
+        return NOTHING_READ
+    return sentence
+
+
+def describe_time(step: wire.Step) -> str | None:
+    """What the step has to say of the time in the question; None if it is nothing."""
+    text = wire.TextNote.from_step(step)
+    if text is not None and text.any_time:
+        return "Nothing of that time speaks of it, so this is from any time."
+    note = wire.AnalysisNote.from_step(step) or wire.ScopeNote.from_step(step)
+    time = note.time if note is not None else None
+    if time is None or time.kind == "now":
+        return None
+    if time.kind == "unknown":
+        return f'No dated line says when that was: "{time.words}".'
+    line = f": {time.line}" if time.line else "."
+    return f'Read "{time.words}" as {_span(time)}{line}'
+
+
+def _span(time: wire.TimeNote) -> str:
+    since, after = (datetime.fromisoformat(end) if end else None for end in (time.since, time.until))
+    until = after and (after - timedelta(microseconds=1)).date()
+    if time.kind == "as_of" and until:
+        return f"how it stood on {_day(until)}"
+    first = since and since.date()
+    if first and until:
+        return _day(first) if first == until else f"{_day(first)} to {_day(until)}"
+    return f"{_day(first)} or later" if first else f"{_day(until)} or earlier" if until else "any time"
+
+
+def _day(of: date) -> str:
+    return f"{of.day} {of:%B %Y}"
+
+
+def night(of: wire.Night) -> str:
+    """When the last night's work was done, and what came of it, in a line."""
+    if of.at is None:
+        told = f"nothing done yet; every day from {of.hour}:00 on"
+    else:
+        names = f"{count(of.suspects, 'pair')} of names that may be one: pal doctor --memory" if of.suspects else ""
+        erased = f"{count(of.erased, 'passage')} of the past erased" if of.erased else ""
+        freed = f"{size(of.freed)} given back" if of.freed else ""
+        parts = [describe_work(of) or "all was in order", names, of.learnt.rstrip("."), erased, freed]
+        told = f"last {of.at.astimezone():%Y-%m-%d %H:%M}: {'; '.join(filter(None, parts))}"
+    match of.state:
+        case "off":
+            return f"{told}; off: night.enabled"
+        case "battery":
+            return f"{told}; it waits until this machine is plugged in: night.on_battery"
+        case "failed":
+            return f"{told}; the next one broke off, and the daemon's log says where"
+        case "working":
+            return f"{told}; at work now"
+        case _:
+            return told
+
+
+def describe_upkeep(of: wire.Upkeep) -> str:
+    """When the last scheduled backup and look for damage were made, and what came of them, in a line."""
+    if not of.backup_days:
+        backup = "no backups: upkeep.backup_days"
+    elif of.backup_problem:
+        backup = f"the last backup failed: {of.backup_problem}"
+    elif of.backup_at is None:
+        backup = f"no backup yet; from {of.hour}:00 on"
+    else:
+        tried = f", restored on trial {_describe_day(of.trial_at)}" if of.trial_at and not of.trial_problem else ""
+        tried = "; it could not be restored: pal doctor" if of.trial_problem else tried
+        backup = f"last backup {_describe_day(of.backup_at)}, {of.backups:,} kept{tried}"
+    if not of.check_days:
+        check = "no checks: upkeep.check_days"
+    elif of.check_at is None:
+        check = "not checked yet"
+    else:
+        found = f"{count(of.problems, 'problem')}: pal check" if of.problems else "all was well"
+        check = f"checked {_describe_day(of.check_at)}, {found}"
+    return f"{backup}; {check}"
+
+
+def _describe_day(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"
+
+
+def describe_work(done: wire.ConsolidationReport | wire.Night) -> str:
+    """What consolidation did; "" for nothing."""
+    parts = [
+        f"{count(done.joined, 'fact')} told twice joined" if done.joined else "",
+        f"{count(done.episodes, 'passage')} embedded" if done.episodes else "",
+        f"{count(done.questions, 'question')} embedded" if done.questions else "",
+        f"{count(done.stale, 'row')} of edge memory let go" if done.stale else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def describe_folder(row: wire.Folder) -> tuple[str, ...]:
+    """Its path, state, how much was read from it, where its text may go, its rules and what is wrong."""
+    more = "; ".join(filter(None, (describe_rules(row), row.detail)))
+    return row.path, row.state, count(row.sources, "note"), row.policy, more
+
+
+def describe_rules(row: wire.Folder) -> str:
+    rules = [f"#{tag}" for tag in row.tags]
+    if row.readers:
+        rules.append(f"only {', '.join(row.readers)}")
+    if row.depth:
+        rules.append(f"{count(row.depth, 'folder')} deep")
+    return ", ".join(rules)
+
+
+def print_copies(gone: wire.Forgotten) -> None:
+    """Says what of it is still on the disk, and names the sources and the copies of the memory that still hold it."""
+    for uri in gone.also_in:
+        output.print_text(f'The same text is still known from {uri}. To forget that, too: pal forget --source "{uri}"')
+    if gone.pending:
+        click.echo(f"Not yet off the disk: {gone.pending}. It is tried again until it is; pal status tells.")
+    if gone.copies:
+        output.print_text("Still in these copies of the memory, which are yours to delete:")
+        output.print_table((f"  {copy.path}", f"{copy.at.astimezone():%Y-%m-%d %H:%M}") for copy in gone.copies)

@@ -1,0 +1,270 @@
+"""pal status, pause, resume, retry: what the memory holds and what it is doing."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from datetime import datetime
+from typing import NoReturn
+
+import click
+
+from daemon import wire
+from daemon.cli import output
+from daemon.cli.errors import NOTHING_READ
+from daemon.cli.options import json_option
+from daemon.cli.session import Session, pass_session
+from daemon.cli.show import describe_folder, describe_upkeep, night
+from daemon.client import DaemonDownError
+from daemon.terminal import count, size
+
+WATCH_SECONDS = 1.0  # between two looks
+
+
+@click.command()
+@click.option("--sources", is_flag=True, help="List what was read.")
+@click.option("--skipped", is_flag=True, help="List what could not be read, and why.")
+@click.option("--retired", is_flag=True, help="List what is kept of deleted files and of edited notes.")
+@click.option("--failed", is_flag=True, help="List what was given up, and why: files, and what models failed at.")
+@click.option("--watch", is_flag=True, help="Show it anew whenever it changes, until Ctrl-C.")
+@click.option(
+    "--match",
+    metavar="TEXT",
+    default="",
+    help="With --sources or --skipped: only what has TEXT in its name, or in the reason.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="With --sources, --skipped or --retired: rows at most.",
+)
+@json_option
+@pass_session
+def status(
+    session: Session,
+    sources: bool,
+    skipped: bool,
+    retired: bool,
+    failed: bool,
+    watch: bool,
+    match: str,
+    limit: int,
+) -> None:
+    """Show what the memory holds and what it is doing."""
+    if retired:
+        _show_retired(session, session.client.list_retired(limit))
+        return
+    if sources:
+        _show_sources(session, session.reader.sources(match, limit))
+        return
+    if watch:
+        _watch_status(session)
+    if skipped and not session.as_json:
+        _print_skipped(session.client.list_skipped(match, limit))
+        return
+    now = session.reader.status()
+    session.show(now, print_failed if failed else _print_status)
+
+
+def _watch_status(session: Session) -> NoReturn:
+    """Until Ctrl-C. A terminal always shows the present; elsewhere stands what changed, one after the other, until the
+    daemon ends: DaemonDownError."""
+    terminal, before = sys.stdout.isatty() and not session.as_json, None
+    while True:
+        try:
+            now = session.client.status()
+        except DaemonDownError as error:
+            if not terminal:
+                raise
+            click.clear()
+            output.say(str(error))
+        else:
+            state = replace(now, uptime_s=0.0, jobs=())
+            if terminal:
+                click.clear()
+                _print_status(now)
+            elif state != before:
+                session.show(now, _print_status)
+                sys.stdout.flush()
+            before = state
+        time.sleep(WATCH_SECONDS)
+
+
+def _show_sources(session: Session, reply: wire.SourcesReply) -> None:
+    rows = ((output.day(row.at), f"{row.episodes:,}", row.kind, row.uri) for row in reply.sources)
+    if session.show_rows(reply, rows):
+        output.say_rest(len(reply.sources), reply.total, "--match and --limit choose others")
+
+
+def _show_retired(session: Session, reply: wire.RetiredReply) -> None:
+    rows = (
+        (output.day(row.at), count(row.passages, "passage"), "deleted" if row.deleted else "edited", row.uri)
+        for row in reply.sources
+    )
+    if not session.show_rows(reply, rows, "Nothing is kept of what was deleted or edited away."):
+        return
+    output.say_rest(len(reply.sources), reply.total, "--limit chooses how many")
+    output.say("No question finds it, but for one about an earlier time. To erase it: pal forget --retired")
+
+
+def _print_skipped(reply: wire.SkippedReply) -> None:
+    for row in reply.files:
+        output.print_text(f"{row.uri}: {row.reason}")
+    if not reply.total:
+        output.say("Nothing was skipped.")
+    output.say_rest(len(reply.files), reply.total, "--match and --limit choose others")
+
+
+def _print_status(now: wire.Status) -> None:
+    rows = [
+        ("Palimpsest", f"{now.version}, process {now.pid}, up {_duration(now.uptime_s)}"),
+        ("Memory", f"{now.path}, {size(now.bytes)}"),
+        ("Holds", ", ".join(count(number, noun) for number, noun in (
+            (now.sources, "note"), (now.episodes, "passage"), (now.objects, "object"), (now.edges, "edge")))),
+        ("Embedder", now.embedder),
+        *([("Search", now.preparing)] if now.preparing else ()),
+        ("Model", now.model or "none; answers are the lines themselves"),
+        ("Queue", f"{count(now.queue, 'document')} waiting" + (f", now {now.busy}" if now.busy else "")),
+    ]  # fmt: skip
+    if now.enrichment and now.enrichment.total:
+        rows.append(("Read", reading(now.enrichment)))
+        if now.enrichment.tokens:
+            rows.append(("Spent", format_spending(now.enrichment)))
+    models = now.enrichment.failed_total if now.enrichment else 0
+    if models or now.failed_total:
+        parts = [(models, "models"), (now.failed_total, "files")]
+        failed = " and ".join(f"{count(number, 'job')} of {what}" for number, what in parts if number)
+        rows.append(("Failed", f"{failed}; why: pal status --failed, again: pal retry"))
+    if now.erasing:
+        rows.append(("Erasing", _describe_erasing(now.erasing)))
+    if now.skipped_total:
+        rows.append(("Skipped", f"{count(now.skipped_total, 'file')}; why: pal status --skipped"))
+    more = {
+        "Copies": now.copies and f"{count(now.copies, 'file')}, each counted as one with its original",
+        "Review": now.review and f"{count(now.review, 'changed fact')} to look at: pal review",
+        "Night": now.night and night(now.night),
+        "Disk": now.disk and now.disk.text,
+        "Safe mode": now.safe_mode,
+    }
+    rows += [(title, text) for title, text in more.items() if text]
+    if now.damage:
+        rows.append(("Damage", f"{', '.join(what for what, _ in now.damage)}; what to do: pal doctor"))
+    if now.upkeep:
+        rows.append(("Upkeep", describe_upkeep(now.upkeep)))
+    if now.jobs:
+        rows.append(("Next", ", ".join(f"{job.name} {_clock_time(job.next_at)}" for job in now.jobs)))
+    output.print_table(rows)
+    if now.folders:
+        click.echo("\nWatched folders")
+        output.print_table(map(describe_folder, now.folders))
+    elif not now.sources:
+        output.say(f"\n{NOTHING_READ}")
+
+
+def _describe_erasing(now: wire.Erasing) -> str:
+    parts = []
+    if now.folders:
+        parts.append(f"{count(now.left, 'note')} left of {', '.join(now.folders)}")
+    if now.unwiped_since:
+        why = f": {now.reason}" if now.reason else ""
+        parts.append(f"what was forgotten at {_clock_time(now.unwiped_since)} is not off the disk yet{why}")
+    return "; ".join(parts) or "what was deleted or edited away"
+
+
+def _clock_time(at: datetime) -> str:
+    return f"{at.astimezone():%H:%M}"
+
+
+def _duration(seconds: float) -> str:
+    minutes = int(seconds // 60)
+    if minutes < 1:
+        return f"{seconds:.0f} s"
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 2880 else f"{minutes // 1440} days"
+
+
+@click.command()
+@json_option
+@pass_session
+def pause(session: Session) -> None:
+    """Let no language model read in the background until `pal resume`.
+
+    Questions, and reading without a model, go on as before.
+    """
+    _enable(session, False)
+
+
+@click.command()
+@json_option
+@pass_session
+def resume(session: Session) -> None:
+    """Let language models read in the background again."""
+    _enable(session, True)
+
+
+def _enable(session: Session, enabled: bool) -> None:
+    from daemon.cli.options import write_setting
+
+    state = session.client.enable_enrichment(enabled)
+    write_setting(session.paths.config, "enrichment.enabled", str(enabled).lower())
+    if session.as_json:
+        output.print_json(state)
+    elif enabled:
+        click.echo("Language models read in the background again.")
+    else:
+        click.echo("No language model reads in the background until: pal resume")
+
+
+@click.command()
+@click.argument("id", required=False, type=int, metavar="[ID]")
+@json_option
+@pass_session
+def retry(session: Session, id: int | None) -> None:
+    """Read again what was given up: files that were set aside, and what a language model failed at.
+
+    ID is a number of `pal status --failed`; without one, all of them.
+    """
+    jobs = session.client.retry(id)
+    if session.as_json:
+        output.print_json({"jobs": jobs})
+    elif jobs:
+        click.echo(f"{count(jobs, 'job')} will be done again. `pal status` shows how far it is.")
+    else:
+        click.echo("Nothing has failed.")
+
+
+def print_failed(now: wire.Status) -> None:
+    """What was given up, and why."""
+    models = now.enrichment or wire.Enrichment("idle")
+    failed, total = [*now.failed, *models.failed], now.failed_total + models.failed_total
+    for job in failed:
+        output.print_text(f"{job.id}  {job.label}: {job.reason}")
+    if not failed:
+        output.say("Nothing has failed.")
+        return
+    if total > len(failed):
+        output.say(f"The last {len(failed):,} of {total:,} are shown.")
+    output.say("To have it done again: pal retry, or pal retry NUMBER")
+
+
+def reading(state: wire.Enrichment) -> str:
+    """How far models are, in a line."""
+    far = f"{state.read:,} of {count(state.total, 'passage')} by a model"
+    match state.state:
+        case "off":
+            return f"{far}; paused. To go on: pal resume"
+        case "no_model":
+            return f"{far}; there is none that can, and all works without. To add one: pal models"
+        case "reading":
+            return f"{far}, now {state.model}" + (f"; {state.detail}" if state.detail else "")
+        case _:
+            return f"{far}; {state.detail}" if state.detail else far
+
+
+def format_spending(state: wire.Enrichment) -> str:
+    """What reading has taken today."""
+    return f"{state.tokens:,} tokens and {state.minutes:,.0f} min of models today, to read; by model: pal models"
