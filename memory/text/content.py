@@ -17,10 +17,7 @@ from memory.time.dates import find_dates
 
 MAX_DAYS_OFF = 62  # error of a day computed from words like "three weeks ago"
 LEAST_NAME_LETTERS = 4  # letters that both names must share
-LEAST_ROOT_LETTERS, MAX_DERIVED_LETTERS = (
-    5,
-    3,
-)  # of two related words: shared letters at the start, different ones at the end
+LEAST_ROOT_LETTERS, MAX_DERIVED_LETTERS = (5, 3)  # of related words: shared at the start, other at the end
 
 MAX_ENDING_LETTERS = 2  # letters by which two forms of a name may differ at the end
 _ANY_NUMBER = re.compile(r"(?<![^\W_])\d+(?:st|nd|rd|th)\b|(?<![^\W_])\d+(?:[.,:/ ’']\d+)*")
@@ -72,8 +69,7 @@ class TextContent:
                 return True
         kin = stemmed[:LEAST_ROOT_LETTERS]
         return len(kin) == LEAST_ROOT_LETTERS and any(
-            other.startswith(kin)
-            and max(len(root) for root in _drop_common_start(stemmed, other)) <= MAX_DERIVED_LETTERS
+            other.startswith(kin) and max(len(root) for root in _split(stemmed, other)) <= MAX_DERIVED_LETTERS
             for other in self.stems
         )
 
@@ -87,21 +83,19 @@ class TextContent:
             return True
         short = word[: max(LEAST_NAME_LETTERS, len(word) - MAX_ENDING_LETTERS)]
         return len(word) >= LEAST_NAME_LETTERS and any(
-            other.startswith(short)
-            and abs(len(other) - len(word)) <= MAX_ENDING_LETTERS
-            and _have_same_start(other, word)
+            other.startswith(short) and abs(len(other) - len(word)) <= MAX_ENDING_LETTERS and _agree(other, word)
             for other in self.words
         )
 
 
-def _drop_common_start(word: str, other: str) -> tuple[str, str]:
+def _split(word: str, other: str) -> tuple[str, str]:
     """The rest of two words after their common start."""
     shared = next((place for place, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), None)
     shared = min(len(word), len(other)) if shared is None else shared
     return word[shared:], other[shared:]
 
 
-def _have_same_start(word: str, other: str) -> bool:
+def _agree(word: str, other: str) -> bool:
     least = min(len(word), len(other))
     return (
         word[:least] == other[:least]
@@ -150,15 +144,13 @@ def unheard_words(text: str, contents: Sequence[TextContent], without: Collectio
     abbreviation in capitals matches the words that begin with its letters."""
     language = guess_language(text)
     little = stop_words(language)
-    content_words = [word for word in words(text) if word not in little and word not in without and not word.isdigit()]
-    unheard = [
-        word for word in content_words if not any(content.tells(word, stem(word, language)) for content in contents)
-    ]
-    if unheard and len(content_words) > 1:
-        initials = "".join(word[0] for word in content_words)
+    asked = [word for word in words(text) if word not in little and word not in without and not word.isdigit()]
+    unheard = [word for word in asked if not any(content.tells(word, stem(word, language)) for content in contents)]
+    if unheard and len(asked) > 1:
+        initials = "".join(word[0] for word in asked)
         acronyms = [short for content in contents for short in content.acronyms if short in initials]
         unheard = [word for word in unheard if not any(word[0] in short for short in acronyms)]
-    return unheard, len(content_words)
+    return unheard, len(asked)
 
 
 def undot(text: str) -> str:
@@ -204,8 +196,8 @@ def max_days_off(text: str) -> int:
 
 
 def is_dated(norm: str, contents: Sequence[TextContent], written: Sequence[tuple[date, int]]) -> bool:
-    """Whether a date occurs in `contents`, as it is or more precise, or without its year; or whether it is within reach
-    of words like "last week". `written`: (day, maximum error in days) of each piece."""
+    """Whether a date occurs in `contents`, exactly, more precisely or without its year; or within reach of words like
+    "last week". `written`: (day, maximum error in days) of each piece."""
     dates = {date for text in contents for date in text.dates} | {day.isoformat() for day, _ in written}
     if any(text == norm or text.startswith(f"{norm}-") for text in dates):
         return True

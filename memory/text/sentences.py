@@ -136,9 +136,7 @@ def _find_segments(text: str) -> Iterator[tuple[int, int, bool]]:
         else:
             number = _NUMBER.match(text, words, after)
             if number and paragraph and number[1] not in _FIRST_NUMBERS and number[1][-1] != numbered:
-                number = (
-                    None  # "..., born on the\n5. May": as in Markdown only a first number may interrupt a paragraph
-                )
+                number = None  # "..., born on the\n5. May": only a first number may interrupt a paragraph
             if number or marks["bullet"] or _SPEAKER.match(text, words, after):
                 yield from _join_lines(text, paragraph)
                 paragraph, numbered = [], number[1][-1] if number else ""

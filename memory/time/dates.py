@@ -66,23 +66,19 @@ def find_dates(text: str, short_years: bool = False, compact: bool = False, star
     for run in _DIGITS.finditer(text, start):
         if run.start() < end or len(run[0]) not in _IN_DIGITS:
             continue
-        date_found = _match_digits(text, run, short_years, compact) or _match_name(text, run, end)
-        if date_found is None and _BARE_YEAR.match(text, run.start()):
-            date_found = CalendarDate(*run.span(), int(run[0]))
-        if date_found is not None:
-            end = date_found.end
-            if date_found.year is not None or date_found.day is not None:
-                yield date_found
+        day = _match_digits(text, run, short_years, compact) or _match_name(text, run, end)
+        if day is None and _BARE_YEAR.match(text, run.start()):
+            day = CalendarDate(*run.span(), int(run[0]))
+        if day is not None:
+            end = day.end
+            if day.year is not None or day.day is not None:
+                yield day
 
 
 def date_at(text: str, start: int) -> CalendarDate | None:
     """The full date that begins at `start`."""
-    date_found = next(find_dates(text[: start + MAX_VALUE_CHARS], short_years=True, start=start), None)
-    return (
-        date_found
-        if date_found is not None and date_found.start == start and date_found.year and date_found.day
-        else None
-    )
+    day = next(find_dates(text[: start + MAX_VALUE_CHARS], short_years=True, start=start), None)
+    return day if day is not None and day.start == start and day.year and day.day else None
 
 
 def _match_digits(text: str, run: re.Match[str], short_years: bool, compact: bool) -> CalendarDate | None:
@@ -98,8 +94,8 @@ def _match_digits(text: str, run: re.Match[str], short_years: bool, compact: boo
         if kind == "slashed" and month <= 12 and day <= 12 and month != day:
             return CalendarDate(*match.span(), None)
         month, day = (day, month) if kind == "slashed" and month > 12 else (month, day)
-        if (date_found := _make_date(match.span(), part.get("y"), month, day)) is not None:
-            return date_found
+        if (whole := _build(match.span(), part.get("y"), month, day)) is not None:
+            return whole
     return None
 
 
@@ -109,7 +105,7 @@ def _match_name(text: str, run: re.Match[str], begin: int) -> CalendarDate | Non
     if len(run[0]) <= 2:
         match = day_first.match(text, run.start())
         if match is not None and (month := month_of(match["name"])):
-            return _make_date(match.span(), match["y"], month, int(match["d"]), match["name"])
+            return _build(match.span(), match["y"], month, int(match["d"]), match["name"])
     match = (day_after if len(run[0]) <= 2 else year_after).match(text, run.start())
     if match is None:  # checked first: searching for a name is slower
         return None
@@ -117,12 +113,10 @@ def _match_name(text: str, run: re.Match[str], begin: int) -> CalendarDate | Non
     month = month_of(name["name"]) if name is not None else None
     if name is None or month is None:
         return None
-    return _make_date(
-        (name.start(), match.end()), match["y"], month, int(match.groupdict().get("d") or 0), name["name"]
-    )
+    return _build((name.start(), match.end()), match["y"], month, int(match.groupdict().get("d") or 0), name["name"])
 
 
-def _make_date(span: tuple[int, int], year: str | None, month: int, day: int, name: str = "") -> CalendarDate | None:
+def _build(span: tuple[int, int], year: str | None, month: int, day: int, name: str = "") -> CalendarDate | None:
     if month > 12 or day > 31 or not (month or year):
         return None
     number = int(year.strip("'’")) if year else None
@@ -196,9 +190,9 @@ def parse_date(text: str) -> datetime | None:
 
 def full_dates(text: str, compact: bool = False, start: int = 0) -> Iterator[tuple[CalendarDate, datetime]]:
     """The full dates in `text`, each with its moment, including a time of day after it."""
-    for date_found in find_dates(text, short_years=True, compact=compact, start=start):
-        if date_found.day and (moment := moment_of(text, date_found)) is not None:
-            yield date_found._replace(end=moment[1]), moment[0]
+    for day in find_dates(text, short_years=True, compact=compact, start=start):
+        if day.day and (moment := moment_of(text, day)) is not None:
+            yield day._replace(end=moment[1]), moment[0]
 
 
 def moment_of(text: str, calendar_date: CalendarDate) -> tuple[datetime, int] | None:

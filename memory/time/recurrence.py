@@ -57,7 +57,7 @@ class Recurrence:
     left_out: frozenset[date] = frozenset()
 
     def days(self, since: date, until: date) -> Iterator[date]:
-        """Its days in [since, until), in order. An invalid rule has none."""
+        """Its days in [since, until), in order. An invalid rule yields no days."""
         listed = sorted(day for day in {self.first.date(), *self.listed} if since <= day < until)
         by_rule = (self._days_by_rule(rule, since, until) for rule in self.rules)
         for day, _ in groupby(merge(listed, *by_rule)):

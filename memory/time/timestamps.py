@@ -49,7 +49,7 @@ def to_wall(when: datetime) -> int: ...
 @overload
 def to_wall(when: None) -> None: ...
 def to_wall(when: datetime | None) -> int | None:
-    """The wall time in the zone of `when`, as if it were UTC. What is given in UTC is meant in this machine's zone.
+    """The wall time in the zone of `when`, as if it were UTC. UTC is converted to the local zone.
     Without a time zone it raises InvalidInputError."""
     if when is None:
         return None

@@ -210,16 +210,14 @@ class _Finder:
         return Timex(*match.span(), day_span(self.today + timedelta(days=_read_day_words()[match["day"]])))
 
     def count_back(self, match: re.Match[str]) -> Timex:
-        return self._resolve_distance(match, -1)
+        return self._step(match, -1)
 
     def count_forward(self, match: re.Match[str]) -> Timex | None:
         """ "in two weeks" is a duration in the past tense, and "in a week" in a habit."""
         count = parse_number(match["n"])
-        return (
-            self._resolve_distance(match, 1) if self.tense != "past" and (count > 1 or self.tense == "future") else None
-        )
+        return self._step(match, 1) if self.tense != "past" and (count > 1 or self.tense == "future") else None
 
-    def _resolve_distance(self, match: re.Match[str], step: int) -> Timex:
+    def _step(self, match: re.Match[str], step: int) -> Timex:
         """The day, month or year at a distance from today; for weeks that day and three on either side."""
         unit = time_units()[match["unit"]]
         then = shift(self.today, unit, step * parse_number(match["n"]))
@@ -301,7 +299,7 @@ def _read_verbs() -> frozenset[str]:
 
 @cache
 def _read_cues() -> frozenset[str]:
-    """Cues of which, or of digits, any ASCII text with a time has one: the longest word of each name."""
+    """Any ASCII text with a time contains a digit or one of these cues: the longest word of each name."""
     names = [*month_names(), *time_numbers("seasons"), *time_numbers("weekdays"), *time_units(), *_read_day_words()]
     names += "|".join(alternatives("time", key) for key in ("now", "christmas", "new_year")).split("|")
     return frozenset(max(_WORD.findall(name), key=len) for name in names)

@@ -231,7 +231,7 @@ def left_out(lines: list[bytes]) -> tuple[list[bytes], str]:
 def belongs_to_nothing(lines: list[bytes]) -> tuple[list[bytes], str]:
     n = place(lines, "thesis")
     wrong = re.sub(rb'"episode_id":\d+', b'"episode_id":999', lines[n])
-    return [*lines[:n], wrong, *lines[n + 1 :]], "belongs to a episode that is not there"
+    return [*lines[:n], wrong, *lines[n + 1 :]], "refers to a missing episode"
 
 
 def a_second_header(lines: list[bytes]) -> tuple[list[bytes], str]:
