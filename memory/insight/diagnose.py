@@ -178,7 +178,7 @@ def _measure_redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
     means = []
     for case in cases:
         pairs = combinations(map(objects, case.cited), 2)
-        alike = [len(one & two) / (len(one | two) or 1) for one, two in pairs]  # Jaccard index
+        alike = [len(first & second) / (len(first | second) or 1) for first, second in pairs]  # Jaccard index
         if alike:
             means.append(fsum(alike) / len(alike))
     return _share(fsum(means), len(means))

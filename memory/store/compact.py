@@ -51,15 +51,13 @@ def count_free(conn: Connection) -> int:
     """Bytes of the file that can be returned."""
     if conn.execute("PRAGMA auto_vacuum").fetchone()[0] != INCREMENTAL:
         return 0
-    return _read_pages(conn, "freelist_count") * _read_pages(conn, "page_size")
+    return _ask(conn, "freelist_count") * _ask(conn, "page_size")
 
 
 def is_worth_it(conn: Connection) -> bool:
     """Whether enough is free to justify the writing."""
     free = count_free(conn)
-    return free >= WORTH_BYTES and free >= WORTH_SHARE * _read_pages(conn, "page_count") * _read_pages(
-        conn, "page_size"
-    )
+    return free >= WORTH_BYTES and free >= WORTH_SHARE * _ask(conn, "page_count") * _ask(conn, "page_size")
 
 
 def cut_off(conn: Connection, pages: int) -> int:
@@ -68,5 +66,5 @@ def cut_off(conn: Connection, pages: int) -> int:
     return count_free(conn)
 
 
-def _read_pages(conn: Connection, name: str) -> int:
+def _ask(conn: Connection, name: str) -> int:
     return int(conn.execute(f"PRAGMA {name}").fetchone()[0])

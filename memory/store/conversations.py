@@ -109,9 +109,7 @@ def search(conn: Connection, words: str, limit: int) -> list[ConversationMatch]:
     wanted = [_fold(word) for word in words.split()]
     if not wanted:
         return []
-    matching: dict[
-        int, tuple[int, tuple[int, Role, str, int]]
-    ] = {}  # conversation -> (number of matches, newest match)
+    matching: dict[int, tuple[int, tuple[int, Role, str, int]]] = {}  # id -> (matches, newest)
     rows = conn.execute(
         "SELECT conversation_id, id, role, text, t FROM message ORDER BY id DESC LIMIT ?", (MAX_SEARCHED,)
     )

@@ -278,7 +278,7 @@ def inherit_slots(inherited: Slots, now: int) -> Slots:
 
 
 def inherit(conn: Connection, revision: int, old: int, new: int, now: int) -> bool:
-    """Passes half of the memory of the replaced relation `old` to `new`, for every embedder for which `new` has none;
+    """Passes half of the memory of the replaced relation `old` to `new`, for every embedder without memory of `new`;
     returns whether any was passed. `unlearn` and reverting the revision undo it."""
     embedders = conn.execute(
         "SELECT DISTINCT m.embedder_id, e.dimension FROM edge_memory m JOIN embedder e ON e.id = m.embedder_id"

@@ -346,12 +346,12 @@ def list_unread(conn: Connection, limit: int) -> list[int]:
         " WHERE v.trace_id > (SELECT ifnull(max(id), 0) - ? FROM trace) AND v.status IN ('seed', 'selected')"
         f" AND {_UNREAD.format('v.node_id')} GROUP BY v.node_id ORDER BY max(v.trace_id) DESC, v.node_id LIMIT ?"
     )
-    found = select_ids(conn, query, RECENT_TRACES, limit)
-    if len(found) < limit:
+    recent = select_ids(conn, query, RECENT_TRACES, limit)
+    if len(recent) < limit:
         query = f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE"
         newest = f"{query} {_UNREAD.format('e.node_id')} ORDER BY e.event_from DESC, e.node_id DESC LIMIT ?"
-        found += select_ids(conn, newest, limit + len(found))
-    return list(dict.fromkeys(found))[:limit]
+        recent += select_ids(conn, newest, limit + len(recent))
+    return list(dict.fromkeys(recent))[:limit]
 
 
 def count_read(conn: Connection) -> tuple[int, int]:

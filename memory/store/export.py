@@ -3,7 +3,7 @@
 Rows are streamed from one snapshot: memory use is independent of size. `memory.store.records` defines the lines;
 `memory.store.load` reads them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, get_type_hints
 
 import msgspec
@@ -36,9 +36,10 @@ def count_rows(conn: Connection, kind: Kind, secrets: bool = False) -> int:
 def read_pieces(conn: Connection, kind: Kind, secrets: bool = False) -> Iterator[tuple[bytes, int]]:
     """The lines of a kind in pieces of some kB, each with its number of lines."""
     make, piece, number = _find_maker(kind), bytearray(), 0
-    order = ", ".join(f"r.{column}" for column in _find_key(kind).split(", "))
+    key, join = ("node_id", "JOIN node n ON n.id = r.node_id") if kind.node else (kind.order, "")
+    order = ", ".join(f"r.{column}" for column in key.split(", "))
     columns = ", ".join(_list_columns(kind))
-    query = f"SELECT {columns} FROM {kind.table} r {_join_node(kind)} WHERE {_filter_rows(kind, secrets)}"
+    query = f"SELECT {columns} FROM {kind.table} r {join} WHERE {_filter_rows(kind, secrets)}"
     try:
         for row in conn.execute(f"{query} ORDER BY {order}"):
             piece += _encode(make(row))
@@ -89,19 +90,8 @@ def _list_columns(kind: Kind) -> Iterator[str]:
             yield f"r.{name}"
 
 
-def _join_node(kind: Kind) -> str:
-    return "JOIN node n ON n.id = r.node_id" if kind.node else ""
-
-
-def _find_key(kind: Kind) -> str:
-    return "node_id" if kind.node else kind.order
-
-
 def _filter_rows(kind: Kind, secrets: bool) -> str:
     if kind.table == "meta":
-        return f"r.key IN {_quote_names((*KEPT_META, SECRET_META) if secrets else KEPT_META)}"
+        names = (*KEPT_META, SECRET_META) if secrets else KEPT_META
+        return f"r.key IN ({', '.join(map(repr, names))})"
     return kind.rows
-
-
-def _quote_names(names: Sequence[str]) -> str:
-    return f"({', '.join(map(repr, names))})"

@@ -146,14 +146,14 @@ def _make_fact(
     kind: Literal["thesis", "relation"], row: Sequence[Any], objects: Iterable[str], predicate: str | None = None
 ) -> Fact:
     id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, title, *rest = row
-    first, line_map, body, asserted, start, end, modality, origin = rest
+    first, line_map, body, said_at, start, end, modality, origin = rest
     quote, words = (body[start:end], lines_around(body, start, end)) if start is not None else ("", "")
     if start is None and predicate and (place := find_property(body, predicate, [*objects][-1])) is not None:
         start, quote = place[0], body[slice(*place)]
     line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
-    words = f"{words}\n{title}\n{PurePosixPath(uri).stem}" if valid_from == asserted else words
+    words = f"{words}\n{title}\n{PurePosixPath(uri).stem}" if valid_from == said_at else words
     since, until = (
-        told_day(at, words, from_wall(asserted)) if at else "" for at in map(from_wall, (valid_from, valid_to))
+        told_day(at, words, from_wall(said_at)) if at else "" for at in map(from_wall, (valid_from, valid_to))
     )
     return Fact(
         id, kind, show_links(text), tuple(objects), from_wall(valid_from), from_wall(valid_to), from_ms(created),

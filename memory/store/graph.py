@@ -130,7 +130,7 @@ def insert_aliases(conn: Connection, rows: Sequence[AliasRow]) -> None:
 
 
 def fold_name(norm: str) -> str | None:
-    """The norm without accents; None if it has none."""
+    """The norm without accents, or None if it is the same."""
     folded = strip_accents(norm)
     return None if folded == norm else folded
 

@@ -95,7 +95,7 @@ def _write(conn: Connection, lines: Iterable[bytes], progress: Progress) -> Head
             _insert(conn, verbs[type(record)], record)
         except (driver().IntegrityError, OverflowError, UnicodeError, KeyError) as error:
             raise _make_error(number, f"It contradicts earlier lines: {error or 'another header'}.") from error
-        counts[_get_name(record)] += 1
+        counts[str(record.__struct_config__.tag)] += 1
         if number % AT_ONCE == 0:
             progress(number, total)
     raise InvalidInputError(f"The export was cut off at line {number:,}. Nothing was kept.")
@@ -151,7 +151,7 @@ def _insert(conn: Connection, verb: _Verb, record: Record) -> None:
 
 
 def _unsplice(raw: Raw) -> str | None:
-    """JSON as it was in the table."""
+    """JSON in the form of the table."""
     json_text = bytes(raw).decode()
     return msgspec.json.decode(raw, type=str | None) if json_text == "null" or json_text.startswith('"') else json_text
 
@@ -180,10 +180,6 @@ def _make_verb(kind: Kind) -> _Verb:
 def _make_statement(table: str, columns: list[tuple[int, str]]) -> tuple[str, tuple[int, ...]]:
     names, marks = ", ".join(name for _, name in columns), ", ".join("?" * len(columns))
     return f"INSERT INTO {table}({names}) VALUES ({marks})", tuple(place for place, _ in columns)
-
-
-def _get_name(record: Record) -> str:
-    return str(record.__struct_config__.tag)
 
 
 def _verify_references(conn: Connection) -> None:

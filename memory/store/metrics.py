@@ -70,14 +70,10 @@ def newest(conn: Connection, limit: int, since: int = 0) -> list[Outcome]:
     listed = id_list(row[0] for row in rows)
     edges = {id: (fired, useful) for id, fired, useful in conn.execute(_FIRED, (listed,))}
     visits = group_rows(((id, stage), node) for id, stage, node in conn.execute(_VISITS, (listed,)))
-    text_only = dict(_list_noted(conn, listed, TEXT_ONLY, [RankNote.stage]))
-    unknown = dict(_list_noted(conn, listed, UNKNOWN, [RouteNote.stage]))
-    earlier = {
-        id: outcome for id, outcome in _list_noted(conn, listed, EARLIER, [ReplayNote.stage]) if outcome is not None
-    }
-    bridged: dict[int, list[list[int]]] = group_rows(
-        _list_noted(conn, listed, BRIDGED, [GraphNote.stage, AnswerNote.stage])
-    )
+    text_only = dict(_read(conn, listed, TEXT_ONLY, [RankNote.stage]))
+    unknown = dict(_read(conn, listed, UNKNOWN, [RouteNote.stage]))
+    earlier = {id: first for id, first in _read(conn, listed, EARLIER, [ReplayNote.stage]) if first is not None}
+    bridged: dict[int, list[list[int]]] = group_rows(_read(conn, listed, BRIDGED, [GraphNote.stage, AnswerNote.stage]))
     outcomes = []
     for id, question, refused, ms, calls, tokens, t, tier, cited in rows:
         seeds, shown = (_drop_repeats(visits.get((id, stage), ())) for stage in ("seed", "rank"))
@@ -104,7 +100,7 @@ SELECT trace_id, stage, node_id FROM trace_visit WHERE trace_id IN {LISTED}
  AND (stage = 'rank' OR stage = 'seed' AND status = 'seed') ORDER BY trace_id, visit"""
 
 
-def _list_noted(conn: Connection, listed: str, path: str, stages: Sequence[str]) -> Iterator[tuple[int, Any]]:
+def _read(conn: Connection, listed: str, path: str, stages: Sequence[str]) -> Iterator[tuple[int, Any]]:
     """(question, value at a path of the note of a stage), where it exists."""
     rows = conn.execute(
         "SELECT trace_id, detail -> ?1 FROM trace_step WHERE stage IN (SELECT value FROM json_each(?2))"

@@ -40,17 +40,13 @@ def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, dep
         same = dict.fromkeys(center, middle)
         neighbours = _join_by_facts(conn, frontier, known_on, at)
         for id in frontier if step > 1 else [middle]:
-            beside = _find_mentioned(
-                conn, list(center) if id == middle else [id], at, BESIDE[min(step, len(BESIDE)) - 1]
-            )
+            beside = _rank(conn, list(center) if id == middle else [id], at, BESIDE[min(step, len(BESIDE)) - 1])
             neighbours += [Joined(id, other, None, passages) for other, passages in beside]
         frontier = []
-        for neighbour in neighbours:
-            neighbour = neighbour._replace(
-                one=same.get(neighbour.one, neighbour.one), other=same.get(neighbour.other, neighbour.other)
-            )
-            new = [id for id in (neighbour.one, neighbour.other) if id not in steps]
-            if neighbour.one == neighbour.other or len(new) > 1 or (neighbour.fact is None and not new):
+        for link in neighbours:
+            link = link._replace(one=same.get(link.one, link.one), other=same.get(link.other, link.other))
+            new = [id for id in (link.one, link.other) if id not in steps]
+            if link.one == link.other or len(new) > 1 or (link.fact is None and not new):
                 continue
             if new and len(steps) >= limit:
                 left_out += 1
@@ -58,7 +54,7 @@ def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, dep
             for id in new:
                 steps[id] = step
                 frontier.append(id)
-            joined.append(neighbour)
+            joined.append(link)
     return ReachedObjects(steps, _drop_repeats(joined), left_out)
 
 
@@ -74,15 +70,15 @@ def _drop_repeats(joined: Sequence[Joined]) -> list[Joined]:
 
 
 def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: int) -> list[Joined]:
-    known = facts.list_about(conn, objects, known_on, at, relations=True)
+    joining = facts.list_about(conn, objects, known_on, at, relations=True)
     rows = conn.execute(
-        f"SELECT e.id, e.src, e.dst FROM edge e WHERE e.id IN {LISTED}", (id_list(fact.id for fact in known),)
+        f"SELECT e.id, e.src, e.dst FROM edge e WHERE e.id IN {LISTED}", (id_list(fact.id for fact in joining),)
     )
     ends = {id: (src, dst) for id, src, dst in rows}
-    return [Joined(*ends[fact.id], fact) for fact in known if fact.id in ends]
+    return [Joined(*ends[fact.id], fact) for fact in joining if fact.id in ends]
 
 
-def _find_mentioned(conn: Connection, objects: Sequence[int], at: int, limit: int) -> list[tuple[int, int]]:
+def _rank(conn: Connection, objects: Sequence[int], at: int, limit: int) -> list[tuple[int, int]]:
     """[(object, passages)]: the objects most often mentioned in the newest passages that mention these by `at`; without
     namesakes."""
     types = ", ".join(f"'{type}'" for type in HIDDEN)

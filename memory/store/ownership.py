@@ -107,14 +107,14 @@ class FileWatch:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._read_stamp = _read_stamp(path)
+        self._stamp = _read_stamp(path)
         self._name, self._reached = _read_alone(path)
 
     def is_overwritten(self) -> bool:
         """Checks the file; 2 us, or 0.3 ms if it must be read. Nobody may be writing. A partial checkpoint does not
         count."""
         stamp = _read_stamp(self._path)
-        if stamp == self._read_stamp:
+        if stamp == self._stamp:
             return False
         name, generation = _read_alone(self._path)
         if self._name is None or name is None:
@@ -122,7 +122,7 @@ class FileWatch:
         else:
             is_other = name != self._name or generation < self._reached
         if not is_other:
-            self._read_stamp, self._name, self._reached = stamp, name or self._name, max(generation, self._reached)
+            self._stamp, self._name, self._reached = stamp, name or self._name, max(generation, self._reached)
         return is_other
 
 

@@ -102,8 +102,8 @@ def restore(conn: Connection, ids: Sequence[int]) -> None:
 
 
 def restore_fact(conn: Connection, fact: int, ids: Sequence[int]) -> None:
-    """Restores retired episodes as evidence of one fact: their other sentences end when the source dropped them, also
-    those that assert the fact in episodes restored earlier."""
+    """Restores retired episodes as evidence of one fact. Sentences that assert it become valid again, also in episodes
+    restored earlier; the others end when their source dropped them."""
     restore(conn, ids)
     conn.execute(
         "UPDATE thesis AS t SET valid_to = (SELECT until FROM episode e WHERE e.node_id = t.episode_id)"
@@ -157,8 +157,7 @@ def former_evidence(conn: Connection, id: int) -> list[int]:
 
 
 def restored_evidence(conn: Connection, id: int) -> list[int]:
-    """The live episodes, restored by a person, whose source no longer asserts the fact, and that assert nothing
-    else."""
+    """The live episodes that a person restored for this fact only, and whose source no longer asserts it."""
     return select_ids(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {_TELLING}"
@@ -184,9 +183,7 @@ def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relati
     former = _group_slots(conn, _FORMER, source, since)
     fresh = _group_slots(conn, _FRESH, source, since)
     pairs = [pair for slot, ids in former.items() for pair in zip(ids, fresh.get(slot, ()), strict=False)]
-    by_id = {
-        relation.id: relation for relation in relations.by_id(conn, [id for pair in pairs for id in pair], ever=True)
-    }
+    by_id = {fact.id: fact for fact in relations.by_id(conn, [id for pair in pairs for id in pair], ever=True)}
     return [(by_id[old], by_id[new]) for old, new in pairs if old in by_id and new in by_id]
 
 
@@ -199,9 +196,7 @@ def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list
         f" AND e.superseded_by IS NOT NULL AND {is_live('e')} WHERE t.node_id IN {LISTED}",
         id_list(old for old, _ in pairs),
     )
-    by_id = {
-        claim.id: claim for claim in relations.claims_by_id(conn, [id for pair in pairs for id in pair], ever=True)
-    }
+    by_id = {fact.id: fact for fact in relations.claims_by_id(conn, [id for pair in pairs for id in pair], ever=True)}
     return [(by_id[old], by_id[new]) for old, new in pairs if old in by_id and new in by_id and old not in expressed]
 
 

@@ -1,7 +1,7 @@
 """Rows: the visibility predicate of questions, and the conversion between columns and values.
 
-The bi-temporal predicate is defined here only. *Valid* time is when a fact held in the world, [valid_from, valid_to),
-NULL for an open end. *Transaction* time is when this memory believed it, [t_created, t_expired). A question asks about
+The bi-temporal predicate is defined here only. *Valid* time is when a fact was true, [valid_from, valid_to), NULL for
+an open end. *Transaction* time is when this memory believed it, [t_created, t_expired). A question asks about
 the world at time v as the memory knew it at time t."""
 
 import json
@@ -36,7 +36,7 @@ def is_recorded(alias: str, t_param: str) -> str:
 
 
 def valid(alias: str, v_param: str) -> str:
-    """SQL: the row `alias` (with valid_from, valid_to) held in the world at time `v_param`."""
+    """SQL: the row `alias` (with valid_from, valid_to) was true in the world at time `v_param`."""
     return (
         f"(({alias}.valid_from IS NULL OR {alias}.valid_from <= {v_param})"
         f" AND ({alias}.valid_to IS NULL OR {alias}.valid_to > {v_param}))"
@@ -79,9 +79,7 @@ def to_json(value: Any) -> str:
 
 def citations_to_json(citations: Sequence[Citation]) -> str:
     names = [field.name for field in fields(Citation)]
-    return to_json(
-        [{name: getattr(citation, name) for name in names} | {"at": to_wall(citation.at)} for citation in citations]
-    )
+    return to_json([{name: getattr(row, name) for name in names} | {"at": to_wall(row.at)} for row in citations])
 
 
 def citations_from_json(stored: str | None) -> tuple[Citation, ...]:

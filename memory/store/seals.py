@@ -95,7 +95,7 @@ def find_damage(conn: Connection, part: int = 0, parts: int = 1) -> Iterator[str
     """A sentence for each damaged block, checking every `parts`-th block from `part` on."""
     for kind, table in enumerate(SEALED):
         sealed = _list_seals(conn, kind)
-        blocks = dict(_read_blocks(conn, table, f"{table.id} / {BLOCK} % {parts} = {part}", sealed))
+        blocks = dict(_read(conn, table, f"{table.id} / {BLOCK} % {parts} = {part}", sealed))
         for block, seal in sorted(sealed.items()):
             if block % parts == part and blocks.get(block) != seal:
                 ids = f"{block * BLOCK} to {block * BLOCK + BLOCK - 1}"
@@ -116,9 +116,7 @@ def seal(conn: Connection, blocks: Iterable[tuple[int, int]]) -> None:
     """Seals the current contents of these blocks."""
     for kind, block in blocks:
         table = SEALED[kind]
-        for _, (n, crc) in _read_blocks(
-            conn, table, f"{table.id} BETWEEN {block * BLOCK} AND {block * BLOCK + BLOCK - 1}"
-        ):
+        for _, (n, crc) in _read(conn, table, f"{table.id} BETWEEN {block * BLOCK} AND {block * BLOCK + BLOCK - 1}"):
             conn.execute("INSERT OR REPLACE INTO seal(kind, block, n, crc) VALUES (?, ?, ?, ?)", (kind, block, n, crc))
 
 
@@ -127,7 +125,7 @@ def _list_seals(conn: Connection, kind: int) -> dict[int, Seal]:
     return {block: (n, crc) for block, n, crc in rows}
 
 
-def _read_blocks(
+def _read(
     conn: Connection, table: Sealed, which: str, sealed: Mapping[int, Seal] | None = None
 ) -> Iterator[tuple[int, Seal]]:
     """(block, (number of rows, checksum)) of a table; of `sealed` blocks only the rows that were there then."""

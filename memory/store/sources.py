@@ -20,9 +20,7 @@ MAX_MAILS = 1_000  # mails looked at
 MAX_VERSIONS = 100  # of a document
 
 _READERS = "readers"  # in meta: the version of each reader
-_CHAT_NAME = (
-    "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # a memory of an earlier version has chats without one
-)
+_CHAT_NAME = "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # missing in older memories
 
 
 class WatchedFolder(NamedTuple):
@@ -65,7 +63,7 @@ def list_below(conn: Connection, folder: str, after: str, limit: int) -> list[So
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri > ? AND uri > ? AND uri < ? AND instr(uri, '#') = 0"
         " AND t_deleted IS NULL ORDER BY uri LIMIT ?",
-        (after, *_find_bounds(folder), limit),
+        (after, *_bound(folder), limit),
     )
     return [source_from_row(row) for row in rows]
 
@@ -83,7 +81,7 @@ def list_parts(conn: Connection, prefix: str) -> list[Source]:
 def list_uris(conn: Connection, folder: str, limit: int = -1) -> list[str]:
     """The uris below a folder, whose uri ends with "/", deleted sources included; all, or `limit`."""
     query = "SELECT DISTINCT uri FROM source WHERE uri > ? AND uri < ? ORDER BY uri LIMIT ?"
-    return [uri for (uri,) in conn.execute(query, (*_find_bounds(folder), limit))]
+    return [uri for (uri,) in conn.execute(query, (*_bound(folder), limit))]
 
 
 def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
@@ -109,22 +107,20 @@ def count_copies(conn: Connection) -> int:
 
 def count_all(conn: Connection, folder: str) -> int:
     """The number of sources below a folder, whose uri ends with "/", deleted ones included."""
-    return int(
-        conn.execute("SELECT count(*) FROM source WHERE uri > ? AND uri < ?", _find_bounds(folder)).fetchone()[0]
-    )
+    return int(conn.execute("SELECT count(*) FROM source WHERE uri > ? AND uri < ?", _bound(folder)).fetchone()[0])
 
 
 def count_under(conn: Connection, folder: str) -> int:
     """The number of live sources below a folder, whose uri ends with "/"."""
     query = "SELECT count(*) FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL"
-    return int(conn.execute(query, _find_bounds(folder)).fetchone()[0])
+    return int(conn.execute(query, _bound(folder)).fetchone()[0])
 
 
 def count_retired(conn: Connection, folder: str, since: int) -> int:
     """The number of files below a folder, whose uri ends with "/", deleted after a time."""
     file = "iif(instr(uri, '#'), substr(uri, 1, instr(uri, '#') - 1), uri)"
     query = f"SELECT count(DISTINCT {file}) FROM source WHERE uri > ? AND uri < ? AND t_deleted > ?"
-    return int(conn.execute(query, (*_find_bounds(folder), since)).fetchone()[0])
+    return int(conn.execute(query, (*_bound(folder), since)).fetchone()[0])
 
 
 def list_of_size(conn: Connection, sizes: Iterable[int]) -> list[Source]:
@@ -137,7 +133,7 @@ def list_of_size(conn: Connection, sizes: Iterable[int]) -> list[Source]:
     return [source_from_row(row) for row in rows]
 
 
-def _find_bounds(folder: str) -> tuple[str, str]:
+def _bound(folder: str) -> tuple[str, str]:
     """The bounds of all uris in a folder."""
     return folder, folder[:-1] + chr(ord("/") + 1)
 
@@ -224,11 +220,10 @@ def change_tags(conn: Connection, folder: str, former: Sequence[str], tags: Sequ
     """Replaces the tags `former` of live sources below a folder, whose uri ends with "/", with `tags`."""
     below = "(SELECT id FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL)"
     for tag in set(former).difference(tags):
-        conn.execute(f"DELETE FROM source_tag WHERE tag = ? AND source_id IN {below}", (tag, *_find_bounds(folder)))
+        conn.execute(f"DELETE FROM source_tag WHERE tag = ? AND source_id IN {below}", (tag, *_bound(folder)))
     for tag in set(tags).difference(former):
         conn.execute(
-            f"INSERT OR IGNORE INTO source_tag SELECT id, ? FROM source WHERE id IN {below}",
-            (tag, *_find_bounds(folder)),
+            f"INSERT OR IGNORE INTO source_tag SELECT id, ? FROM source WHERE id IN {below}", (tag, *_bound(folder))
         )
 
 
@@ -437,8 +432,8 @@ def written_by_agents(conn: Connection, ids: Collection[int]) -> set[int]:
 
 
 def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict[str, Any], str]]:
-    """(uri, properties, first passage) of the owner's live notes with one of these titles; those with written
-    properties first."""
+    """(uri, properties, first passage) of the owner's live notes with one of these titles; notes entered
+    directly (`note:`) come first."""
     rows = conn.execute(
         "SELECT s.uri, s.properties, e.text FROM source s JOIN episode e ON e.source_id = s.id AND e.seq = 0"
         f" JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE s.t_deleted IS NULL"

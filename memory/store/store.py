@@ -223,7 +223,7 @@ class Store:
 
     def rescue(self, to: Path) -> Path:
         """Saves a replaced file: merges its log, so that the log does not destroy the new file, and writes a verified
-        copy to `to`. Of an overwritten file only the log is saved, next to it. Returns the path of what was saved."""
+        copy to `to`. Of an overwritten file only the log is saved, next to it. Returns the path of the saved file."""
         with self._unit, driver_errors(self.path):
             if self._overwritten:
                 return self._save_log()

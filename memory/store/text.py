@@ -66,20 +66,18 @@ def search(
 
 
 def search_affordably(
-    conn: Connection, terms: Sequence[str], k: int, size: int, frequencies: dict[str, int]
+    conn: Connection, terms: Sequence[str], k: int, size: int, counts: dict[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Like `search`, in a time independent of the `size` of the memory. Scoring is what costs, so above FEW episodes
     only `affordable` terms are searched. If all are too frequent, the newest episodes with all terms are scored, or the
-    newest with the rarest one. `frequencies` caches frequencies until the next write."""
-    chosen = affordable(conn, terms, size, frequencies)
+    newest with the rarest one. `counts` caches frequencies until the next write."""
+    chosen = affordable(conn, terms, size, counts)
     if chosen:
         return search(conn, chosen, k)
-    present = sorted(
-        (term for term in dict.fromkeys(terms) if frequencies[term]), key=lambda term: (frequencies[term], term)
-    )
+    hits = sorted((term for term in dict.fromkeys(terms) if counts[term]), key=lambda term: (counts[term], term))
     newest = f"{_SCORED} ORDER BY rowid DESC LIMIT {_find_budget(size)}"
-    every = " AND ".join(f"({_match_any([term])})" for term in present)
-    for query in (every or '""', _match_any(present[:1])):
+    every = " AND ".join(f"({_match_any([term])})" for term in hits)
+    for query in (every or '""', _match_any(hits[:1])):
         ids, scores = _rank(conn, newest, (query,), k)
         if len(ids):
             break

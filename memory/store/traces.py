@@ -11,15 +11,7 @@ from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, ConversationState, Scope, Step, Trace, Visit
 from memory.stages import FURTHER, AgentNote, ComposeNote, GuidedNote, ScopeNote, notes
 from memory.store.connect import Connection
-from memory.store.rows import (
-    LISTED,
-    citations_from_json,
-    citations_to_json,
-    id_list,
-    insert_row,
-    select_ids,
-    to_json,
-)
+from memory.store.rows import LISTED, citations_from_json, citations_to_json, id_list, insert_row, select_ids, to_json
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import PLAIN, Asked, Plan, Traced, opinion
 
@@ -138,16 +130,16 @@ def list_refusals(conn: Connection, question: str, plan: Plan) -> tuple[Refused,
         {"question": question, "most": REFUSALS},
     ).fetchall()
     refusals = []
-    for id, t, tier, missing, held, as_of in rows:
-        of = _parse_plan(held)
-        if of.get("model") and replace(_make_plan(of, as_of), now=plan.now) == plan:
+    for id, t, tier, missing, stored, as_of in rows:
+        fields = _parse_plan(stored)
+        if fields.get("model") and replace(_make_plan(fields, as_of), now=plan.now) == plan:
             steps = _list_steps(conn, id)
             guided, agent = notes(GuidedNote, steps), notes(AgentNote, steps)
             if any(note.broke for note in guided) or any(note.broke for note in agent):
                 continue
             requests = frozenset(note.request for note in notes(ComposeNote, steps) if note.request)
             further = tier in FURTHER
-            refusals.append(Refused(of["model"], from_ms(t), further, requests, tuple(json.loads(missing))))
+            refusals.append(Refused(fields["model"], from_ms(t), further, requests, tuple(json.loads(missing))))
     return tuple(refusals)
 
 

@@ -116,10 +116,7 @@ def models(conn: Connection, kind: str) -> list[Model]:
     """All models of a kind, newest first."""
     query = "SELECT id, kind, t, params, ifnull(metrics, '{}'), active FROM ml_model WHERE kind = ? ORDER BY id DESC"
     rows = conn.execute(query, (kind,))
-    return [
-        Model(id, kind_name, t, params, json.loads(metrics), bool(active))
-        for id, kind_name, t, params, metrics, active in rows
-    ]
+    return [Model(id, name, t, params, json.loads(stats), bool(active)) for id, name, t, params, stats, active in rows]
 
 
 def active(conn: Connection, kind: str) -> Model | None:

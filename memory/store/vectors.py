@@ -108,7 +108,7 @@ def put_many(
     checked = _check_matrix(conn, embedder_id, matrix)
     if not len(ids) == len(hashes) == len(checked) == len(sentences):
         raise InvalidInputError(f"{len(ids)} ids, {len(checked)} vectors and {len(hashes)} hashes do not match.")
-    checked_sentences = [to_bytes(_check_matrix(conn, embedder_id, matrix_of_one)) for matrix_of_one in sentences]
+    checked_sentences = [to_bytes(_check_matrix(conn, embedder_id, rows_of)) for rows_of in sentences]
     blobs = [row.tobytes() if row.any() else None for row in checked]
     conn.executemany(
         "INSERT INTO vec(embedder_id, item_kind, item_id, data, sha256) VALUES (?, 'episode', ?, ?, ?)"
@@ -118,10 +118,7 @@ def put_many(
     conn.executemany(
         "INSERT OR REPLACE INTO sentence_vec(vec_id, data) SELECT id, ? FROM vec"
         " WHERE embedder_id = ? AND item_kind = 'episode' AND item_id = ?",
-        [
-            (matrix_of_one.tobytes(), embedder_id, int(id))
-            for id, matrix_of_one in zip(ids, checked_sentences, strict=True)
-        ],
+        [(rows_of.tobytes(), embedder_id, int(id)) for id, rows_of in zip(ids, checked_sentences, strict=True)],
     )
     return len(blobs) - blobs.count(None)
 

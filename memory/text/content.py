@@ -129,13 +129,13 @@ def content_of(text: str) -> TextContent:
 def _find_short_dates(text: str, mentions: Iterable[Mention]) -> frozenset[str]:
     """Days in short forms: "28.05.24", and both ends of "16-17 October"."""
     dates = {day.iso() for day in find_dates(text, short_years=True)}
-    for one in mentions:
-        if one.start >= 0 and _WITH_DAY.search(one.norm):
+    for mention in mentions:
+        if mention.start >= 0 and _WITH_DAY.search(mention.norm):
             days = [
-                *_RANGE_BEFORE.findall(text[: one.start][-12:]),
-                *_RANGE_BEHIND.findall(text[one.end : one.end + 12]),
+                *_RANGE_BEFORE.findall(text[: mention.start][-12:]),
+                *_RANGE_BEHIND.findall(text[mention.end : mention.end + 12]),
             ]
-            dates |= {f"{one.norm[:-2]}{int(day):02}" for day in days if 0 < int(day) < 32}
+            dates |= {f"{mention.norm[:-2]}{int(day):02}" for day in days if 0 < int(day) < 32}
     return frozenset(dates)
 
 

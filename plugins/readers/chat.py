@@ -274,17 +274,9 @@ def _find_speaker(value: Any) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    description = (
+    text = (
         "Chats in JSON, or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields"
     )
     register(
-        Reader(
-            "chat",
-            (".json", ".zip"),
-            description,
-            max_bytes=MAX_EXPORT,
-            version=7,
-            max_seconds=MAX_SECONDS,
-            stream=stream,
-        )
+        Reader("chat", (".json", ".zip"), text, max_bytes=MAX_EXPORT, version=7, max_seconds=MAX_SECONDS, stream=stream)
     )

@@ -45,28 +45,28 @@ def stream_archive(path: Path, file: BinaryIO, read_json: ReadJson) -> Iterator[
         if channels := discord_package.find_channels(packed):
             yield from discord_package.stream_package(packed, channels)
             return
-        found, given = False, set[str]()
+        has_chats, given = False, set[str]()
         for member in packed.members((".json", ".jsonl", ".txt", ".html", ".htm")):
             if isinstance(member, Unread):
-                found = True
+                has_chats = True
                 yield member
                 continue
             name, opened = member
             try:
                 for part in _read_member(path, name, opened, read_json):
-                    found = True
+                    has_chats = True
                     if not part.uri:  # each chat has its own file; many have the same name
                         part = replace(part, uri=name.name if name.name not in given else str(name))
                     if part.uri not in given:  # a chat that is split over several files is reported once
                         given.add(part.uri)
                         yield part
             except Unreadable as error:
-                found = True
+                has_chats = True
                 yield Unread(name.name, error.reason)
             except DAMAGED as error:
-                found = True
+                has_chats = True
                 yield Unread(name.name, f"damaged in the archive: {error}")
-        if not found:
+        if not has_chats:
             raise Unreadable(NO_EXPORT)
 
 

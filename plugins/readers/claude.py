@@ -33,7 +33,7 @@ def read_project(value: Mapping[str, Any], number: int) -> Document:
         value.get("description"),
         quote(instructions.strip()) if isinstance(instructions, str) and instructions.strip() else "",
     ]
-    for item in _as_list(value["docs"]):
+    for item in _list(value["docs"]):
         content = as_mapping(item).get("content")
         if isinstance(content, str) and content.strip():
             parts.append(f"## {as_mapping(item).get('filename') or 'document'}\n\n{content.strip()}")
@@ -69,12 +69,10 @@ def _make_turn(message: Any) -> Turn | None:
     if not isinstance(message, Mapping):
         return None
     speaker = _SPEAKERS.get(str(message.get("sender")))
-    texts = [
-        part for part in _as_list(message.get("content")) if isinstance(part, Mapping) and part.get("type") == "text"
-    ]
+    texts = [part for part in _list(message.get("content")) if isinstance(part, Mapping) and part.get("type") == "text"]
     written = message.get("text")
     parts = [text_of(texts) or (written if isinstance(written, str) else "")]
-    for attached in _as_list(message.get("attachments")):
+    for attached in _list(message.get("attachments")):
         content = attached.get("extracted_content") if isinstance(attached, Mapping) else None
         if isinstance(content, str) and content.strip():
             parts.append(f"> {attached.get('file_name') or 'attachment'}\n" + quote(content.strip()))
@@ -85,5 +83,5 @@ def _make_turn(message: Any) -> Turn | None:
     return Turn(speaker, clip(text), time_of(message.get("created_at")), str(id) if id else None)
 
 
-def _as_list(value: Any) -> list[Any]:
+def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

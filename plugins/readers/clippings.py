@@ -13,7 +13,7 @@ from memory.time.dates import full_dates
 from plugins.readers.laid_out import LaidOut
 
 _RULE = re.compile(r"={8,}\s*$")
-_PLACE_LINE = re.compile(r"\s*[-–•]\s+\S.*")
+_HEAD = re.compile(r"\s*[-–•]\s+\S.*")
 _AUTHOR = re.compile(r"(?P<title>.+?)\s*\((?P<author>[^()]{1,120})\)\s*$")
 _NOTE = re.compile(r"\b(?:note|notiz|nota|notitie|notatka|anotação|заметка|ノート|メモ)\b|笔记|筆記", re.IGNORECASE)
 _BOOKMARK = re.compile(
@@ -38,9 +38,7 @@ class _Clipping(NamedTuple):
 def is_clippings(text: str) -> bool:
     """Whether a text is a list of clippings: book, place, words and a rule."""
     lines = text[:4000].lstrip("\ufeff").split("\n")
-    return (
-        len(lines) > 3 and _PLACE_LINE.match(lines[1]) is not None and "|" in lines[1] and any(map(_RULE.match, lines))
-    )
+    return len(lines) > 3 and _HEAD.match(lines[1]) is not None and "|" in lines[1] and any(map(_RULE.match, lines))
 
 
 def convert(text: str) -> list[Document]:
@@ -57,7 +55,7 @@ def _split_clippings(lines: Sequence[str]) -> Iterator[_Clipping]:
         if not _RULE.match(line):
             continue
         head, begin, first = lines[begin:place], place + 1, begin
-        if len(head) < 3 or not _PLACE_LINE.match(head[1]) or _BOOKMARK.search(head[1]):
+        if len(head) < 3 or not _HEAD.match(head[1]) or _BOOKMARK.search(head[1]):
             continue
         parts = [part.strip(" -–•") for part in head[1].split("|")]
         at = next((moment for _, moment in full_dates(parts[-1])), None)
@@ -92,17 +90,15 @@ def _lay_out(book: str, clippings: Sequence[_Clipping]) -> Document:
     out = LaidOut()
     count = 0
     parts: list[tuple[int, datetime | None]] = []
-    for clipping in clippings:
-        if not parts or (clipping.at and (parts[-1][1] is None or clipping.at.date() != parts[-1][1].date())):
-            parts.append((count + 1, clipping.at))
-        lines = [(number, line) for number, line in enumerate(clipping.text, clipping.line) if line]
+    for clip in clippings:
+        if not parts or (clip.at and (parts[-1][1] is None or clip.at.date() != parts[-1][1].date())):
+            parts.append((count + 1, clip.at))
+        lines = [(number, line) for number, line in enumerate(clip.text, clip.line) if line]
         for number, line in lines:
-            out.add(line if clipping.is_note else f"> {line}", number, apart=False)
-        out.add(f"({clipping.place})", lines[-1][0])
+            out.add(line if clip.is_note else f"> {line}", number, apart=False)
+        out.add(f"({clip.place})", lines[-1][0])
         count += len(lines) + 2
-    document = out.close(
-        title, max(filter(None, (clipping.at for clipping in clippings)), default=None), {"author": author}
-    )
+    document = out.close(title, max(filter(None, (clip.at for clip in clippings)), default=None), {"author": author})
     return replace(document, uri=book, parts=tuple(parts) if len(parts) > 1 else ())
 
 

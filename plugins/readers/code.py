@@ -38,9 +38,7 @@ LANGUAGES = {
     ".zsh": "bash", ".fish": "fish", ".sql": "sql", ".ps1": "powershell", ".dart": "dart", ".ex": "elixir",
     ".exs": "elixir", ".hs": "haskell",
 }  # fmt: skip
-_NAMED_BY_LEXER = frozenset(
-    "c cpp java kotlin swift ruby rust php scala".split()
-)  # lexers that mark names of definitions only
+_NAMED_BY_LEXER = frozenset("c cpp java kotlin swift ruby rust php scala".split())  # names definitions only
 
 _DEFINITION = re.compile(
     r"[ \t]*(?:[a-z]+[ \t]+){0,5}?(?:"
@@ -159,9 +157,7 @@ def _find_docstring(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | 
     value = first.value if isinstance(first, ast.Expr) else None
     if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.strip():
         text = value.value.rstrip()
-        if (
-            value.value.count("\n") != (value.end_lineno or value.lineno) - value.lineno
-        ):  # written as "\\n" inside the string
+        if value.value.count("\n") != (value.end_lineno or value.lineno) - value.lineno:  # written as "\\n"
             text = " ".join(text.split())
         blank = len(text) - len(text.lstrip("\n"))
         lines = [line.strip() for line in text.lstrip("\n").split("\n")]
@@ -200,9 +196,9 @@ def _read_language(language: str, text: str) -> Iterator[_Text]:
 def _find_definition(language: str, line: str) -> str:
     """The name that a line of code defines, or ""."""
     line = line[:400]
-    found = _DEFINITION.match(line)
-    if found is not None:
-        return next(filter(None, (found["name"], found["variable"], found["table"])), "").strip('"`:')
+    match = _DEFINITION.match(line)
+    if match is not None:
+        return next(filter(None, (match["name"], match["variable"], match["table"])), "").strip('"`:')
     method = _METHOD.match(line) if language in _METHODS_IN else None
     return method["name"] if method is not None and method["name"] not in _NO_METHODS else ""
 

@@ -54,9 +54,7 @@ _DAY_NAME = re.compile(rf"[\s,(]*(?:{alternatives('file_dates', 'weekday_behind'
 _LIKE_A_DATE = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")
 _SET_OFF = re.compile(rf"(?:^|{_MARK})[\s*_]*$")  # before a date at the end of a title
 _BETWEEN_MARKS = re.compile(r"(?:[|/–—·]|\s-)[\s*_]*$")
-_SET_OFF_INSIDE = re.compile(
-    r"(?:[|/–—·(\[]|\s-)[\s*_]*$|^\S+(?: \S+){0,2}, $"
-)  # before a date in the middle of a title
+_SET_OFF_INSIDE = re.compile(r"(?:[|/–—·(\[]|\s-)[\s*_]*$|^\S+(?: \S+){0,2}, $")  # before one inside a title
 _SIGNED = re.compile(r"(?:\s+[^\W\d_a-z][\w.]*){1,2}[)\]]\W*$")  # initials after a date at the end of brackets
 _ASIDE = re.compile(r"\([^()]+\)|\*[^*]+\*|_[^_]+_")  # a line entirely in brackets or italics
 _DAY_NUMBER = re.compile(r"(\d{1,2})(?:/(\d{1,2})|st|nd|rd|th|\.)?(?!\w|[:/.,-]\d)")
@@ -171,15 +169,13 @@ def find_day(text: str, period: Period | None) -> tuple[datetime, str] | None:
     if moment is None:
         return None
     end = weekday.end() if (weekday := _DAY_NAME.match(text, moment[1])) else moment[1]
-    days = [
-        possible for word in _WORD.findall(text[:start] + text[moment[1] : end]) if (possible := _find_weekdays(word))
-    ]
+    days = [*filter(None, map(_find_weekdays, _WORD.findall(text[:start] + text[moment[1] : end])))]
     is_clear = bool(days) or number is None or number[2] is not None
-    return (moment[0], text[end:]) if is_clear and all(moment[0].weekday() in possible for possible in days) else None
+    return (moment[0], text[end:]) if is_clear and all(moment[0].weekday() in numbers for numbers in days) else None
 
 
 def _find_day_of_month(number: re.Match[str], month: int) -> CalendarDate | None:
-    """The day of the month in a number, or in two numbers of which one is the month."""
+    """The day of the month in a number, or in two numbers, one of them the month."""
     first, second = int(number[1]), int(number[2] or month)
     day = first if second == month else second
     return CalendarDate(*number.span(), None, month, day) if month in (first, second) else None

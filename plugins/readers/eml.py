@@ -105,18 +105,11 @@ class _Text:
             part = waiting.pop()
             count += 1
             kind = part.get_content_type()
-            inner = (
-                [child for child in part.get_payload() or () if isinstance(child, Message)]
-                if part.is_multipart()
-                else []
-            )
+            inner = [sub for sub in part.get_payload() or () if isinstance(sub, Message)] if part.is_multipart() else []
             if name := _file_name(part):
                 self.attachments.append(name)
             if kind == "multipart/alternative" and inner:
-                waiting += [
-                    *(child for child in reversed(inner) if child.get_content_type() in _CALENDARS),
-                    _choose_version(inner),
-                ]
+                waiting += [*(sub for sub in reversed(inner) if sub.get_content_type() in _CALENDARS), _choose(inner)]
             elif kind == "message/rfc822" and inner:
                 self._begin_attached(inner[0])
                 waiting.append(inner[0])
@@ -186,7 +179,7 @@ def _list_headers(mail: Message) -> dict[str, str]:
     return {name: value for name in SHOWN if (value := header_of(mail, name))}
 
 
-def _choose_version(versions: Sequence[Message]) -> Message:
+def _choose(versions: Sequence[Message]) -> Message:
     """The first of several versions of a text, unless a later one has twice as many words: the first is often a hint or
     a footer."""
     best, most = versions[0], -1

@@ -34,18 +34,14 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _read_book(package: ZipFile) -> Document:
-    root = next(
-        (element.get("full-path", "") for element in _find_all(parse_xml(package.read(_CONTAINER)), "rootfile")), ""
-    )
+    root = next((node.get("full-path", "") for node in _find(parse_xml(package.read(_CONTAINER)), "rootfile")), "")
     book = parse_xml(package.read(root))
     files = {
-        element.get("id", ""): posixpath.normpath(
-            posixpath.join(posixpath.dirname(root), unquote(element.get("href", "")))
-        )
-        for element in _find_all(book, "item")
-        if element.get("media-type") in _PAGES
+        node.get("id", ""): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(node.get("href", ""))))
+        for node in _find(book, "item")
+        if node.get("media-type") in _PAGES
     }
-    order = [files[name] for element in _find_all(book, "itemref") if (name := element.get("idref", "")) in files]
+    order = [files[name] for node in _find(book, "itemref") if (name := node.get("idref", "")) in files]
     locked = _list_encrypted(package)
     text = LaidOut()
     for number, name in enumerate(order[:MAX_PARTS], 1):
@@ -70,16 +66,16 @@ def _list_encrypted(package: ZipFile) -> frozenset[str]:
     if _LOCKED not in package.namelist():
         return frozenset()
     return frozenset(
-        unquote(element.get("URI", "")) for element in _find_all(parse_xml(package.read(_LOCKED)), "CipherReference")
+        unquote(node.get("URI", "")) for node in _find(parse_xml(package.read(_LOCKED)), "CipherReference")
     )
 
 
-def _find_all(tree: Any, name: str) -> list[Any]:
-    return [element for element in tree.iter() if element.tag.rpartition("}")[2] == name]
+def _find(tree: Any, name: str) -> list[Any]:
+    return [node for node in tree.iter() if node.tag.rpartition("}")[2] == name]
 
 
 def _read_metadata(book: Any, name: str) -> str:
-    return next((" ".join(element.text.split()) for element in _find_all(book, name) if element.text), "")
+    return next((" ".join(node.text.split()) for node in _find(book, name) if node.text), "")
 
 
 @hookimpl

@@ -106,13 +106,11 @@ def _parse(text: str) -> tuple[dict[str, str], list[Entry], str]:
     zone = calendar.get("X-WR-TIMEZONE", "").strip()
     if _find_time_zone(zone):
         for entry in entries:
-            entry.properties = [
-                _move_to_zone(field, zone) if field.name in _TIMES else field for field in entry.properties
-            ]
+            entry.properties = [_localize(item, zone) if item.name in _TIMES else item for item in entry.properties]
     return calendar, entries, "\n".join(zones)
 
 
-def _move_to_zone(property: Property, zone: str) -> Property:
+def _localize(property: Property, zone: str) -> Property:
     """A property with its UTC times in the zone of its calendar, as the calendar displays them."""
     moments = [_parse_moment(property._replace(value=value)) for value in property.value.split(",")]
     local = [moment.astimezone(_find_time_zone(zone)) for moment in moments if isinstance(moment, datetime)]
@@ -188,13 +186,13 @@ def _show_moment(property: Property) -> str:
     return f"{moment} (all day)"
 
 
-def _show_zone(property: Property) -> str:
+def _show_zone(field: Property) -> str:
     """The zone as named in the file; times are not converted, so that they match the source."""
     return (
         " UTC"
-        if property.value.strip().endswith("Z")
-        else f" {property.parameters['TZID']}"
-        if "TZID" in property.parameters
+        if field.value.strip().endswith("Z")
+        else f" {field.parameters['TZID']}"
+        if "TZID" in field.parameters
         else ""
     )
 

@@ -69,9 +69,7 @@ def read(path: Path, data: bytes) -> list[Document]:
         out.add(f"> {line}" if line else "", 1, apart=False)
     at = metadata.get("at")
     document = out.close(metadata.get("title") or path.stem, at if isinstance(at, datetime) else None)
-    return [
-        replace(document, tags=tuple(keyword.replace(" ", "-") for keyword in _split_list(metadata.get("keywords"))))
-    ]
+    return [replace(document, tags=tuple(word.replace(" ", "-") for word in _split_list(metadata.get("keywords"))))]
 
 
 def _write_sentences(metadata: dict[str, Any]) -> Iterator[str]:
@@ -224,10 +222,8 @@ def _find_text(picture: Any) -> str:
 def _list_languages(program: str) -> str:
     """The installed languages in the form of tesseract's option."""
     listed = _run(program, ["--list-langs"], b"").split("\n")[1:]
-    languages = [
-        language.strip() for language in listed if language.strip() and language.strip() not in ("osd", "equ", "snum")
-    ]
-    return "+".join(languages[:MAX_LANGUAGES]) or "eng"
+    names = [line.strip() for line in listed if line.strip() and line.strip() not in ("osd", "equ", "snum")]
+    return "+".join(names[:MAX_LANGUAGES]) or "eng"
 
 
 def _run(program: str, arguments: list[str], stdin: bytes) -> str:

@@ -140,15 +140,9 @@ def _find_quoted(lines: Sequence[str]) -> int:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    description = "Mailboxes in one file, each mail by its subject and time"
+    text = "Mailboxes in one file, each mail by its subject and time"
     register(
         Reader(
-            "mbox",
-            (".mbox", ".mbx"),
-            description,
-            max_bytes=MAX_MAILBOX,
-            version=3,
-            max_seconds=MAX_SECONDS,
-            stream=stream,
+            "mbox", (".mbox", ".mbx"), text, max_bytes=MAX_MAILBOX, version=3, max_seconds=MAX_SECONDS, stream=stream
         )
     )

@@ -34,7 +34,7 @@ def read(path: Path, data: bytes) -> list[Document]:
             stated = _read_metadata(parse_xml(package.read("meta.xml"))) if "meta.xml" in names else {}
     except (*DAMAGED, KeyError, ValueError) as error:
         raise Unreadable(f"a damaged {suffix} file: {error}") from error
-    body = next((part for one in content if name_of(one) == "body" for part in one), None)
+    body = next((part for child in content if name_of(child) == "body" for part in child), None)
     if body is None:
         raise Unreadable(f"a damaged {suffix} file: no content")
     title, at = stated.get("title") or None, _parse_time(stated.get("date") or stated.get("creation-date") or "")
@@ -42,7 +42,8 @@ def read(path: Path, data: bytes) -> list[Document]:
         return [
             replace(table, uri=name, title=f"{title or path.stem}, {name}", at=at)
             for name, table in (
-                (attribute_of(one, "name") or "1", convert_table(_walk_rows(one))) for one in _find_all(body, "table")
+                (attribute_of(child, "name") or "1", convert_table(_walk_rows(child)))
+                for child in _find_all(body, "table")
             )
         ]
     text = LaidOut()

@@ -144,9 +144,7 @@ def _find_logs(lines: Sequence[str], period: Period | None) -> frozenset[int]:
             if is_dated or mark or not previous.strip():
                 begins.append((number, (mark[0] if mark else "") if is_dated else None))
         previous = line
-    pairs = (
-        (a, b) for (a, bullet), (b, next_bullet) in pairwise(begins) if bullet is not None and bullet == next_bullet
-    )
+    pairs = ((a, b) for (a, head), (b, other) in pairwise(begins) if head is not None and head == other)
     return frozenset(number for pair in pairs for number in pair)
 
 

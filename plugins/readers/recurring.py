@@ -76,15 +76,13 @@ def repetitions(entries: Iterable[Entry], zones: str) -> dict[int, Repetition]:
         by_id.setdefault((entry.kind, entry.value("UID") or f"\0{number}"), []).append(entry)
     for versions in by_id.values():
         newest = _keep_newest(versions)
-        if any(property.name in SERIES for entry in newest for property in entry.properties):
+        if any(rule.name in SERIES for entry in newest for rule in entry.properties):
             try:
                 for group in _split_cores(newest):
                     results |= _Series(group, zones).repetitions()
                 continue
             except Exception:  # many kinds of errors for invalid dates and rules; then only the named days count
-                rules = {
-                    entry.line: tuple(_drop_zone(property.value) for property in entry.all("RRULE")) for entry in newest
-                }
+                rules = {entry.line: tuple(_drop_zone(rule.value) for rule in entry.all("RRULE")) for entry in newest}
                 results |= {line: Repetition(group) for line, group in rules.items()}
         results |= {entry.line: results.get(entry.line, ONCE) for entry in newest}
     return results

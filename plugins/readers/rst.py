@@ -54,9 +54,7 @@ class _Page(RewrittenPage):
 
     def __init__(self, lines: Sequence[str]) -> None:
         super().__init__(lines)
-        self._levels: list[
-            tuple[str, bool]
-        ] = []  # (rule, has a rule above) of the heading levels in order of appearance
+        self._levels: list[tuple[str, bool]] = []  # (rule, has one above) by level
         self._urls, self._substitutes = _find_names(lines)
 
     def convert(self) -> None:
@@ -232,7 +230,7 @@ class _Page(RewrittenPage):
             line = _ROLE.sub(lambda match: match["text"].lstrip("~!"), line)
             pieces = re.split(r"(``[^`\n]{1,400}``)", line)
             line = "".join(
-                piece if place % 2 else _NAMED.sub(self._show_link, piece) for place, piece in enumerate(pieces)
+                part if place % 2 else _NAMED.sub(self._show_link, part) for place, part in enumerate(pieces)
             )
             line = _LITERAL.sub(r"`\1`", line)
         return _MARK.sub(lambda match: f"{match[1]}{match[2]}:" if match[2] else f"{match[1]}1.", line)

@@ -16,14 +16,7 @@ PEOPLE = "users.json"
 CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 
 _STAMP = re.compile(r"\d{9,11}\.\d{1,6}")
-_SUBTYPES = (
-    None,
-    "thread_broadcast",
-    "me_message",
-    "file_share",
-    "bot_message",
-    "file_comment",
-)  # other kinds are events
+_SUBTYPES = (None, "thread_broadcast", "me_message", "file_share", "bot_message", "file_comment")  # others are events
 _LINK = re.compile(r"<([^<>|]+)(?:\|([^<>]*))?>")
 
 
@@ -80,9 +73,7 @@ def read_day(messages: Iterable[Any], workspace: Workspace, channel: str, day: s
         speaker, root = _find_speaker(message, workspace), _find_thread(message)
         if message["ts"] == root and message.get("reply_count"):
             workspace.threads[root] = f"{speaker}: {shorten(text)}"
-        elif (
-            root not in stamps and root in workspace.threads
-        ):  # the thread began on an earlier day: quote its first message
+        elif root not in stamps and root in workspace.threads:  # begun earlier: quote its first message
             text = f"{text}\n> {workspace.threads[root]}"
         turns.append(Turn(speaker, clip(text), time_of(float(message["ts"])), message["ts"]))
     if not turns:

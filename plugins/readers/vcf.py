@@ -73,39 +73,36 @@ def _join_quoted(text: str) -> str:
     return "\n".join(lines)
 
 
-def _decode(property: Property) -> Property:
-    if "QUOTED-PRINTABLE" not in {key.upper() for key in property.parameters} | {
-        property.parameters.get("ENCODING", "").upper()
+def _decode(field: Property) -> Property:
+    if "QUOTED-PRINTABLE" not in {key.upper() for key in field.parameters} | {
+        field.parameters.get("ENCODING", "").upper()
     }:
-        return property
-    return property._replace(
-        value=decode_bytes(quopri.decodestring(property.value.encode()), property.parameters.get("CHARSET"))
+        return field
+    return field._replace(
+        value=decode_bytes(quopri.decodestring(field.value.encode()), field.parameters.get("CHARSET"))
     )
 
 
 def _convert(card: Sequence[Property]) -> Document | None:
     """The document of a contact; None without a name."""
-    first = {property.name: property for property in reversed(card)}
+    first = {field.name: field for field in reversed(card)}
     name = _find_name(first)
     if not name:
         return None
-    aliases = [alias for property in card if property.name == "NICKNAME" for alias in _split_parts(property.value, ",")]
-    labels = {property.group: property.value for property in card if property.name == "X-ABLABEL" and property.group}
+    aliases = [alias for field in card if field.name == "NICKNAME" for alias in _split_parts(field.value, ",")]
+    labels = {field.group: field.value for field in card if field.name == "X-ABLABEL" and field.group}
     shown = []
-    for property in card:
-        if property.name in _FIELDS and (value := _show(property)):
-            shown.append((property.line, f"{_make_label(property, labels)}: {value}"))
-        elif property.name == "NOTE":
-            shown += [(property.line, line.strip()) for line in unescape(property.value).split("\n") if line.strip()]
+    for field in card:
+        if field.name in _FIELDS and (value := _show(field)):
+            shown.append((field.line, f"{_make_label(field, labels)}: {value}"))
+        elif field.name == "NOTE":
+            shown += [(field.line, line.strip()) for line in unescape(field.value).split("\n") if line.strip()]
     shown.sort(key=lambda line: line[0])
     heading = f"{name} ({', '.join(aliases)})" if aliases else name
     shown.insert(0, (card[0].line, f"# {heading}"))
     own_id = first["UID"].value.strip() if "UID" in first else name
     tags = [
-        tag.replace(" ", "-")
-        for property in card
-        if property.name == "CATEGORIES"
-        for tag in _split_parts(property.value, ",")
+        tag.replace(" ", "-") for field in card if field.name == "CATEGORIES" for tag in _split_parts(field.value, ",")
     ]
     return Document(
         uri=own_id,
@@ -132,30 +129,30 @@ def _find_name(first: dict[str, Property]) -> str:
     return ""
 
 
-def _make_label(property: Property, labels: dict[str, str]) -> str:
+def _make_label(field: Property, labels: dict[str, str]) -> str:
     """The label of a field with its kind: "Phone (mobile)"."""
-    label = labels.get(property.group, "")
+    label = labels.get(field.group, "")
     apple = _APPLE_LABEL.fullmatch(label)
     kinds = [(apple[1] if apple else label).lower()] if label else []
     if not kinds:
         stated = [
-            *property.parameters.get("TYPE", "").split(","),
-            *(key for key, setting in property.parameters.items() if not setting),
+            *field.parameters.get("TYPE", "").split(","),
+            *(key for key, setting in field.parameters.items() if not setting),
         ]
         kinds = [kind.lower() for kind in stated if kind and kind.lower() not in _NO_KINDS]
-    if property.name in ("X-ABRELATEDNAMES", "RELATED") and kinds:
+    if field.name in ("X-ABRELATEDNAMES", "RELATED") and kinds:
         return kinds[0].capitalize()
-    kinds = [_KINDS.get((property.name, kind), kind) for kind in dict.fromkeys(kinds)]
-    return f"{_FIELDS[property.name]} ({', '.join(kinds)})" if kinds else _FIELDS[property.name]
+    kinds = [_KINDS.get((field.name, kind), kind) for kind in dict.fromkeys(kinds)]
+    return f"{_FIELDS[field.name]} ({', '.join(kinds)})" if kinds else _FIELDS[field.name]
 
 
-def _show(property: Property) -> str:
-    value = property.value.strip()
-    if property.name in _DAYS:
+def _show(field: Property) -> str:
+    value = field.value.strip()
+    if field.name in _DAYS:
         return _show_day(value)
-    if property.name in ("ADR", "ORG"):
+    if field.name in ("ADR", "ORG"):
         return ", ".join(_split_parts(value, ";"))
-    if property.name == "RELATED" and value.lower().startswith("urn:"):
+    if field.name == "RELATED" and value.lower().startswith("urn:"):
         return ""
     return " ".join(_SCHEME.sub("", unescape(value)).split())
 
@@ -176,8 +173,8 @@ def _split_parts(value: str, mark: str, keep: bool = False) -> list[str]:
     return [part for part in parts if part or keep]
 
 
-def _parse_moment(property: Property | None) -> datetime | None:
-    return parse_date(property.value.strip()) if property is not None else None
+def _parse_moment(field: Property | None) -> datetime | None:
+    return parse_date(field.value.strip()) if field is not None else None
 
 
 @hookimpl
