@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader
-from plugins.readers.decode import text_of
 from plugins.readers.rewriting import RewrittenPage
 
 _HEADING = re.compile(r"(?P<marks>={1,6}|#{1,6})[ \t]+(?P<text>\S.*)")
@@ -41,12 +38,6 @@ _REFERENCE = re.compile(r"\{(?P<name>[a-z][\w-]{0,60})\}")
 _LAYOUT_KEY = re.compile(
     r"(?:toc|sect|icons|source-|images|doctype|experimental|stem|idprefix|idseparator|pdf|css|style)"
 )
-
-
-def read(path: Path, data: bytes) -> list[Document]:
-    page = _Page(text_of(data).split("\n"))
-    page.convert()
-    return [page.close()]
 
 
 class _Page(RewrittenPage):
@@ -217,4 +208,4 @@ def _show_link(match: re.Match[str]) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("asciidoc", (".adoc", ".asciidoc"), "AsciiDoc", read, dates_parts=True))
+    register(Reader("asciidoc", (".adoc", ".asciidoc"), "AsciiDoc", _Page.read, dates_parts=True))

@@ -188,13 +188,9 @@ def _show_moment(property: Property) -> str:
 
 def _show_zone(field: Property) -> str:
     """The zone as named in the file; times are not converted, so that they match the source."""
-    return (
-        " UTC"
-        if field.value.strip().endswith("Z")
-        else f" {field.parameters['TZID']}"
-        if "TZID" in field.parameters
-        else ""
-    )
+    if field.value.strip().endswith("Z"):
+        return " UTC"
+    return f" {field.parameters['TZID']}" if "TZID" in field.parameters else ""
 
 
 def _parse_moment(property: Property | None) -> datetime | date | None:

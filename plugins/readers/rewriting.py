@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from memory.nouns import Document
 from plugins.readers import frontmatter
 from plugins.readers.dates import date_of
+from plugins.readers.decode import text_of
 
 
 class RewrittenPage:
@@ -18,6 +20,16 @@ class RewrittenPage:
         self.properties: dict[str, str] = {}
         self.title: str | None = None
         self.lines = lines
+
+    @classmethod
+    def read(cls, path: Path, data: bytes) -> list[Document]:
+        page = cls(text_of(data).split("\n"))
+        page.convert()
+        return [page.close()]
+
+    def convert(self) -> None:
+        """Rewrites all lines."""
+        raise NotImplementedError
 
     def put(self, line: str, place: int) -> None:
         """Adds a rewritten line for a place."""

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader
-from plugins.readers.decode import text_of
 from plugins.readers.rewriting import RewrittenPage
 
 _RULE = re.compile(r"([!-/:-@[-`{-~])\1*\s*$")
@@ -41,12 +38,6 @@ _NAMELESS = frozenset(  # the argument is for the program, the body is text
     "only ifconfig container class rst-class compound tabularcolumns currentmodule list-table".split()
 )
 _PICTURES = frozenset(("image", "figure"))
-
-
-def read(path: Path, data: bytes) -> list[Document]:
-    page = _Page(text_of(data).split("\n"))
-    page.convert()
-    return [page.close()]
 
 
 class _Page(RewrittenPage):
@@ -264,4 +255,4 @@ def _count_indent(line: str) -> int:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("rst", (".rst", ".rest"), "reStructuredText", read, dates_parts=True))
+    register(Reader("rst", (".rst", ".rest"), "reStructuredText", _Page.read, dates_parts=True))
