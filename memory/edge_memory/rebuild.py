@@ -46,12 +46,9 @@ def fold(
     nothing = Slots.none(dimension)
     for event in _merge_events(noted, handed_on):
         if isinstance(event, Inheritance):
-            if (
-                event.old in learned
-                and len(learned[event.old].vectors)
-                and not len(learned.get(event.new, nothing).vectors)
-            ):
-                learned[event.new] = edge_memory.inherit_slots(learned[event.old], event.t)
+            former = learned.get(event.old, nothing)
+            if len(former.vectors) and not len(learned.get(event.new, nothing).vectors):
+                learned[event.new] = edge_memory.inherit_slots(former, event.t)
         elif event[0].trace_id in key_of:
             first = event[0]
             roles = {row.role: row.delta for row in event}

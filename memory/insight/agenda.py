@@ -49,8 +49,6 @@ def _list_days(found: ListedEntry, today: date, end: date) -> Iterator[PlannedEn
     is_task = found.entry.kind == "task"
     for day, at in found.days_within(today - OVERDUE if is_task else today, end).items():
         time, text = _split_clock(found, day, at)
-        line = found.episode.line_at(found.entry.start)
-        source = found.episode.source
-        yield PlannedEntry(
-            day.isoformat(), time, text, is_task, source.uri, found.episode.title, line, found.episode.id
-        )
+        episode = found.episode
+        line = episode.line_at(found.entry.start)
+        yield PlannedEntry(day.isoformat(), time, text, is_task, episode.source.uri, episode.title, line, episode.id)

@@ -74,13 +74,10 @@ def _join_quoted(text: str) -> str:
 
 
 def _decode(field: Property) -> Property:
-    if "QUOTED-PRINTABLE" not in {key.upper() for key in field.parameters} | {
-        field.parameters.get("ENCODING", "").upper()
-    }:
+    encoding, charset = field.parameters.get("ENCODING", ""), field.parameters.get("CHARSET")
+    if "QUOTED-PRINTABLE" not in {key.upper() for key in (*field.parameters, encoding)}:
         return field
-    return field._replace(
-        value=decode_bytes(quopri.decodestring(field.value.encode()), field.parameters.get("CHARSET"))
-    )
+    return field._replace(value=decode_bytes(quopri.decodestring(field.value.encode()), charset))
 
 
 def _convert(card: Sequence[Property]) -> Document | None:
