@@ -1,6 +1,6 @@
-"""Reading in a process of its own: what a file, or a reader of somebody else's, does there takes nothing else with it.
+"""Parsing files in a separate process: a file or a plug-in reader can only crash that.
 
-frames.py   what both sides say to each other
+frames.py   the messages
 child.py    the program of the process: `python -m daemon.reading.child`
-process.py  the daemon's end: starts, asks, limits and ends it
+process.py  the daemon's side: starts, asks, limits and kills it
 """

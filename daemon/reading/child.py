@@ -1,9 +1,7 @@
-"""The program of the reading process: takes open files, answers with what is in them, and ends when nobody asks.
+"""The reading process: receives open files, replies with their contents, exits when idle.
 
-It is a fresh interpreter without numpy, database or network. Whatever a file makes a reader do ends here: its memory,
-time and files are limited by the system, it may write nothing, start nothing but the programs that a reader
-names, and connect to nothing.
-"""
+A fresh interpreter without numpy, database or network. The system limits its memory, time and files; it cannot write,
+start programs except those of a reader, or connect."""
 
 from __future__ import annotations
 
@@ -32,15 +30,15 @@ from plugins import manager
 from plugins.manager import Plugins
 from plugins.readers import MIB, Reader, Unread, Unreadable, documents, stream_parts
 
-IDLE_SECONDS = 60.0  # without a file, after which it ends: a start takes a quarter of a second
-FILES = 2000  # after which a fresh one goes on
-SMALL = MIB  # bytes of a file that takes no memory worth looking at
-USED_MEMORY = 160 * MIB  # after which, too: what a large file took is given back
-MAX_FILE_EPISODES = 30_000  # of a file that holds several documents
-MAX_STREAM_EPISODES = 500_000  # of one that is read in parts
-LATE = 4.0  # times the limit of processor time: how long it may take altogether, also if the daemon has gone
-NICENESS = 5  # who waits for an answer or types goes first; what is left of a core, it has
-OUT_OF_MEMORY = 77  # exit code, where the system sets no limit itself
+IDLE_SECONDS = 60.0  # without a file, before it exits: a start takes a quarter of a second
+FILES = 2000  # after which a fresh process replaces it
+SMALL = MIB  # bytes of a file whose memory does not matter
+USED_MEMORY = 160 * MIB  # after which a fresh process replaces it, to return memory
+MAX_FILE_EPISODES = 30_000  # of a file of several documents
+MAX_STREAM_EPISODES = 500_000  # of a streamed file
+LATE = 4.0  # times the limit of processor time: the limit of elapsed time, also without the daemon
+NICENESS = 5  # interactive work goes first
+OUT_OF_MEMORY = 77  # exit code if the system does not enforce the limit
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 FORBIDDEN = frozenset(
@@ -51,15 +49,15 @@ FORBIDDEN = frozenset(
 
 
 def main(left_out: Sequence[str] = ()) -> int:
-    """Serves the socket that is standard input until it is closed or idle; returns the exit code. Plugins that are
-    `left_out` are not loaded."""
+    """Serves the socket on standard input until it is closed or idle; returns the exit code. Does not load the plugins
+    `left_out`."""
     connection = socket.socket(fileno=os.dup(0))
     plugins = manager.load(left_out=left_out)
-    assert plugins.readers  # imports them: afterwards no file is written
+    assert plugins.readers  # imports them: writing files is impossible afterwards
     _confine()
     for number in range(FILES):
         try:
-            request, file = _next(connection)
+            request, file = _wait_for_request(connection)
         except (EOFError, OSError):
             return 0
         _limit(request)
@@ -75,7 +73,7 @@ def main(left_out: Sequence[str] = ()) -> int:
             os.close(file)
         signal.alarm(0)
         is_large = sent or request.size > SMALL or len(frames) > 2
-        leaves = (is_large and _peak() > USED_MEMORY) or number == FILES - 1
+        leaves = (is_large and _find_peak() > USED_MEMORY) or number == FILES - 1
         frames.append(pack(End(leaves)))
         for frame in frames if is_large else [b"".join(frames)]:
             connection.sendall(frame)
@@ -84,22 +82,22 @@ def main(left_out: Sequence[str] = ()) -> int:
     return 0
 
 
-def _next(connection: socket.socket) -> tuple[ReadRequest, int]:
-    """The next request; EOFError or OSError if none comes in time. What the daemon had sent by then is served: after
-    that its sending fails, and it starts another process."""
+def _wait_for_request(connection: socket.socket) -> tuple[ReadRequest, int]:
+    """The next request; EOFError or OSError when idle. Requests already sent by then are served; later ones fail, and
+    the daemon starts another process."""
     connection.settimeout(IDLE_SECONDS)
     try:
-        found = _receive(connection)
+        request = _receive(connection)
     except TimeoutError:
         connection.shutdown(socket.SHUT_RD)
         connection.settimeout(0)
-        found = _receive(connection)
+        request = _receive(connection)
     connection.settimeout(None)
-    return found
+    return request
 
 
 def _receive(connection: socket.socket) -> tuple[ReadRequest, int]:
-    """The next request and the descriptor of its file. EOFError if there is none."""
+    """(request, descriptor of its file). EOFError at the end."""
     first, files, _, _ = socket.recv_fds(connection, 1, 1)
     if not first or len(files) != 1:
         raise EOFError
@@ -117,19 +115,19 @@ def _receive(connection: socket.socket) -> tuple[ReadRequest, int]:
 
 
 def _send(connection: socket.socket, frame: bytes) -> None:
-    """Sends what is in the first part of a file. What the daemon takes to write it does not count."""
+    """Sends the first parts of a file; the daemon's time to write them does not count."""
     left = signal.alarm(0)
     connection.sendall(frame)
     signal.alarm(max(1, left))
 
 
 def _answer(request: ReadRequest, file: int, plugins: Plugins) -> Iterator[list[bytes]]:
-    """The frames of the answer, in groups. Of a reader that does not stream there is one, so that a file that fails
-    leaves nothing half done."""
+    """The frames of the reply, in groups; one group for a reader that does not stream, so that a failing file has no
+    partial reply."""
     try:
         reader = plugins.reader(request.reader)
         if reader is None:
-            raise Unreadable(f"there is no reader {request.reader} any more; restart the daemon: pal daemon restart")
+            raise Unreadable(f"the reader {request.reader} is gone; restart the daemon: pal daemon restart")
         global _programs
         _programs = frozenset(place for name in reader.programs if (place := shutil.which(name)))
         path = Path(os.fsdecode(request.path))
@@ -140,37 +138,37 @@ def _answer(request: ReadRequest, file: int, plugins: Plugins) -> Iterator[list[
     except Unreadable as error:
         yield [pack(Refusal(error.reason))]
     except MemoryError:
-        yield [pack(Refusal(_too_large(request)))]
+        yield [pack(Refusal(_explain_memory(request)))]
     except RecursionError:
         yield [pack(Refusal(f"nested too deeply for the {request.reader} reader"))]
 
 
-def _too_large(request: ReadRequest) -> str:
-    return f"too large for the {request.reader} reader: it takes more than {request.memory // MIB:,} MiB of memory"
+def _explain_memory(request: ReadRequest) -> str:
+    return f"too large for the {request.reader} reader: it needs more than {request.memory // MIB:,} MiB of memory"
 
 
 def read_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> list[bytes]:
-    """The frames of what is in the file, in order. Raises Unreadable."""
-    found = _documents(request, reader, path, file)
+    """The frames of a file, in order. Raises Unreadable."""
+    waiting = _read_documents(request, reader, path, file)
     if request.count:
-        return [pack(_count(found, request))]
+        return [pack(_count_contents(waiting, request))]
     group = _Group(request)
     left_out, left = "", MAX_FILE_EPISODES
-    while found:
+    while waiting:
         if not left:
-            left_out = f"{LEFT_OUT}its last {len(found):,} parts are not kept; split it, and all of it is read"
+            left_out = f"{LEFT_OUT}its last {len(waiting):,} parts were not stored; split it"
             break
-        left -= group.add(found.pop(0), min(MAX_EPISODES, left))
+        left -= group.add(waiting.pop(0), min(MAX_EPISODES, left))
     return group.pack(left_out)
 
 
 def stream_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> Iterator[list[bytes]]:
-    """The frames of what is in the file, some documents at a time. Raises Unreadable if it has given nothing."""
+    """The frames of a file, some documents at a time. Raises Unreadable before the first."""
     with open(file, "rb", closefd=False) as stream:
         stream.seek(0)
         parts = stream_parts(reader, path, stream, os.fstat(file), request.is_copied)
         if request.count:
-            yield [pack(_count((part for part in parts if isinstance(part, Document)), request))]
+            yield [pack(_count_contents((part for part in parts if isinstance(part, Document)), request))]
             return
         group = _Group(request)
         left_out, left, is_empty = "", MAX_STREAM_EPISODES, True
@@ -182,15 +180,15 @@ def stream_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> 
                 elif request.known.get(part.uri) == part.sha256:
                     group.same.append(part.uri)
                 else:
-                    left -= group.add(_plain(part, request.tags), min(MAX_EPISODES, left))
+                    left -= group.add(_adapt(part, request.tags), min(MAX_EPISODES, left))
                 if not left:
-                    left_out = f"{LEFT_OUT}only {MAX_STREAM_EPISODES:,} passages of it are kept; split it"
+                    left_out = f"{LEFT_OUT}only {MAX_STREAM_EPISODES:,} passages were stored; split it"
                     break
                 if group.episodes >= PIECE or len(group.drafts) >= PIECE:
                     yield group.pack(more=True)
                     group = _Group(request)
         except (Unreadable, MemoryError) as error:
-            reason = error.reason if isinstance(error, Unreadable) else _too_large(request)
+            reason = error.reason if isinstance(error, Unreadable) else _explain_memory(request)
             if is_empty:
                 raise Unreadable(reason) from error
             left_out = f"{BROKEN_OFF}{reason}"
@@ -200,7 +198,7 @@ def stream_file(request: ReadRequest, reader: Reader, path: Path, file: int) -> 
 
 
 class _Group:
-    """Documents of one file that are answered together."""
+    """Documents of one file that share a reply."""
 
     def __init__(self, request: ReadRequest) -> None:
         self._request = request
@@ -212,7 +210,7 @@ class _Group:
         self.episodes = 0
 
     def add(self, document: Document, most: int) -> int:
-        """Drafts a document, up to so many episodes; how many it has."""
+        """Drafts a document, up to `most` episodes; returns their number."""
         request = self._request
         drafting = Drafting(document, request.chunk, request.masker, request.rules, most)
         waiting: list[Draft] = []
@@ -231,7 +229,7 @@ class _Group:
         except InvalidInputError as error:
             self.unread[document.uri] = str(error)
             return count
-        note = document.properties.get("note")  # of its reader
+        note = document.properties.get("note")  # set by its reader
         self._left_out = self._left_out or draft.left_out or (f"{IN_PART}{note}" if note else "")
         self.drafts.append(draft)
         self._pieces += mine
@@ -243,7 +241,7 @@ class _Group:
         return [pack(contents), *self._pieces]
 
 
-def _count(documents: Iterable[Document], request: ReadRequest) -> Amount:
+def _count_contents(documents: Iterable[Document], request: ReadRequest) -> Amount:
     episodes = words = 0
     for document in documents:
         words += count_words(document.text) + sum(count_words(turn.text) for turn in document.turns)
@@ -251,26 +249,25 @@ def _count(documents: Iterable[Document], request: ReadRequest) -> Amount:
     return Amount(episodes, words)
 
 
-def _documents(request: ReadRequest, reader: Reader, path: Path, file: int) -> list[Document]:
+def _read_documents(request: ReadRequest, reader: Reader, path: Path, file: int) -> list[Document]:
     with open(file, "rb", closefd=False) as stream:
         stream.seek(0)
         data = stream.read(request.size + 1)
     if len(data) != request.size:
-        raise Unreadable("it was written to while it was read")
+        raise Unreadable("it changed while it was read")
     return [
-        _plain(document, request.tags) for document in documents(reader, path, data, os.fstat(file), request.is_copied)
+        _adapt(document, request.tags) for document in documents(reader, path, data, os.fstat(file), request.is_copied)
     ]
 
 
-def _plain(document: Document, tags: tuple[str, ...]) -> Document:
-    """The document with more tags, and its properties as JSON has them, as they are stored."""
+def _adapt(document: Document, tags: tuple[str, ...]) -> Document:
+    """The document with more tags and with JSON properties, as stored."""
     plain = json.loads(json.dumps(dict(document.properties), default=str)) if document.properties else {}
     return replace(document, properties=plain, tags=(*document.tags, *tags))
 
 
 def _give_way() -> None:
-    """Others go first. Linux weighs a session's processes among themselves, and this one has a session of its own:
-    there the whole session is weighed, where the kernel groups so."""
+    """Lowers the priority. Linux may schedule by session, so the session's priority is lowered, too."""
     os.nice(NICENESS)
     if sys.platform == "linux":
         with suppress(OSError):
@@ -278,32 +275,32 @@ def _give_way() -> None:
 
 
 def _confine() -> None:
-    """From now on nothing is written, started or connected to; no core is left behind."""
+    """Forbids writing, starting programs, connecting and core dumps."""
     import resource
 
     sys.dont_write_bytecode = True
     _give_way()
     if sys.platform == "linux":
-        with suppress(OSError):  # where the machine runs out of memory, this process goes first
+        with suppress(OSError):  # killed first if the machine runs out of memory
             Path("/proc/self/oom_score_adj").write_text("1000")
     for limit, value in ((resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, 64)):
         resource.setrlimit(limit, (value, value))
     sys.addaudithook(_refuse)
-    if sys.platform == "darwin":  # which takes a limit of memory and does not hold it
+    if sys.platform == "darwin":  # macOS ignores the limit of memory
         threading.Thread(target=_watch_memory, daemon=True).start()
 
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
     if event == "subprocess.Popen" and arguments[0] in _programs:  # within the limits of this process
         return
-    opens = event == "open" and not isinstance(arguments[0], int)  # a descriptor is open already: a pipe
+    opens = event == "open" and not isinstance(arguments[0], int)  # an open descriptor, such as a pipe
     writes = opens and isinstance(arguments[2], int) and arguments[2] & WRITING
     if writes or event in FORBIDDEN:
-        raise PermissionError(f"a reader may not do that: {event}")
+        raise PermissionError(f"readers must not do that: {event}")
 
 
 def _limit(request: ReadRequest) -> None:
-    """Of the processor and memory for one file. The system ends the process when its time is over."""
+    """Limits processor time and memory for one file; the system kills the process beyond."""
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -316,18 +313,18 @@ def _limit(request: ReadRequest) -> None:
 
 
 _allowed = sys.maxsize  # bytes
-_programs: frozenset[str] = frozenset()  # that the reader of this file may start, by their paths
+_programs: frozenset[str] = frozenset()  # programs that the current reader may start, by path
 
 
 def _watch_memory() -> None:
-    while _peak() < _allowed:
+    while _find_peak() < _allowed:
         time.sleep(0.2)
     os._exit(OUT_OF_MEMORY)
 
 
-def _peak() -> int:
-    """The most memory that it has held, in bytes."""
-    try:  # what getrusage tells on Linux begins with what the process held that started this one
+def _find_peak() -> int:
+    """The peak memory in bytes."""
+    try:  # getrusage on Linux includes the peak of the parent process
         with Path("/proc/self/status").open(encoding="ascii", errors="replace") as lines:
             return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
     except (OSError, StopIteration):

@@ -1,4 +1,4 @@
-"""A file that is handed to the reading process, and what comes back of it."""
+"""A file handed to the reading process, and its contents in return."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ if TYPE_CHECKING:
     from daemon.reading.frames import Contents, Reply
     from memory.ingest.draft import DocumentDraft
 
-NO_TEXT = "its reader answered something else than text"
+NO_TEXT = "its reader sent an invalid reply"
 
 
 class ReaderDiedError(Exception):
-    """The process ended while it read a file; the message says how, in words for a person."""
+    """The process died while reading a file; the message explains it to a person."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A file that is open at `descriptor`, with the name, `size` in bytes and reader it has; `tags` are those that its
-    documents get besides their own. `known`: the hashes of documents in it, by uri; these need not be read again. The
-    time of one that `is_copied` does not tell when it was written."""
+    """A file open at `descriptor`, with name, `size` in bytes and reader; `tags` are added to its documents. `known`:
+    hashes of its documents by uri, which are not read again if equal. The time of one that `is_copied` is ignored."""
 
     descriptor: int
     path: Path
@@ -36,10 +35,10 @@ class OpenFile:
 
 
 class FileDrafts:
-    """What is in a file. Its `pieces` come from the process as they are taken, each once and in order; `unread` are
-    documents in it that cannot be kept, by uri, with the reason, and `left_out` says what of it is not kept. `uris` are
-    those of the others, which have so many `episodes`, and `same` of those that are as they are known. Of a file that
-    `comes_in_parts` all this is whole when the last piece was taken."""
+    """The contents of a file. `pieces` arrive from the process while they are taken, once and in order; `unread`:
+    reasons of documents that cannot be stored, by uri; `left_out`: what was not stored. `uris` of the other documents,
+    their number of `episodes`, and `same`: uris of unchanged ones. If the file `comes_in_parts`, these are complete
+    after the last piece."""
 
     def __init__(self, contents: Contents, replies: Iterator[Reply]) -> None:
         self.uris: set[str] = set()
@@ -60,7 +59,7 @@ class FileDrafts:
         self._documents = contents.documents
 
     def pieces(self) -> Iterator[DocumentDraft]:
-        """Each document, or one piece of it after the other. ReaderDiedError."""
+        """The documents, in pieces, in order. ReaderDiedError."""
         from daemon.reading.frames import Contents, Piece
 
         at = [0] * len(self._documents)

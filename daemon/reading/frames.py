@@ -1,8 +1,6 @@
-"""What the daemon and its reading process say to each other: JSON of known types, each with its length before it.
+"""The messages between daemon and reading process: typed JSON with its length in front.
 
-What the process answers is a stranger's data as much as the file is: it is decoded into these types or refused, and
-nothing in it is ever executed.
-"""
+Replies are untrusted data like the files: decoded into these types or refused, never executed."""
 
 from __future__ import annotations
 
@@ -16,17 +14,16 @@ from memory.ingest.draft import DocumentDraft
 from memory.ingest.masking import Masker
 from memory.settings import ChunkSettings
 
-LENGTH = struct.Struct("!I")  # bytes of the JSON that follows
+LENGTH = struct.Struct("!I")  # bytes of the following JSON
 MAX_FRAME_BYTES = 64 << 20
-PIECE = 64  # episodes that are sent, embedded and written at a time
+PIECE = 64  # episodes sent, embedded and written at once
 
 
 class ReadRequest(msgspec.Struct, frozen=True):
-    """A file to read, whose descriptor comes with it. `path` lends its name (as the system writes it), `size` is what
-    it had when it was opened. `seconds` of the processor and `memory` (bytes) are what it may take. With `count` it is
-    asked only how much there is in it. Its documents get the `tags`, too; with a `masker` their secrets are masked.
-    `known`: the hashes of documents in it, by uri; one that has the same is not sent again. The time of a
-    file that `is_copied` does not tell when it was written."""
+    """A file to read, sent with its descriptor. `path` supplies the name (as the system encodes it), `size` is that at
+    opening. `seconds` of processor time and `memory` (bytes) limit it. `count` only asks for the amount. Documents get
+    the `tags`; a `masker` masks secrets. `known`: hashes of documents by uri; equal ones are not sent again. The time
+    of a file that `is_copied` is ignored."""
 
     path: bytes
     reader: str
@@ -49,9 +46,9 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
 
 
 class Contents(msgspec.Struct, frozen=True, tag=True):
-    """What is in a file: its documents, without their episodes. `unread` are those that cannot be kept, by uri, with
-    the reason; `left_out` says what of the file is not kept, where it is not all; `same` are the uris of those that are
-    as they are known. With `more` it is the first part of a long file: behind its pieces there are more Contents."""
+    """The documents of a file without their episodes. `unread`: reasons of those that cannot be stored, by uri;
+    `left_out`: what was not stored; `same`: uris of unchanged ones. With `more`, further Contents follow after the
+    pieces."""
 
     documents: tuple[DocumentDraft, ...]
     unread: dict[str, str]
@@ -61,21 +58,21 @@ class Contents(msgspec.Struct, frozen=True, tag=True):
 
 
 class Piece(msgspec.Struct, frozen=True, tag=True):
-    """The next episodes of the document of that number in the Contents before it."""
+    """The next episodes of a document, by its index in the preceding Contents."""
 
     document: int
     episodes: tuple[Draft, ...]
 
 
 class Amount(msgspec.Struct, frozen=True, tag=True):
-    """How much there is in a file, where no more was asked."""
+    """The amount of text in a file."""
 
     episodes: int
     words: int
 
 
 class End(msgspec.Struct, frozen=True, tag=True):
-    """All has been said of this file; with `leaves` by a process that ends now."""
+    """The end of the reply; `leaves`: the process exits."""
 
     leaves: bool = False
 
@@ -88,30 +85,30 @@ _replies = msgspec.json.Decoder(Reply)
 
 
 class FrameError(Exception):
-    """What came is no frame of these: too long, broken off, or of another shape."""
+    """An invalid frame: too long, incomplete, or of another type."""
 
 
 def pack(message: ReadRequest | Reply) -> bytes:
-    """A message as its frame."""
+    """A message as a frame."""
     body = _encode(message)
     return LENGTH.pack(len(body)) + body
 
 
 def unpack_request(receive: Callable[[int], bytes]) -> ReadRequest:
-    """The next request; `receive(n)` gives n bytes."""
-    return _requests.decode(_body(receive))
+    """The next request; `receive(n)` returns n bytes."""
+    return _requests.decode(_read_body(receive))
 
 
 def unpack_reply(receive: Callable[[int], bytes]) -> tuple[Reply, int]:
-    """The next reply and its bytes. FrameError."""
-    body = _body(receive)
+    """(next reply, its bytes). FrameError."""
+    body = _read_body(receive)
     try:
         return _replies.decode(body), len(body)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise FrameError(str(error)) from error
 
 
-def _body(receive: Callable[[int], bytes]) -> bytes:
+def _read_body(receive: Callable[[int], bytes]) -> bytes:
     (length,) = LENGTH.unpack(receive(LENGTH.size))
     if length > MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {length:,} bytes")

@@ -1,4 +1,4 @@
-"""Memory that is not used any more, given back to the system."""
+"""Returns unused memory to the system."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 
 
 def give_back() -> None:
-    """Frees what is garbage, and what the C library keeps of what was freed: where much was read, hundreds of MB."""
+    """Collects garbage and returns the free memory of the C library: hundreds of MB after much reading."""
     gc.collect()
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):  # another C library

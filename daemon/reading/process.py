@@ -1,8 +1,7 @@
-"""The daemon's end of the reading process: starts it, hands it open files, and ends it when it is late or too large.
+"""The daemon's side of the reading process: starts it, hands it open files, kills it when it is late or too large.
 
-A file can make the process fail, hang or die; all that comes of it here is an exception with the reason. What is said
-to it (`frames.py`) is imported with the first file: a daemon must start quickly.
-"""
+Whatever a file does to the process becomes an exception with a reason. The messages (`frames.py`) are imported with the
+first file: a daemon must start quickly."""
 
 from __future__ import annotations
 
@@ -29,20 +28,20 @@ if TYPE_CHECKING:
     from memory.settings import ChunkSettings
 
 MAX_REPLY_BYTES = 512 * MIB  # of one file
-MAX_STREAM_BYTES = 8192 * MIB  # of one that is read in parts, of which no more than one is held
-RECEIVE_BYTES = 64 << 10  # at least, at a time
-START_SECONDS = 10.0  # more for the first file of a process, on a busy machine
-WALL = 3.0  # times its limit of processor time: how long a file may take on a busy machine, where others go first
-KEPT_PROCESSES = 2  # that wait for the next file: of a task that reads ahead, and of one that is more urgent
-KEPT_VARIABLES = (  # no key of anything
+MAX_STREAM_BYTES = 8192 * MIB  # of a streamed file, of which one part is in memory
+RECEIVE_BYTES = 64 << 10  # minimum, at once
+START_SECONDS = 10.0  # extra for the first file of a process, on a busy machine
+WALL = 3.0  # times the limit of processor time: the limit of elapsed time on a busy machine
+KEPT_PROCESSES = 2  # idle processes to keep: one for reading ahead, one for urgent files
+KEPT_VARIABLES = (  # without keys
     "PATH HOME USER LANG LANGUAGE LC_ALL LC_CTYPE LC_TIME TZ TMPDIR SYSTEMROOT"
     " PYTHONHOME PYTHONHASHSEED PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE PYTHONUTF8 VIRTUAL_ENV"
 ).split()
-SEND_BYTES = 256 << 10  # of requests that may wait in a process: more than those of all files that are handed to one
+SEND_BYTES = 256 << 10  # of queued requests: more than all files handed to one process need
 
 
 class Readers:
-    """Reading processes: some that are kept for the next file, and more while several files are read at a time."""
+    """Reading processes: some idle ones, and more while several files are read at once."""
 
     def __init__(
         self,
@@ -51,7 +50,7 @@ class Readers:
         masker: Masker | None = None,
         left_out: Sequence[str] = (),
     ) -> None:
-        """Secrets are masked if there is a `masker`. Plugins that are `left_out`, by their names, are not loaded."""
+        """A `masker` masks secrets. Does not load the plugins `left_out`."""
         self._new = partial(_ReadingProcess, settings, rules, masker, left_out)
         self._idle: list[_ReadingProcess] = []
         self._used: set[_ReadingProcess] = set()
@@ -59,17 +58,17 @@ class Readers:
         self.is_closed = False
 
     def read(self, file: OpenFile) -> FileDrafts:
-        """What is in the file. Unreadable with the reason why it cannot be read; ReaderDiedError; CancelledError."""
+        """The contents of the file. Unreadable with the reason; ReaderDiedError; CancelledError."""
         ahead = self.read_ahead()
         ahead.hand(file)
         return ahead.take()
 
     def read_ahead(self) -> ReadAhead:
-        """For many files, one after the other."""
+        """A queue for many files."""
         return ReadAhead(self)
 
     def count(self, file: OpenFile) -> Amount:
-        """How much is in the file. Unreadable, ReaderDiedError."""
+        """The amount of text in the file. Unreadable, ReaderDiedError."""
         from daemon.reading.frames import Amount
 
         ahead = ReadAhead(self, count=True)
@@ -80,7 +79,7 @@ class Readers:
         return amount
 
     def close(self) -> None:
-        """Ends the processes, whatever they do. What is asked from then on is cancelled."""
+        """Kills the processes; later requests raise CancelledError."""
         with self._lock:
             self.is_closed = True
             processes = [*self._idle, *self._used]
@@ -89,7 +88,7 @@ class Readers:
             process.close()
 
     def lend(self) -> _ReadingProcess:
-        """A process, until it is given back. CancelledError."""
+        """A process for exclusive use, until it is returned. CancelledError."""
         with self._lock:
             if self.is_closed:
                 raise CancelledError
@@ -98,7 +97,7 @@ class Readers:
             return process
 
     def give_back(self, process: _ReadingProcess) -> None:
-        """It is there for others."""
+        """Returns a lent process."""
         with self._lock:
             self._used.discard(process)
             is_spare = self.is_closed or len(self._idle) >= KEPT_PROCESSES
@@ -109,30 +108,30 @@ class Readers:
 
 
 class ReadAhead:
-    """Files that are handed to one process before what is in the first of them is taken, so that it need not wait.
+    """A queue of files for one process, so that it need not wait for the caller.
 
-    What is in them comes in their order. Where the process ends, the first of them was being read; the others are
-    handed to the next process. The descriptors stay open until then."""
+    Contents arrive in order. If the process dies, it was reading the first file; the others go to the next process.
+    Descriptors stay open until then."""
 
     def __init__(self, readers: Readers, count: bool = False) -> None:
-        """With `count` it is asked only how much is in them."""
+        """`count` only asks for the amounts."""
         self._readers = readers
         self._count = count
         self._waiting: deque[OpenFile] = deque()
         self._process: _ReadingProcess | None = None
-        self._replies: Generator[Reply, None, None] | None = None  # to the file that was taken last
+        self._replies: Generator[Reply, None, None] | None = None  # to the file taken last
 
     def hand(self, file: OpenFile) -> None:
-        """The file is read after those that were handed over before. CancelledError."""
+        """Queues a file. CancelledError."""
         self._waiting.append(file)
         if self._process is None:
             self._process = self._readers.lend()
         if self._process.unanswered == len(self._waiting) - 1:
-            with contextlib.suppress(ReaderDiedError):  # which taking it finds, too
+            with contextlib.suppress(ReaderDiedError):  # taking the file raises it, too
                 self._process.send(file, self._count)
 
     def take(self) -> FileDrafts:
-        """What is in the first file. Unreadable with the reason why it cannot be; ReaderDiedError; CancelledError."""
+        """The contents of the first file. Unreadable with the reason; ReaderDiedError; CancelledError."""
         from daemon.reading.frames import Contents
 
         replies = self.replies()
@@ -143,14 +142,14 @@ class ReadAhead:
         return FileDrafts(first, replies)
 
     def replies(self) -> Generator[Reply, None, None]:
-        """The replies to the first file, the End left out. Whoever does not take them all ends the process."""
+        """The replies to the first file without the End. Closing it early kills the process."""
         if self._replies is not None:
             self._replies.close()
         self._replies = self._ask()
         return self._replies
 
     def close(self) -> None:
-        """What was handed over and not taken is not wanted any more."""
+        """Drops the files that were not taken."""
         if self._replies is not None:
             self._replies.close()
         self._waiting.clear()
@@ -172,7 +171,7 @@ class ReadAhead:
         except Exception as error:
             if self._readers.is_closed:
                 raise CancelledError from error
-            is_whole = isinstance(error, Unreadable)  # the process is there for the next one, or has ended
+            is_whole = isinstance(error, Unreadable)  # the process is ready for the next file, or has exited
             raise
         finally:
             if not is_whole:
@@ -188,7 +187,7 @@ class ReadAhead:
 
 
 class _ReadingProcess:
-    """Starts with the first file, ends by itself when it is idle or has grown, and is started anew for the next one."""
+    """Starts with the first file, exits when idle or large, and restarts for the next one."""
 
     def __init__(self, settings: ChunkSettings, rules: bool, masker: Masker | None, left_out: Sequence[str]) -> None:
         self._settings = settings
@@ -199,10 +198,10 @@ class _ReadingProcess:
         self._connection: socket.socket | None = None
         self._received = bytearray()
         self._has_answered = False
-        self.unanswered = 0  # files that it has been handed and has not answered to the end
+        self.unanswered = 0  # files handed over without a complete reply
 
     def close(self) -> None:
-        """Ends the process, whatever it does."""
+        """Kills the process."""
         process, self._process = self._process, None
         connection, self._connection = self._connection, None
         self._received = bytearray()
@@ -216,8 +215,8 @@ class _ReadingProcess:
             process.wait()
 
     def send(self, file: OpenFile, count: bool) -> bool:
-        """Hands a file over, behind those that are `unanswered`; False if the process that has these takes no more.
-        ReaderDiedError if none can be started."""
+        """Hands a file over after the `unanswered` ones; False if their process accepts no more. ReaderDiedError if
+        none can be started."""
         from daemon.reading.frames import ReadRequest, pack
 
         reader = file.reader
@@ -240,7 +239,7 @@ class _ReadingProcess:
                 return True
             except OSError as error:
                 if self.unanswered:
-                    with contextlib.suppress(OSError):  # half a request is never gone on with
+                    with contextlib.suppress(OSError):  # never continue half a request
                         connection.shutdown(socket.SHUT_WR)
                     return False
                 self.close()
@@ -248,7 +247,7 @@ class _ReadingProcess:
                     raise ReaderDiedError(f"no reading process could be started: {error}") from error
 
     def receive(self, reader: Reader) -> Iterator[Reply]:
-        """The replies to the first file that is `unanswered`, the End left out. Unreadable, ReaderDiedError."""
+        """The replies to the first `unanswered` file without the End. Unreadable, ReaderDiedError."""
         from daemon.reading.frames import End, Refusal
 
         total, refused = 0, ""
@@ -271,11 +270,11 @@ class _ReadingProcess:
                 return
             if total > (MAX_STREAM_BYTES if reader.stream else MAX_REPLY_BYTES):
                 self.close()
-                raise Unreadable(f"too large for the {reader.name} reader: it makes more than {total // MIB:,} MiB")
+                raise Unreadable(f"too large for the {reader.name} reader: its text exceeds {total // MIB:,} MiB")
             yield reply
 
     def _notice_end(self) -> None:
-        """A process that has ended leaves an end of file, and nothing else is there while nothing is asked of it."""
+        """Detects an exit: an idle connection has data only at its end."""
         if self._connection is not None:
             try:
                 self._connection.settimeout(0)
@@ -290,7 +289,7 @@ class _ReadingProcess:
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
         theirs.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SEND_BYTES)
-        # One arena: each reserves 64 MiB, which would count against the limit.
+        # One arena: each reserves 64 MiB, which count against the limit.
         environment = _clean_environment() | {"MALLOC_ARENA_MAX": "1"}
         try:
             self._process = subprocess.Popen(
@@ -331,35 +330,35 @@ class _ReadingProcess:
             self.close()
             raise Unreadable(f"the {reader.name} reader took longer than {reader.max_seconds * WALL:.0f} s") from None
         except (EOFError, OSError) as error:
-            raise self._death(reader) from error
+            raise self._explain_exit(reader) from error
         except FrameError as error:
-            raise self._broken(f"{NO_TEXT} ({error})") from error
+            raise self._fail(f"{NO_TEXT} ({error})") from error
 
-    def _death(self, reader: Reader) -> Exception:
-        """Why the process is gone: a limit of the file, or something that may be another time."""
+    def _explain_exit(self, reader: Reader) -> Exception:
+        """The reason of an exit: a limit for the file, or an error that may be temporary."""
         process, self._process = self._process, None
         assert process is not None
         try:
             code = process.wait(1)
         except subprocess.TimeoutExpired:
             self._process = process
-            return self._broken("its reader stopped answering")
+            return self._fail("its reader does not respond")
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)  # what it may have started
+            os.killpg(process.pid, signal.SIGKILL)  # including its children
         self.close()
         if code in (-signal.SIGXCPU, -signal.SIGALRM):
             return Unreadable(f"the {reader.name} reader took longer than {reader.max_seconds} s")
         if code < 0:
             name = signal.Signals(-code).name
-            return ReaderDiedError(f"the {reader.name} reader was ended by {name}")
-        return ReaderDiedError(f"the {reader.name} reader ended the process it runs in, with code {code}")
+            return ReaderDiedError(f"the {reader.name} reader was killed by {name}")
+        return ReaderDiedError(f"the {reader.name} reader exited with code {code}")
 
-    def _broken(self, how: str) -> ReaderDiedError:
+    def _fail(self, how: str) -> ReaderDiedError:
         self.close()
         return ReaderDiedError(how)
 
 
 def _clean_environment() -> dict[str, str]:
-    """Without the keys of models, which a reader need not see; the same code as here, wherever that is."""
+    """The environment without the keys of models, with the same import path."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

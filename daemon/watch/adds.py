@@ -1,8 +1,7 @@
-"""Files and folders that are read once, because somebody asked for it: durable jobs.
+"""Files and folders that are read once, on request: durable jobs.
 
-The job is on the disk before anything is read, so that a daemon that was killed goes on with it when it starts again.
-Doing it twice changes nothing: what was read is known by its content.
-"""
+The job is on the disk before anything is read, so that a restarted daemon continues it. Repeating it changes nothing:
+sources are identified by their content."""
 
 from __future__ import annotations
 
@@ -32,24 +31,24 @@ MANY_GONE = (
     "watched: pal watch add FOLDER, then pal watch gone"
 )
 KIND = "add"
-MOST_STARTS = 10  # that a job may outlive: the files that a daemon died of are set aside before
-KEPT = 7 * 24 * 3600 * 1000  # ms a done job is remembered
+MOST_STARTS = 10  # starts of the daemon that a job may survive; files that kill the daemon are set aside earlier
+KEPT = 7 * 24 * 3600 * 1000  # ms for which a done job is kept
 
 
 class Adds:
-    """What `pal add` started."""
+    """The jobs of `pal add`."""
 
     def __init__(self, ingest: Ingest) -> None:
         self._ingest = ingest
         self._memory = ingest.memory
         self._writer = ingest.writer
-        self.keep_named: Callable[[Iterable[Path]], None] = lambda paths: None  # of the watched folders they lie in
+        self.keep_named: Callable[[Iterable[Path]], None] = lambda paths: None  # for paths in watched folders
         self._boot = uuid.uuid4().hex
         self._has_resumed = False
-        self._held_up: list[Callable[[], None]] = []  # until there is room on the disk
+        self._held_up: list[Callable[[], None]] = []  # until the disk has room
 
     def resume(self) -> int:
-        """Goes on with what an earlier daemon had begun; how many jobs that are. On a full disk `go_on` does it."""
+        """Continues the jobs of an earlier daemon; returns their number. On a full disk `go_on` does it."""
         try:
             begun = self._writer.write(partial(self._memory.jobs.resume, KIND, self._boot, KEPT))
         except StoreFullError:
@@ -65,7 +64,7 @@ class Adds:
         return len(begun)
 
     def go_on(self) -> None:
-        """Goes on with what was broken off, or not begun, because the disk was full."""
+        """Continues the jobs that a full disk interrupted or delayed."""
         if not self._has_resumed:
             self.resume()
         held_up, self._held_up = self._held_up, []
@@ -73,8 +72,7 @@ class Adds:
             submit()
 
     def retry(self, id: int | None = None) -> int:
-        """Reads again what was given up, or the one that has this number: jobs, and files that were set aside; how many
-        that are."""
+        """Retries failed jobs and files that were set aside, or the one with this number; returns their number."""
         jobs = self._writer.write(partial(self._memory.jobs.retry, [KIND], id))
         if jobs:
             self.resume()
@@ -84,10 +82,10 @@ class Adds:
         return jobs + len(paths)
 
     def list_failed(self, most: int) -> tuple[Sequence[wire.FailedJob], int]:
-        """What was given up, the newest `most`, and how much that is in all: jobs, and files that were set aside."""
+        """(the newest `most` failed jobs and files that were set aside, total)."""
         kinds, jobs = [KIND, FILE_KIND], self._memory.jobs
         failed = [
-            wire.FailedJob(job.id, job.kind, _label(job), job.last_error or "") for job in jobs.given_up(kinds, most)
+            wire.FailedJob(job.id, job.kind, _name(job), job.last_error or "") for job in jobs.given_up(kinds, most)
         ]
         return failed, jobs.count(kinds).get("dead", 0)
 
@@ -99,19 +97,17 @@ class Adds:
         default: Policy = "local",
         again: bool = False,
     ) -> None:
-        """Reads files and folders; `tell` gets the events, the last of which is an Added or a Failed.
+        """Reads files and folders; `tell` receives the events; the last is an Added or a Failed.
 
-        `policy` is for all that lies there, read before or now. Without one what is new gets that of the watched folder
-        it lies in, or else the `default`. `again`: what was forgotten is read, too. When this returns the job is on the
-        disk.
-        """
-        known = self._memory.sources
-        policies = {path: policy or known.folder_policy(str(path)) or default for path in sorted(set(paths))}
+        `policy` applies to old and new sources. Without one, new sources get the policy of their watched folder, else
+        the `default`. `again`: forgotten files are read, too. When this returns, the job is on the disk."""
+        sources = self._memory.sources
+        policies = {path: policy or sources.folder_policy(str(path)) or default for path in sorted(set(paths))}
         named = {str(path): chosen for path, chosen in policies.items()}
 
         def enqueue() -> int:
             if policy:
-                known.set_policy({uri_of(path): chosen for path, chosen in policies.items()})
+                sources.set_policy({uri_of(path): chosen for path, chosen in policies.items()})
             key = "\n".join([*named, *(["again"] if again else [])])
             wanted = NewJob(KIND, key, {"paths": [*named], "policies": named, "again": again})
             return self._memory.jobs.begin(wanted, self._boot)
@@ -141,7 +137,7 @@ class Adds:
             task.tell(wire.Failed("stopping", "The daemon is stopping.", "It goes on with this when it starts again."))
             return
 
-        if isinstance(error, StoreFullError):  # it stays leased, so that the next daemon goes on with it, too
+        if isinstance(error, StoreFullError):  # the job stays leased, so that the next daemon continues it, too
             self._held_up.append(again)
             task.tell(replace(failure(error), remedy="It goes on by itself when there is room."))
             return
@@ -149,13 +145,13 @@ class Adds:
         note = partial(jobs.finish, job) if error is None else partial(jobs.fail, job, failure(error).message)
         try:
             self._writer.write(note)
-        except (Exception, CancelledError) as trouble:  # it will be done again, which changes nothing
+        except (Exception, CancelledError) as trouble:  # it will be repeated, which changes nothing
             log.warning("job %d could not be marked: %s", job, type(trouble).__name__)
         task.tell(task.result() if error is None else failure(error))
 
 
-def _label(job: Job) -> str:
-    """The file that was set aside; of what was to be read once the first path."""
+def _name(job: Job) -> str:
+    """The file that was set aside, or the first path of a job."""
     if job.kind == FILE_KIND:
         return job.dedupe_key
     first, *others = job.payload["paths"]

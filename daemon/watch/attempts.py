@@ -1,13 +1,12 @@
-"""How often reading a file ended badly, so that no file can stop the reading of all others.
+"""Failed attempts to read files, so that no file can block the others.
 
-What is being read is written down before it is begun (`begin`) and struck out when it is in the memory (`end`), without
-waiting for the disk: it need only outlive this process. A daemon that finds such names when it starts has died while
-they were read, and counts that against them; so does the death of a reading process. A file that was counted once is
-read alone; after TRIES it is set aside until it changes or a person wants it read again.
+The file being read is noted before (`begin`) and struck out when it is in the memory (`end`), without waiting for the
+disk: the note only has to survive this process. A daemon that finds notes at its start died while reading these files,
+and counts an attempt; so does the death of a reading process. A file with an attempt is read alone; after TRIES it is
+set aside until it changes or a person retries it.
 
-A daemon that died LOOP times within LOOP_SECONDS while it looked for files or read them, and got none of them into the
-memory, is in a loop: the next one starts without reading (`is_looping`), so that it can be asked what is wrong.
-"""
+A daemon that died LOOP times within LOOP_SECONDS while scanning or reading, without storing a file, is in a loop: the
+next one starts without reading (`is_looping`), so that it can be asked what is wrong."""
 
 from __future__ import annotations
 
@@ -29,28 +28,28 @@ log = logging.getLogger(__name__)
 KIND = "read"
 TRIES = 3
 LOOP, LOOP_SECONDS = 5, 600.0
-LOOKING = "*"  # stands for what is no file yet: folders are being looked into
-DIED = "the daemon ended while it was read"
-AGAIN = "; to have it read again: pal retry"
+LOOKING = "*"  # note for the scan of folders, before any file
+DIED = "the daemon ended while reading it"
+AGAIN = "; to try again: pal retry"
 
 
 SAFE_MODE = (
-    f"{LOOP} times in a row the daemon ended while it read files, so it reads none now and only answers. Files that it"
-    " ended with are in: pal status --skipped. To have it read again: pal daemon restart"
+    f"The daemon ended {LOOP} times in a row while reading files, so it reads nothing now, but answers. The files:"
+    " pal status --skipped. To read again: pal daemon restart"
 )
 
 
 class Attempts:
-    """Of files, by uri. For the thread of the tasks; `retry` is for any."""
+    """The attempts by uri. For the thread of the tasks; `retry` is thread-safe."""
 
     def __init__(self, memory: Memory, writer: Writer, notes: Path) -> None:
-        """`notes` is the file that says what is being read."""
+        """`notes` is the file that lists what is being read."""
         self._memory = memory
         self._writer = writer
         self._path = notes
         self._begun: dict[str, None] = {}
-        self._tried: dict[str, tuple[int, str | None]] = {}  # attempts, and the reason if it is set aside
-        self._stamps: dict[str, tuple[int, int] | None] = {}  # size and mtime_ns of what was tried; None: as it is
+        self._tried: dict[str, tuple[int, str | None]] = {}  # (attempts, reason if it is set aside)
+        self._stamps: dict[str, tuple[int, int] | None] = {}  # size and mtime_ns of the failed file; None: unknown
         self._file: int | None = None
         self._crashes = notes.with_name("crashes")
         self._has_crashed = False
@@ -58,7 +57,7 @@ class Attempts:
         self.is_looping = False
 
     def recover(self) -> None:
-        """Knows what was counted, and counts what an earlier daemon died of. To be called before anything is read."""
+        """Loads the counts, and counts the crash of an earlier daemon. Call before reading."""
         with self._recovering:
             if self._file is None:
                 self._load()
@@ -78,17 +77,17 @@ class Attempts:
         os.ftruncate(self._file, 0)
 
     def _note_crash(self) -> None:
-        """Whether that was once too often."""
-        known = self._crashes.read_text("ascii", "replace").split() if self._crashes.exists() else []
+        """Records a crash and detects a loop."""
+        moments = self._crashes.read_text("ascii", "replace").split() if self._crashes.exists() else []
         now = time.time()
-        recent = [moment for moment in known if moment.isdigit() and 0 <= now - int(moment) < LOOP_SECONDS]
+        recent = [moment for moment in moments if moment.isdigit() and 0 <= now - int(moment) < LOOP_SECONDS]
         self._crashes.write_text("\n".join([*recent, str(int(now))]), "ascii")
         self._has_crashed = True
         self.is_looping = len(recent) + 1 >= LOOP
         log.warning("an earlier daemon ended while it read files, %d times of late", len(recent) + 1)
 
     def close(self) -> None:
-        """The daemon ends in order."""
+        """Records a regular shutdown."""
         self._begun.clear()
         if self._file is not None:
             os.ftruncate(self._file, 0)
@@ -96,18 +95,18 @@ class Attempts:
         self.settle()
 
     def settle(self) -> None:
-        """Something was read, or the daemon ends in order: it is in no loop."""
+        """Clears the crashes: something was read, or the daemon shuts down regularly."""
         if self._has_crashed:
             self._crashes.unlink(missing_ok=True)
             self._has_crashed = False
 
     def refusal(self, uri: str, size: int, mtime_ns: int, again: bool) -> str | None:
-        """Why the file is not to be tried; None if it may be: it has changed, or is to be read `again`."""
+        """The reason not to try a file; None if it changed, is to be read `again`, or has not failed."""
         attempts, reason = self._tried.get(uri, (0, None))
         if reason is None:
             return None
         stamp = self._stamps.get(uri)
-        if stamp is None:  # the daemon died of it, whatever it was: as it is now it is left alone
+        if stamp is None:  # the daemon crashed on it in an unknown version: assume the current one
             self._stamps[uri] = (size, mtime_ns)
         elif again or stamp != (size, mtime_ns):
             self.forgive([uri])
@@ -115,39 +114,39 @@ class Attempts:
         return f"set aside after {attempts} tries: {reason}{AGAIN}"
 
     def is_doubted(self, uri: str) -> bool:
-        """Whether reading the file has ended badly before: it is read alone."""
+        """Whether reading the file failed before: it is read alone."""
         return uri in self._tried
 
     def begin(self, uri: str) -> None:
-        """It is being read from now on."""
+        """Notes that the file is being read."""
         assert self._file is not None
         self._begun[uri] = None
         os.write(self._file, f"{uri}\0".encode("utf-8", "replace"))
 
     def end(self, uris: Iterable[str]) -> None:
-        """What is in them is in the memory, or they are left alone for a reason that is written down."""
+        """Strikes out files that are stored, or whose skip is recorded."""
         assert self._file is not None
         ended = [uri for uri in uris if self._begun.pop(uri, 1) is None]
         os.ftruncate(self._file, 0)
-        if self._begun:  # of a task that gave way to a more urgent one
+        if self._begun:  # of a task that was interrupted by a more urgent one
             os.write(self._file, "".join(f"{uri}\0" for uri in self._begun).encode("utf-8", "replace"))
         self.forgive([uri for uri in ended if uri in self._tried])
 
     def fail(self, uri: str, size: int, mtime_ns: int, reason: str) -> str | None:
-        """Counts a try; why the file is set aside, if this was the last one."""
+        """Counts an attempt; returns the reason if the file is now set aside."""
         self._begun.pop(uri, None)
         self._count(uri, (size, mtime_ns), reason)
         attempts, why = self._tried[uri]
         return f"set aside after {attempts} tries: {why}{AGAIN}" if why else None
 
     def forgive(self, uris: Iterable[str]) -> None:
-        """Nothing counts against these files any more."""
-        known = [uri for uri in uris if self._tried.pop(uri, None)]
-        if known:
-            self._writer.write(partial(self._memory.jobs.drop, KIND, known))
+        """Clears the attempts of these files."""
+        counted = [uri for uri in uris if self._tried.pop(uri, None)]
+        if counted:
+            self._writer.write(partial(self._memory.jobs.drop, KIND, counted))
 
     def retry(self, id: int | None = None) -> list[Path]:
-        """Forgives what was set aside, or the one that has this number as a job; returns those files."""
+        """Clears the files that were set aside, or the one with this job number; returns these files."""
         dead = [job for job in self._memory.jobs.given_up([KIND], -1) if id in (None, job.id)]
         uris = [job.dedupe_key for job in dead]
         self.forgive(uris)

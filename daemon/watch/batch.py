@@ -1,4 +1,4 @@
-"""One transaction of what was read: written whole, or document by document where one of them cannot be kept."""
+"""One transaction of documents: written at once, or one by one if one of them fails."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 4 << 20
 BATCH_SECONDS = 1.0
-BATCH_FILES = 1000  # looked at between two looks for something more urgent
+BATCH_FILES = 1000  # files between two checks for something more urgent
 
 STORE_TROUBLE = (StoreFullError, StoreBusyError, StoreDamagedError, NotAvailableError)  # no document's fault
 
@@ -37,16 +37,16 @@ Written = list[tuple[DocumentDraft, Receipt]]
 
 @dataclass
 class Batch:
-    """What one transaction will write. A file that holds several sources has several documents."""
+    """The contents of one transaction. A file of several sources has several documents."""
 
     drafts: list[DocumentDraft] = field(default_factory=list)
-    stamps: list[tuple[Source, int, int]] = field(default_factory=list)  # same content, other size or mtime_ns
-    whole: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # sha256, size, mtime_ns of what is now read
-    gone: list[str] = field(default_factory=list)  # sources that their file does not hold any more
+    stamps: list[tuple[Source, int, int]] = field(default_factory=list)  # same content, new size or mtime_ns
+    whole: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # sha256, size, mtime_ns of read files
+    gone: list[str] = field(default_factory=list)  # sources no longer in their file
     unread: dict[str, str] = field(default_factory=dict)
-    readable: list[str] = field(default_factory=list)  # files whose skip is over
-    again: list[str] = field(default_factory=list)  # hashes of what was forgotten and is read again
-    read: list[str] = field(default_factory=list)  # files of which nothing more is to come
+    readable: list[str] = field(default_factory=list)  # files no longer skipped
+    again: list[str] = field(default_factory=list)  # hashes of forgotten contents that are read again
+    read: list[str] = field(default_factory=list)  # completely processed files
     files: int = 0
     unchanged: int = 0
     bytes: int = 0
@@ -54,7 +54,7 @@ class Batch:
 
     @property
     def is_full(self) -> bool:
-        """Whether it is to be written before anything is added."""
+        """Whether to write it before adding more."""
         return (
             len(self.drafts) >= BATCH_DOCUMENTS
             or self.bytes >= BATCH_BYTES
@@ -66,23 +66,23 @@ class Batch:
 
 
 class BatchWriter:
-    """Writes batches, and tells of what they changed."""
+    """Writes batches and publishes the changes."""
 
     def __init__(self, memory: Memory, writer: Writer, publish: Callable[[wire.Event], None]) -> None:
         self._memory = memory
         self._writer = writer
         self._publish = publish
-        self._pieces: dict[str, Receipt] = {}  # what was written before of documents of which more is to come
+        self._pieces: dict[str, Receipt] = {}  # receipts of the first pieces of incomplete documents
 
     def write(self, batch: Batch, known: Sources, skipped: Mapping[str, str], task: Task) -> None:
-        """Writes a batch, and then tells of it: `task` what it came to, and everybody what is new."""
+        """Writes a batch, then updates `task` and publishes the changes."""
         prepared = self._prepare(batch)
-        written = self._writer.submit(lambda: self._unit(batch, prepared, skipped)).result()
-        before = {source.uri for there in known.values() for source in there} if batch.drafts else set()
+        written = self._writer.submit(lambda: self._write_unit(batch, prepared, skipped)).result()
+        before = {source.uri for sources in known.values() for source in sources} if batch.drafts else set()
         for draft, receipt in written:
             uri = draft.document.uri
             task.episodes += receipt.added
-            receipt = _join(self._pieces.pop(uri, None), receipt)
+            receipt = _add_receipts(self._pieces.pop(uri, None), receipt)
             if not draft.is_last:
                 self._pieces[uri] = receipt
             elif receipt.added or receipt.removed:
@@ -104,16 +104,16 @@ class BatchWriter:
         task.removed += len(batch.gone)
 
     def _prepare(self, batch: Batch) -> PreparedBatch | None:
-        """The documents embedded, in this thread: a model may take seconds, and others want to write."""
+        """Embeds the documents in this thread: a model may take seconds, while others want to write."""
         try:
             return self._memory.ingest.embed_drafts(batch.drafts)
         except STORE_TROUBLE:
             raise
-        except Exception:  # which document it is turns out when they are written
+        except Exception:  # writing one by one finds the document
             return None
 
-    def _unit(self, batch: Batch, prepared: PreparedBatch | None, skipped: Mapping[str, str]) -> Written:
-        """What the writer thread does for a batch. Documents that cannot be kept become its `unread`."""
+    def _write_unit(self, batch: Batch, prepared: PreparedBatch | None, skipped: Mapping[str, str]) -> Written:
+        """Writes a batch in the writer thread. Documents that fail go to its `unread`."""
         written: Written = []
         if batch.again:
             self._memory.sources.read_again(batch.again)
@@ -142,14 +142,14 @@ class BatchWriter:
             raise
         except Exception as error:
             reason = (
-                str(error) if isinstance(error, PalimpsestError) else f"it could not be kept: {type(error).__name__}"
+                str(error) if isinstance(error, PalimpsestError) else f"it could not be stored: {type(error).__name__}"
             )
-            log.error("not kept: %s\n%s", draft.document.uri, "".join(traceback.format_tb(error.__traceback__)))
+            log.error("not stored: %s\n%s", draft.document.uri, "".join(traceback.format_tb(error.__traceback__)))
             batch.unread[draft.document.uri] = reason
 
 
-def _join(before: Receipt | None, after: Receipt) -> Receipt:
-    """What two pieces of one document came to."""
+def _add_receipts(before: Receipt | None, after: Receipt) -> Receipt:
+    """The sum of the receipts of two pieces of one document."""
     if before is None:
         return after
     ids = (*before.episode_ids, *after.episode_ids)

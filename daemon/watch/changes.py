@@ -1,8 +1,7 @@
-"""The system's events, gathered until it is quiet: which paths to look at, each once.
+"""File system events, collected until quiet: the paths to look at, each once.
 
-A save is many events, a copy of a large file more, an unpacked archive thousands. A path is ready when it has been
-quiet for `debounce_s`, or restless for `longest_wait_s`.
-"""
+A save causes many events, a copy of a large file more, an unpacked archive thousands. A path is ready after
+`debounce_s` without events, or after `longest_wait_s`."""
 
 from __future__ import annotations
 
@@ -20,17 +19,16 @@ Ready = dict[Path, list[Path]]  # watched folder -> paths in it
 
 
 class Changes:
-    """Gathers from any thread; calls `look(ready, moved)` in its own, from `start` to `close`.
+    """Collects from any thread; calls `look(ready, moved)` in its own, from `start` to `close`.
 
-    `moved` says of ready paths where they were before, if that was seen.
-    """
+    `moved` contains the former paths of ready paths, if known."""
 
     def __init__(self, settings: WatchSettings, look: Callable[[Ready, dict[Path, Path]], None]) -> None:
         self._settings = settings
         self._look = look
         self._changed = threading.Condition()  # guards the two below
         self._pending: dict[Path, tuple[float, float, Path]] = {}  # path -> first and last event, watched folder
-        self._moved: dict[Path, Path] = {}  # where it is -> where it was
+        self._moved: dict[Path, Path] = {}  # new path -> old path
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="changes", daemon=True)
 
@@ -45,21 +43,21 @@ class Changes:
             self._thread.join()
 
     def knows(self, path: Path) -> bool:
-        """Whether the path waits already."""
+        """Whether the path is waiting."""
         return path in self._pending
 
     def note(self, folder: Path, path: Path) -> None:
-        """Something happened to `path`, in a watched folder."""
+        """Records an event of `path` in a watched folder."""
         moment = time.monotonic()
         with self._changed:
             idle = not self._pending
             first, _, _ = self._pending.get(path, (moment, moment, folder))
             self._pending[path] = (first, moment, folder)
-            if idle:  # else the thread waits for a path that was there before, and looks again then
+            if idle:  # otherwise the thread waits for an earlier path and then looks again
                 self._changed.notify()
 
     def note_move(self, old: Path, new: Path) -> None:
-        """A file has another name; both names were noted."""
+        """Records a rename; both paths were noted."""
         with self._changed:
             self._moved[new] = self._moved.pop(old, old)
 
@@ -75,11 +73,11 @@ class Changes:
                 moved = {path: self._moved.pop(path) for path in paths if path in self._moved}
             try:
                 self._look(ready, moved)
-            except Exception as error:  # the next change shall be seen, and the next scan finds this one
+            except Exception as error:  # keep watching; the next scan finds this change
                 log.error("changes were not looked at: %s", type(error).__name__)
 
     def _quiet_in(self) -> float | None:
-        """Seconds until a path is ready; None if none is pending."""
+        """Seconds until a path is ready, or None."""
         if not self._pending:
             return None
         ready = min(
@@ -89,9 +87,8 @@ class Changes:
         return max(0.0, ready - time.monotonic())
 
     def _take(self) -> Ready:
-        """The paths to look at now. With a ready one go those that are nearly so: both ends of a move from one watched
-        folder to another are needed at once, and the system tells of the first end half a second late.
-        """
+        """The paths to look at now, including nearly ready ones: a move between watched folders needs both ends at
+        once, and the system reports the first end half a second late."""
         quiet = time.monotonic() - self._settings.debounce_s / 4
         late = time.monotonic() - self._settings.longest_wait_s
         ready: Ready = {}

@@ -1,4 +1,4 @@
-"""The system's events of watched folders, as far as they can be had."""
+"""File system events of watched folders, if available."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ log = logging.getLogger(__name__)
 
 
 class Events:
-    """What gives events, from `start` to `close`."""
+    """The source of events, from `start` to `close`."""
 
     def __init__(self, overflowed: Callable[[], None]) -> None:
-        """`overflowed` is called when events came too fast and were dropped."""
+        """`overflowed` is called if events were dropped."""
         self._overflowed = overflowed
         self._observer: BaseObserver | None = None
         self._log = logging.Handler(logging.WARNING)
         self._log.emit = self._notice_overflow  # type: ignore[method-assign]
 
     def start(self) -> None:
-        """Begins. If the system has no more of it to give, `watch` tries again."""
+        """Starts. If the system has no capacity left, `watch` tries again."""
         logging.getLogger("watchdog").addHandler(self._log)
         try:
             self._observer = _begin()
@@ -40,7 +40,7 @@ class Events:
             self._observer.join(2)
 
     def watch(self, path: Path, note: Callable[[FileSystemEvent], None]) -> ObservedWatch:
-        """Has `note` called for what happens below the folder. OSError if there are no events of it."""
+        """Calls `note` for events below the folder. OSError if there are none."""
         from watchdog import events
 
         wanted: list[type[FileSystemEvent]] = [
@@ -63,12 +63,12 @@ class Events:
         if self._observer is not None:
             try:
                 self._observer.unschedule(watch)
-            except (KeyError, OSError) as error:  # the folder went away below it
+            except (KeyError, OSError) as error:  # the folder is gone
                 log.info("a watch was gone already: %s", type(error).__name__)
 
     def count_unheard(self, watch: ObservedWatch, folders: Iterable[Path]) -> int:
-        """How many of the folders below a watched one the system tells nothing of: Linux has only so many watches, and
-        watchdog goes on without a word where there are no more. 0 where it keeps no book of them."""
+        """The number of folders without events: Linux limits the watches, and watchdog ignores the failure silently. 0
+        on other systems."""
         emitters = self._observer.emitters if self._observer is not None else set()
         for emitter in emitters:
             if emitter.watch == watch:
@@ -79,7 +79,7 @@ class Events:
         return 0
 
     def _notice_overflow(self, record: logging.LogRecord) -> None:
-        """watchdog tells that to its log, and to nobody else."""
+        """watchdog reports an overflow in its log only."""
         if "overflow" in record.getMessage():
             self._overflowed()
 

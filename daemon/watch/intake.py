@@ -1,9 +1,8 @@
-"""The files of one survey, read into the memory batch by batch.
+"""Reads the files of one scan into the memory, batch by batch.
 
-A file is opened here and read elsewhere (`daemon/reading/`). What is in a small one is written whole, with others, in
-one transaction; a large one goes in pieces, so that others who want to write wait for none of it, and it counts as read
-with the last one. While files are put together and written the next ones are being read (`AHEAD_FILES`).
-"""
+A file is opened here and parsed in another process (`daemon/reading/`). Small files share a transaction; a large one is
+written in pieces, so that other writers need not wait, and counts as read with the last piece. The next files are
+parsed while the current ones are written (`AHEAD_FILES`)."""
 
 from __future__ import annotations
 
@@ -29,17 +28,17 @@ from plugins.manager import Plugins
 from plugins.readers import Unreadable
 from plugins.readers.copies import CopiedFolders
 
-AHEAD_FILES = 16  # that are open and handed over before what is in the first of them is taken
-AHEAD_BYTES = 1 << 20  # of a file that may be among them; a larger one is read alone
+AHEAD_FILES = 16  # opened and handed over before the results of the first are taken
+AHEAD_BYTES = 1 << 20  # size limit of these; a larger file is read alone
 
 
 class _ForgottenError(files.Unread):
-    """The file holds what was forgotten."""
+    """The file has forgotten content."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What files are read with. `tell` is called after each batch."""
+    """The parts needed for reading files. `tell` is called after each batch."""
 
     memory: Memory
     plugins: Plugins
@@ -51,9 +50,8 @@ class Tools:
 
 @dataclass
 class _Opened:
-    """A file that was looked at. It is being read (`file`, open until `closing` is closed), or cannot be (`error`), or
-    is the same as it was. `status`: size and mtime_ns, where these are other ones; `again`: its hash, where it holds
-    what was forgotten and is to be read again."""
+    """A file that was looked at: it is being read (`file`, open until `closing` is closed), failed (`error`), or is
+    unchanged. `status`: new size and mtime_ns; `again`: its hash, if it was forgotten and is read again."""
 
     uri: str
     found: Found
@@ -66,18 +64,12 @@ class _Opened:
 
 
 class Intake:
-    """Reads the files of one survey; each `next` of `run` is one batch."""
+    """Reads the files of one scan; each `next` of `run` is one batch."""
 
     def __init__(
-        self,
-        tools: Tools,
-        disk: Survey,
-        known: Sources,
-        skipped: Mapping[str, str],
-        task: Task,
-        over: list[str],
+        self, tools: Tools, disk: Survey, known: Sources, skipped: Mapping[str, str], task: Task, over: list[str]
     ) -> None:
-        """`over` are the skips of files that are not there any more."""
+        """`over`: the skips of files that no longer exist."""
         self._tools = tools
         self._memory = tools.memory
         self._attempts = tools.attempts
@@ -95,22 +87,22 @@ class Intake:
 
     def run(self) -> Iterator[None]:
         try:
-            for uri, found in self._disk.files.items():
+            for uri, file in self._disk.files.items():
                 is_doubted = self._attempts.is_doubted(uri)
-                is_alone = is_doubted or found.size > AHEAD_BYTES
+                is_alone = is_doubted or file.size > AHEAD_BYTES
                 if is_alone:
                     yield from self._take_opened(0)
                 if is_doubted and self._batch.drafts:
                     self._write()
                     yield
-                self._opened.append(self._open(uri, found))
+                self._opened.append(self._open(uri, file))
                 yield from self._take_opened(0 if is_alone else AHEAD_FILES - 1)
                 if is_doubted:
                     self._write()
                     yield
             yield from self._take_opened(0)
             self._write()
-        finally:  # what was broken off was no file's fault
+        finally:  # an interruption is no file's fault
             self._ahead.close()
             for opened in self._opened:
                 with suppress(files.Unread):
@@ -118,7 +110,7 @@ class Intake:
             self._attempts.end(self._begun)
 
     def _take_opened(self, left: int) -> Iterator[None]:
-        """Takes what is in the first of the open files, until no more than so many of them are left."""
+        """Takes the results of the first open files until `left` remain."""
         while len(self._opened) > left:
             opened = self._opened.popleft()
             self._task.label = opened.uri
@@ -137,8 +129,8 @@ class Intake:
             self._attempts.settle()
 
     def _take(self, opened: _Opened) -> Iterator[None]:
-        """Takes what is in a file into the batch, unless it is the same as it was."""
-        uri, there = opened.uri, opened.there
+        """Adds a file to the batch, unless it is unchanged."""
+        uri, sources = opened.uri, opened.there
         self._batch.files += 1
         try:
             if opened.error is not None:
@@ -148,7 +140,7 @@ class Intake:
             if opened.file is None:
                 self._batch.unchanged += 1
                 if opened.status is not None:
-                    self._batch.stamps += [(source, *opened.status) for source in there]
+                    self._batch.stamps += [(source, *opened.status) for source in sources]
             else:
                 self._batch.bytes += opened.file.size
                 with opened.closing:
@@ -156,17 +148,17 @@ class Intake:
                 yield from self._keep(opened, contents)
         except (Unreadable, files.Unread) as error:
             self._batch.unread[uri] = str(error)
-            if isinstance(error, _ForgottenError):  # what it said is not so any more
-                self._batch.gone += [source.uri for source in there]
+            if isinstance(error, _ForgottenError):  # its statements no longer count
+                self._batch.gone += [source.uri for source in sources]
         self._batch.read.append(uri)
         reason = self._skipped.get(uri, "")
         is_partly_read = opened.file is None and reason.startswith((LEFT_OUT, BROKEN_OFF, IN_PART))
         if reason and uri not in self._batch.unread and not is_partly_read:
             self._batch.readable.append(uri)
 
-    def _open(self, uri: str, found: Found) -> _Opened:
-        """Looks at a file, and hands it over to be read if it is not the same as it was."""
-        opened = _Opened(uri, found, self._known.get(uri, []))
+    def _open(self, uri: str, file: Found) -> _Opened:
+        """Looks at a file, and hands it over for reading if it changed."""
+        opened = _Opened(uri, file, self._known.get(uri, []))
         try:
             self._hand_over(opened)
         except (Unreadable, files.Unread) as error:
@@ -174,35 +166,35 @@ class Intake:
         return opened
 
     def _hand_over(self, opened: _Opened) -> None:
-        uri, found, there, disk = opened.uri, opened.found, opened.there, self._disk
-        path = found.path
-        parts = disk.again and any(s.sha256 and self._memory.sources.is_forgotten(s.sha256) for s in there)
-        seen = disk.looks[uri].path == path  # something happened to it, which size and time need not tell
-        as_it_was = all((s.size, s.mtime_ns) == (found.size, found.mtime_ns) for s in there)
-        if there and as_it_was and not (seen or parts):
+        uri, met, sources, disk = opened.uri, opened.found, opened.there, self._disk
+        path = met.path
+        parts = disk.again and any(s.sha256 and self._memory.sources.is_forgotten(s.sha256) for s in sources)
+        seen = disk.looks[uri].path == path  # an event occurred, perhaps without a change of size and time
+        as_it_was = all((s.size, s.mtime_ns) == (met.size, met.mtime_ns) for s in sources)
+        if sources and as_it_was and not (seen or parts):
             return
-        if refusal := self._attempts.refusal(uri, found.size, found.mtime_ns, disk.again):
+        if refusal := self._attempts.refusal(uri, met.size, met.mtime_ns, disk.again):
             raise Unreadable(refusal)
-        reader = self._tools.plugins.reader_for(path, found.size)
+        reader = self._tools.plugins.reader_for(path, met.size)
         with ExitStack() as closing:
             root = disk.looks[uri].ignore.root
             file, status = closing.enter_context(files.open_whole(path, reader.max_bytes, root))
             digest = files.hash_content(file)
-            if there and not parts and all(source.sha256 == digest for source in there):
+            if sources and not parts and all(source.sha256 == digest for source in sources):
                 opened.status = status.st_size, status.st_mtime_ns
                 return
-            opened.again = self._find_forgotten(digest, there)
-            known = {source.uri: source.sha256 for source in there if source.sha256} if reader.stream else {}
+            opened.again = self._find_forgotten(digest, sources)
+            hashes = {source.uri: source.sha256 for source in sources if source.sha256} if reader.stream else {}
             is_copied = self._folders.holds_copy(path, status.st_mtime_ns, root)
-            opened.file = OpenFile(file, path, status.st_size, reader, disk.looks[uri].tags, known, is_copied)
+            opened.file = OpenFile(file, path, status.st_size, reader, disk.looks[uri].tags, hashes, is_copied)
             self._begin(uri)
             self._ahead.hand(opened.file)
             opened.closing = closing.pop_all()
 
-    def _find_forgotten(self, digest: str, there: list[Source]) -> str:
-        """The hash of a file that holds what a forgotten one held, "" of others; _ForgottenError, unless it is to be
-        read again. One that was read before it was forgotten elsewhere stays."""
-        if any(source.sha256 is None for source in there) or not self._memory.sources.is_forgotten(digest):
+    def _find_forgotten(self, digest: str, sources: list[Source]) -> str:
+        """The hash of a file with forgotten content that is read again, "" for other files; _ForgottenError if it must
+        not be read. A file that was read before its content was forgotten elsewhere stays."""
+        if any(source.sha256 is None for source in sources) or not self._memory.sources.is_forgotten(digest):
             return ""
         if not self._disk.again:
             raise _ForgottenError(FORGOTTEN if self._disk.forgotten_moved else SAME_AS_FORGOTTEN)
@@ -213,60 +205,59 @@ class Intake:
         self._begun.add(uri)
 
     def _read(self, opened: _Opened, file: OpenFile) -> FileDrafts:
-        """What is in the file that was handed over first. Where the process ended with it, it is tried again alone."""
-        uri, found = opened.uri, opened.found
+        """The results of the first file. After a crash of the process it is retried alone."""
+        uri, file_met = opened.uri, opened.found
         read = self._ahead.take
         while True:
             try:
                 return read()
             except ReaderDiedError as error:
-                if refusal := self._attempts.fail(uri, found.size, found.mtime_ns, str(error)):
+                if refusal := self._attempts.fail(uri, file_met.size, file_met.mtime_ns, str(error)):
                     raise Unreadable(refusal) from error
             self._begin(uri)
             read = partial(self._tools.readers.read, file)
 
     def _keep(self, opened: _Opened, contents: FileDrafts) -> Iterator[None]:
-        """Puts what is in a file into the batch, a large one in batches of its own."""
-        uri, found, there = opened.uri, opened.found, opened.there
-        policies = {source.uri: source.policy for source in there}
-        look, path = self._disk.looks[uri], found.path
+        """Adds the results of a file to the batch; a large one gets its own batches."""
+        uri, met, stored = opened.uri, opened.found, opened.there
+        policies = {source.uri: source.policy for source in stored}
+        look, path = self._disk.looks[uri], met.path
         location = path.name if look.root == path else path.relative_to(look.root).as_posix()
 
-        def own(draft: DocumentDraft) -> DocumentDraft:
+        def add_location(draft: DocumentDraft) -> DocumentDraft:
             document = draft.document
             return replace(
-                draft,
-                document=replace(document, policy=policies.get(document.uri, look.policy), location=location),
+                draft, document=replace(document, policy=policies.get(document.uri, look.policy), location=location)
             )
 
-        drafts = map(own, self._choose(opened, contents))
+        drafts = map(add_location, self._choose(opened, contents))
         try:
             if contents.episodes <= PIECE and not contents.comes_in_parts:
                 self._batch.drafts += [*drafts]
             else:
                 yield from self._keep_large(drafts, contents.comes_in_parts or len(contents.uris) > 1)
         except ReaderDiedError as error:
-            refusal = self._attempts.fail(uri, found.size, found.mtime_ns, str(error))
-            raise Unreadable(refusal or f"{error}; it is tried again") from error
+            refusal = self._attempts.fail(uri, met.size, met.mtime_ns, str(error))
+            raise Unreadable(refusal or f"{error}; trying again") from error
         self._batch.unread |= contents.unread
         if contents.left_out:
             self._batch.unread[uri] = contents.left_out
-        same = [source for source in there if source.uri in contents.same]
-        stamp = found.size, found.mtime_ns
+        same = [source for source in stored if source.uri in contents.same]
+        stamp = met.size, met.mtime_ns
         self._batch.stamps += [(source, *stamp) for source in same if (source.size, source.mtime_ns) != stamp]
         self._batch.unchanged += len(same)
         self._batch.readable += [skip for skip in self._skipped if skip.startswith(f"{uri}#")]
         if not contents.left_out.startswith(BROKEN_OFF):
-            held = contents.uris | contents.same | contents.unread.keys()
-            self._batch.gone += {source.uri for source in there} - held
+            current = contents.uris | contents.same | contents.unread.keys()
+            self._batch.gone += {source.uri for source in stored} - current
 
     def _choose(self, opened: _Opened, contents: FileDrafts) -> Iterator[DocumentDraft]:
-        """The pieces of a file, without what was forgotten of one whose documents are known by what they say."""
+        """The pieces of a file, without forgotten documents of a streamed file."""
         assert opened.file is not None
-        sources, there = self._memory.sources, {source.uri for source in opened.there}
+        sources, uris = self._memory.sources, {source.uri for source in opened.there}
         for draft in contents.pieces():
             digest = draft.document.sha256 or ""
-            is_told_apart = opened.file.reader.stream is not None and draft.document.uri not in there
+            is_told_apart = opened.file.reader.stream is not None and draft.document.uri not in uris
             if not is_told_apart or not sources.is_forgotten(digest):
                 yield draft
             elif self._disk.again:
@@ -274,7 +265,7 @@ class Intake:
                 yield draft
 
     def _keep_large(self, drafts: Iterator[DocumentDraft], are_several: bool) -> Iterator[None]:
-        """Of several documents none counts as read before the last one is: the file is read again, or none of it."""
+        """Of several documents none counts as read before the last: the file is read completely or again."""
         whole = {}
         for draft in drafts:
             document = draft.document

@@ -1,9 +1,7 @@
-"""Which files that are not there are believed to be gone.
+"""Decides which missing files count as deleted.
 
-A file that is deleted is let go at once. Many are not, whether they go together or one after the other within a day:
-they stay in the memory until a person says whether to keep what they said or to drop it. Nothing is let go either of a
-folder that is not there, or in whose place another one stands.
-"""
+A single deleted file is retired at once. Many are not, whether together or within a day: they stay until a person
+decides to keep or drop their content. Nothing is retired if the folder is missing or was replaced by another one."""
 
 from __future__ import annotations
 
@@ -21,14 +19,14 @@ from memory.time.timestamps import now_ms
 
 log = logging.getLogger(__name__)
 
-AWAY = "it is not there; it is read again when it comes back"
-FEW = 2  # files, of which all may be deleted at once without a question
-SAME_SHARE = 0.1  # of its known files a folder must still hold to be taken for itself where its identity is another
+AWAY = "it is missing; it is read again when it returns"
+FEW = 2  # files that may all be deleted at once without a question
+SAME_SHARE = 0.1  # share of known files that identifies a folder with another identity
 
 
 class Losses:
-    """Judges watched folders. `save(root)` keeps what outlives the process, `warn(text)` tells everybody, and
-    `look_again(seconds, root)` has a folder scanned later."""
+    """The judge of watched folders. `save(root)` persists a root, `warn(text)` notifies everybody, and
+    `look_again(seconds, root)` schedules a scan."""
 
     def __init__(
         self,
@@ -44,9 +42,9 @@ class Losses:
         self._warn = warn
         self._look_again = look_again
 
-    def accept(self, root: Root, there: int, gone: int, whole: bool) -> bool:
-        """Whether what stands at its place is the folder: `there` of its known files are, `gone` are not. Only a look
-        at the `whole` folder may take one whose identity is another for it."""
+    def accept(self, root: Root, existing: int, gone: int, whole: bool) -> bool:
+        """Whether the folder is the known one: `existing` of its known files exist, `gone` do not. Only a scan of the
+        `whole` folder may accept another identity."""
         identity = identify(root.path)
         if identity is None:
             self.miss(root, AWAY)
@@ -55,17 +53,17 @@ class Losses:
             return True
         if not whole:
             return False
-        if gone and there < SAME_SHARE * (there + gone):
+        if gone and existing < SAME_SHARE * (existing + gone):
             self.miss(
                 root,
-                f"another folder or drive is in its place, with {there:,} of {there + gone:,} known files. Nothing is "
-                f'removed or read. If it is the right one: pal watch add "{root.path}"',
+                f"another folder or drive is in its place, with {existing:,} of {existing + gone:,} known files. "
+                f'Nothing is removed or read. If it is the right one: pal watch add "{root.path}"',
             )
             return False
         return True
 
     def believe(self, root: Root, gone: Sequence[str], whole: bool) -> Collection[str]:
-        """Those of the files, by uri, that are gone for sure."""
+        """The files, by uri, that are certainly deleted."""
         ignored = {uri for uri in gone if not is_gone(Path(uri)) and root.ignore.reaches(Path(uri))}
         gone = [uri for uri in gone if uri not in ignored or not root.is_named(uri)]
         ignored.intersection_update(gone)
@@ -80,31 +78,30 @@ class Losses:
         return let_go
 
     def ask(self, root: Root) -> str:
-        """What a person is asked about a folder."""
-        return f'{len(root.gone):,} files are gone. Keep what they said, or drop it? pal watch gone "{root.path}"'
+        """The question to the person about a folder."""
+        return f'{len(root.gone):,} files are gone. Keep their content, or drop it? pal watch gone "{root.path}"'
 
     def look_again_for(self, root: Root) -> tuple[str, ...]:
-        """The files that a person decides about: some may be back, or have been found elsewhere, since they were
-        missed."""
-        known = {source.uri.partition("#")[0] for source in self._sources.list_under(uri_of(root.path) + "/")}
-        root.gone = tuple(uri for uri in root.gone if uri.partition("#")[0] in known and _is_lost(Path(uri)))
+        """The files to decide about, without those that returned or were found elsewhere."""
+        uris = {source.uri.partition("#")[0] for source in self._sources.list_under(uri_of(root.path) + "/")}
+        root.gone = tuple(uri for uri in root.gone if uri.partition("#")[0] in uris and _is_lost(Path(uri)))
         return root.gone
 
     def answer(self, root: Root) -> None:
-        """A person said what becomes of the files that are gone; those of before do not count any more."""
+        """Applies the person's decision; earlier deletions no longer count."""
         root.gone, root.dropped, root.settled = (), frozenset(), now_ms()
         root.mounts = tuple(filter(os.path.ismount, root.mounts))
         self._settle(root, answered=True)
 
     def miss(self, root: Root, why: str) -> None:
-        """The folder is not there, or is not itself."""
+        """Records that the folder is missing or another one."""
         if root.detail != why:
             log.warning("folder %s: %s", root.path, why)
             self._warn(f"{root.path}: {why}.")
         root.state, root.detail = "missing", why
 
     def _are_many(self, root: Root, gone: int) -> bool:
-        """Whether with `gone` files too many are gone, counting those that were let go within a day."""
+        """Whether `gone` files are too many, including those retired within a day."""
         below = uri_of(root.path) + "/"
         since = max(root.settled, now_ms() - int(self._settings.gone_window_s * 1000))
         before = self._sources.count_retired(below, since)
@@ -115,23 +112,23 @@ class Losses:
         return lost > self._settings.gone_files and lost > self._settings.gone_share * (known + before)
 
     def _doubt(self, root: Root, gone: Sequence[str], whole: bool) -> None:
-        """First they are looked for once more: a file that is moved by hand or by a program may be back soon."""
+        """First waits for another scan: files that are being moved may return."""
         wait = self._settings.gone_wait_s
         if root.held:
             root.gone = tuple(sorted({*gone} if whole else {*root.gone, *gone}))
             root.detail = self.ask(root)
         elif root.doubted is None:
             root.doubted = time.monotonic()
-            root.detail = f"{len(gone):,} files are gone at once; looking again before that is believed"
+            root.detail = f"{len(gone):,} files are gone at once; checking again before they count as deleted"
             self._look_again(wait, root)
-        elif whole and time.monotonic() - root.doubted >= wait * 0.9:  # the clock that calls again is another one
+        elif whole and time.monotonic() - root.doubted >= wait * 0.9:  # the scheduler uses another clock
             root.held, root.doubted, root.gone = True, None, tuple(sorted(gone))
             root.detail = self.ask(root)
             self._save(root)
             self._warn(f"{root.path}: {root.detail}")
 
     def _settle(self, root: Root, answered: bool = False) -> None:
-        """Nothing is doubted any more."""
+        """Clears the doubts."""
         root.doubted, root.detail, root.gone = None, "", ()
         if root.held or answered:
             root.held = False
@@ -139,13 +136,13 @@ class Losses:
 
 
 def _is_drive_out(root: Root, gone: Sequence[str]) -> bool:
-    """Whether some of the files lie where another drive was mounted in the folder, and is no more."""
+    """Whether some of the files were on a drive that is no longer mounted in the folder."""
     out = tuple(mount + "/" for mount in root.mounts if not os.path.ismount(mount))
     return any(uri.startswith(out) for uri in gone)
 
 
 def _is_lost(file: Path) -> bool:
-    """Whether the file is not there, or holds nothing any more."""
+    """Whether the file is missing or empty."""
     try:
         return is_gone(file) or file.lstat().st_size == 0
     except OSError:

@@ -1,4 +1,4 @@
-"""Files that moved keep what is known of them: the system tells of it, or their content does."""
+"""Moved files keep their identity: detected by events or by content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class Moves:
-    """Follows files. `file_of` says in which file a source is, by its uri."""
+    """Follows moved files. `file_of` returns the file of a source by uri."""
 
     def __init__(
         self,
@@ -31,32 +31,32 @@ class Moves:
         publish: Callable[[wire.Event], None],
         file_of: Callable[[str, Survey], str],
     ) -> None:
-        self.is_away: Callable[[Path], bool] = lambda path: False  # whether it lies in a folder that is not there
+        self.is_away: Callable[[Path], bool] = lambda path: False  # whether it is in a missing folder
         self._memory = memory
         self._writer = writer
         self._publish = publish
         self._file_of = file_of
 
     def follow(self, disk: Survey, known: Sources, gone: Sources, moved: Mapping[str, str]) -> None:
-        """Gives the sources of files that moved their new uri; they leave `gone` and enter `known`."""
-        new = {uri: found for uri, found in disk.files.items() if uri not in known and found.size}
-        lost = self._left_behind(disk, known, new.values()) | gone
+        """Renames the sources of moved files, which move from `gone` to `known`."""
+        new = {uri: file for uri, file in disk.files.items() if uri not in known and file.size}
+        lost = self._find_left_behind(disk, known, new.values()) | gone
         pairs = {uri: moved[uri] for uri in new if moved.get(uri) in lost}
         content: dict[tuple[int | None, str | None], list[str]] = defaultdict(list)
-        for uri, there in lost.items():
+        for uri, sources in lost.items():
             if uri not in pairs.values():
-                content[there[0].size, there[0].sha256].append(uri)
+                content[sources[0].size, sources[0].sha256].append(uri)
         sizes = {size for size, _ in content}
-        for uri, found in new.items():
-            if uri in pairs or found.size not in sizes:
+        for uri, file in new.items():
+            if uri in pairs or file.size not in sizes:
                 continue
             try:
-                with files.open_whole(found.path, found.size, disk.looks[uri].ignore.root) as (file, status):
-                    digest = files.hash_content(file)
+                with files.open_whole(file.path, file.size, disk.looks[uri].ignore.root) as (stream, status):
+                    digest = files.hash_content(stream)
             except files.Unread:
                 continue
             if same := content.get((status.st_size, digest)):
-                name = found.path.name
+                name = file.path.name
                 old = next((uri for uri in same if uri.endswith("/" + name)), same[0])
                 same.remove(old)
                 pairs[uri] = old
@@ -71,9 +71,9 @@ class Moves:
             gone.pop(old, None)
             self._publish(wire.SourceChanged(uri, "moved"))
 
-    def _left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
-        """The sources of files that were read elsewhere, are not there any more, and are as large as a new one."""
-        sizes = {found.size for found in new}
+    def _find_left_behind(self, disk: Survey, known: Sources, new: Collection[Found]) -> Sources:
+        """The sources of missing files elsewhere with the size of a new one."""
+        sizes = {file.size for file in new}
         left: Sources = defaultdict(list)
         for source in self._memory.sources.list_of_size(sizes) if sizes else ():
             uri = self._file_of(source.uri, disk)
@@ -83,7 +83,7 @@ class Moves:
         return left
 
     def _move(self, renamed: Mapping[str, str], policy: Policy) -> None:
-        """Into a folder whose text stays on this machine, its own text stays, too."""
+        """A file moved into a local-only folder becomes local-only."""
         for old, new in renamed.items():
             self._memory.ingest.move(old, new)
             if policy == "local":

@@ -1,4 +1,4 @@
-"""What is found on the disk, compared with what is known: where to look, what is not there, whom to ask about it."""
+"""The scan of the disk compared with the memory: where to look, what is missing, and who decides about it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any, Protocol
 from daemon.watch.files import Found, Ignore, uri_of
 from memory.nouns import Policy, Source
 
-KEPT = "it is gone; what it said is kept, as you said"  # the skip of a file that is not on the disk
-NAMED = "its name says that it holds passwords or keys; to have it read all the same, masked: pal add FILE"
+KEPT = "it is gone; what it said is kept, as you said"  # the skip of a deleted file
+NAMED = "its name says that it contains passwords or keys; to read it anyway, masked: pal add FILE"
 
 Sources = dict[str, list[Source]]  # by the uri of their file
 
 
 @dataclass(frozen=True)
 class Look:
-    """Where to look: a folder or a file, what to leave out, and the root it belongs to. What is new there gets
-    `policy`; what is known keeps its own. All that is read there gets `tags`."""
+    """Where to look: a folder or file, exclusions, and its root. New sources get `policy`, known ones keep theirs; all
+    get `tags`."""
 
     path: Path
     ignore: Ignore
@@ -32,29 +32,29 @@ class Look:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the root is looked at."""
+        """Whether the whole root is scanned."""
         return self.path == self.root
 
 
 class Judge(Protocol):
-    """Decides about the files of a root. A look at the `whole` of it tells more than one at what changed."""
+    """Decides about the files of a root. A scan of the `whole` root is stronger evidence than one of changed files."""
 
-    def accept(self, root: Path, there: int, gone: int, whole: bool) -> bool:
-        """Whether it is the folder that is known, of whose files so many are there and so many are not. Else nothing of
-        it is read or retired."""
+    def accept(self, root: Path, existing: int, gone: int, whole: bool) -> bool:
+        """Whether the folder is the known one, given the numbers of existing and missing files. Otherwise nothing in it
+        is read or retired."""
 
     def believe(self, root: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
-        """Those of the files, by uri, that are gone for sure."""
+        """The files, by uri, that are certainly deleted."""
 
 
 class Trusting:
-    """Believes that so many files of a root may be gone at once. `doubted` counts those of which it did not."""
+    """Accepts up to `most` deleted files of a root at once; `doubted` counts the others."""
 
     def __init__(self, most: float = float("inf")) -> None:
         self._most = most
         self.doubted = 0
 
-    def accept(self, root: Path, there: int, gone: int, whole: bool) -> bool:
+    def accept(self, root: Path, existing: int, gone: int, whole: bool) -> bool:
         return True
 
     def believe(self, root: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
@@ -66,53 +66,53 @@ class Trusting:
 
 @dataclass
 class Survey:
-    """What was found there, by uri. What is as it was is only counted (`same`), so that a large folder that is scanned
-    again takes little memory."""
+    """The scanned files by uri. Unchanged ones are only counted (`same`), so that scanning a large folder again takes
+    little memory."""
 
     files: dict[str, Found] = field(default_factory=dict)
     looks: dict[str, Look] = field(default_factory=dict)  # of `files`
-    unread: dict[str, str] = field(default_factory=dict)  # and will not be read, for this reason
-    same: Counter[Path] = field(default_factory=Counter)  # files, by the path of their look
-    blind: list[str] = field(default_factory=list)  # folders that could not be looked into
-    again: bool = False  # what was forgotten is read, too
-    forgotten_moved: bool = False  # a file that was forgotten is not where it was
+    unread: dict[str, str] = field(default_factory=dict)  # reasons of skipped files
+    same: Counter[Path] = field(default_factory=Counter)  # unchanged files, by the path of their look
+    blind: list[str] = field(default_factory=list)  # folders that could not be listed
+    again: bool = False  # forgotten files are read, too
+    forgotten_moved: bool = False  # a forgotten file is missing
 
     def has(self, uri: str) -> bool:
-        """Whether the file is there, or may be there."""
+        """Whether the file exists, or may exist."""
         return uri in self.files or uri in self.unread or any(uri.startswith(folder + "/") for folder in self.blind)
 
     def leave_same(self, source: Source) -> bool:
-        """Leaves the file of a source out, by its name, if it is the same as it was; whether it is. Of one that was
-        looked at alone size and time need not tell that."""
-        found, look = self.files.get(source.uri), self.looks.get(source.uri)
-        if found is None or look is None or self.again or not found.size:
+        """Removes the file of a source if it is unchanged; returns whether it is. Size and time do not suffice for a
+        file that was looked at alone, because of an event."""
+        file, look = self.files.get(source.uri), self.looks.get(source.uri)
+        if file is None or look is None or self.again or not file.size:
             return False
-        if (source.size, source.mtime_ns) != (found.size, found.mtime_ns) or look.path == found.path:
+        if (source.size, source.mtime_ns) != (file.size, file.mtime_ns) or look.path == file.path:
             return False
         del self.files[source.uri], self.looks[source.uri]
         self.same[look.path] += 1
         return True
 
     def find_gone(self, known: Sources, skipped: Mapping[str, str]) -> Sources:
-        """The sources whose file is not there, or holds nothing any more."""
+        """The sources whose file is missing or empty."""
         gone = {}
         for uri, sources in known.items():
-            found = self.files.get(uri)
-            is_gone = not found.size if found else not self.has(uri)
+            file = self.files.get(uri)
+            is_gone = not file.size if file else not self.has(uri)
             if is_gone and skipped.get(uri) != KEPT:
                 gone[uri] = sources
         return gone
 
     def leave_kept(self, skipped: Mapping[str, str]) -> None:
-        """Files that were emptied, and that a person is not to be asked about again, are as they were."""
-        for uri in [uri for uri, found in self.files.items() if not found.size and skipped.get(uri) == KEPT]:
+        """Skips empty files whose content a person decided to keep."""
+        for uri in [uri for uri, file in self.files.items() if not file.size and skipped.get(uri) == KEPT]:
             del self.files[uri]
             self.unread[uri] = KEPT
 
     def leave_key_files(self, names: Sequence[str], known: Sources) -> None:
-        """Files with such names are read only where a person has named them, now or before."""
+        """Skips files with such names, unless a person named them, now or before."""
         wanted = re.compile("|".join(map(fnmatch.translate, names)) or "(?!)", re.IGNORECASE)
-        named = [uri for uri, found in self.files.items() if wanted.match(found.path.name)]
+        named = [uri for uri, file in self.files.items() if wanted.match(file.path.name)]
         for uri in named:
             if uri not in known and self.files[uri].path != self.looks[uri].root:
                 del self.files[uri]
@@ -121,37 +121,37 @@ class Survey:
     def accept(
         self, looks: Sequence[Look], known: Sources, gone: Sources, skipped: dict[str, str], judge: Judge
     ) -> list[Look]:
-        """The looks at folders that are what they were; of others nothing stays here, in `gone` or in `skipped`."""
-        there = Counter(self.same)
+        """The looks at accepted folders; the others are removed from the scan, `gone` and `skipped`."""
+        existing = Counter(self.same)
         for uri, sources in known.items():
-            found = self.files.get(uri)
-            if uri not in gone and found and sources[0].size in (None, found.size):
-                there[self.looks[uri].path] += 1
-        missing = Counter(_look_of(uri, looks).path for uri in gone)
+            file = self.files.get(uri)
+            if uri not in gone and file and sources[0].size in (None, file.size):
+                existing[self.looks[uri].path] += 1
+        missing = Counter(_find_look(uri, looks).path for uri in gone)
         accepted = [
-            look for look in looks if judge.accept(look.root, there[look.path], missing[look.path], look.is_whole)
+            look for look in looks if judge.accept(look.root, existing[look.path], missing[look.path], look.is_whole)
         ]
         if len(accepted) < len(looks):
             by_uri: tuple[dict[str, Any], ...] = (gone, skipped, self.files, self.unread)
             for some in by_uri:
-                for uri in [uri for uri in some if _look_of(uri, looks) not in accepted]:
+                for uri in [uri for uri in some if _find_look(uri, looks) not in accepted]:
                     del some[uri]
         return accepted
 
 
 def believe(looks: Sequence[Look], gone: Sources, judge: Judge) -> Sources:
-    """The sources whose file is gone for sure."""
+    """The sources whose file is certainly deleted."""
     whole = {look.root for look in looks if look.is_whole}
     uris: dict[Path, list[str]] = {root: [] for root in whole}
     for uri in gone:
-        uris.setdefault(_look_of(uri, looks).root, []).append(uri)
+        uris.setdefault(_find_look(uri, looks).root, []).append(uri)
     return {uri: gone[uri] for root, some in uris.items() for uri in judge.believe(root, some, root in whole)}
 
 
-def _look_of(uri: str, looks: Sequence[Look]) -> Look:
-    """The one that a known file belongs to."""
+def _find_look(uri: str, looks: Sequence[Look]) -> Look:
+    """The look that covers a known file."""
     for look in looks:
-        here = uri_of(look.path)
-        if uri == here or uri.startswith((here + "/", here + "#")):
+        place = uri_of(look.path)
+        if uri == place or uri.startswith((place + "/", place + "#")):
             return look
     raise AssertionError(f"{uri} was not looked for")

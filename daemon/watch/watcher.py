@@ -1,14 +1,11 @@
-"""Watched folders: what changes there is read within seconds, and nothing is lost.
+"""Watched folders: changes are read within seconds, and none is lost.
 
-Events only say where to look: they come late, double, out of order or not at all. So a path that changed is compared
-with the disk when it has been quiet for a while, all folders are scanned at start and every hour, and what is not
-there any more is let go only as `daemon.watch.losses` says.
+Events only say where to look: they can be late, doubled, out of order or missing. So a changed path is compared with
+the disk after a quiet period, all folders are scanned at start and every hour, and missing files are retired only as
+`daemon.watch.losses` decides.
 
-    watching  events come, and it has been scanned
-    scanning  it is being compared with the disk
-    missing   it is not there, or it is not itself; nothing of it is removed or read
-    polling   events of it, or of some folders in it, cannot be had; the scans alone find what changes
-"""
+States: watching (events arrive, scan done); scanning; missing (the folder is missing or another one; nothing is removed
+or read); polling (events are missing or incomplete; periodic scans find the changes)."""
 
 from __future__ import annotations
 
@@ -41,13 +38,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-POLL_SHARE = 0.05  # of the time may go into scans of a folder of which no events come
-MANY = 512  # changed paths of one folder after which it is scanned instead
-SETTLE_SECONDS = 2.0  # in which events of a folder that is new are asked for
+POLL_SHARE = 0.05  # share of time for scans of a folder without events
+MANY = 512  # changed paths of one folder above which it is scanned
+SETTLE_SECONDS = 2.0  # until the events of a new folder are checked
 
 
 class Watcher:
-    """Keeps the memory up to date with the watched folders, from `start` to `close`."""
+    """Updates the memory from the watched folders, from `start` to `close`."""
 
     def __init__(self, ingest: Ingest) -> None:
         self._ingest = ingest
@@ -68,13 +65,13 @@ class Watcher:
         ingest.moves.is_away = self.is_away
 
     def load(self) -> None:
-        """Knows the folders, and does not yet look at them."""
+        """Loads the folders without scanning."""
         for folder in self._memory.sources.watched_folders():
             path = Path(folder.path)
             self._roots[path] = Root.from_options(path, folder.policy, folder.options, self._ingest.ignore_rules)
 
     def start(self) -> None:
-        """Begins to watch and scan all folders."""
+        """Starts watching and scanning all folders."""
         self._events.start()
         self._changes.start()
         for root in list(self._roots.values()):
@@ -83,12 +80,12 @@ class Watcher:
         self._started.set()
 
     def close(self) -> None:
-        """Looks at nothing any more."""
+        """Stops watching."""
         self._changes.close()
         if self._started.is_set():
             self._events.close()
 
-    # What a person asks for -----------------------------------------------------------------------
+    # Requests of a person -------------------------------------------------------------------------
 
     def add(
         self,
@@ -99,22 +96,21 @@ class Watcher:
         readers: Sequence[str] | None = None,
         depth: int | None = None,
     ) -> wire.Folder:
-        """Watches a folder from now on. InvalidInputError, NotFoundError, ConflictError.
+        """Watches a folder. InvalidInputError, NotFoundError, ConflictError.
 
-        `policy` is for all that lies in it, read before or from now on; without one what is new gets the `default`, or
-        what was said when it was first watched. `tags`, `readers` and `depth` (see Rules) are as they were where
-        nothing is said. A folder that was taken for another one is the right one from now on.
-        """
+        `policy` applies to old and new sources; without one, new sources get the `default`, or the policy of the first
+        call. Missing `tags`, `readers` and `depth` (see Rules) stay unchanged. Accepts a folder with another
+        identity."""
         path = self._find_folder(path)
-        known = self._roots.get(path)
-        before = known.rules if known else Rules()
+        watched = self._roots.get(path)
+        before = watched.rules if watched else Rules()
         rules = Rules(
             before.tags if tags is None else tuple(dict.fromkeys(tag.strip().lstrip("#") for tag in tags)),
             before.readers if readers is None else tuple(readers),
             before.depth if depth is None else depth,
         )
         self._ingest.check_rules(rules)
-        if known is None:
+        if watched is None:
             if not self._started.wait(60):
                 raise ConflictError("Folders cannot be watched now. See the daemon's log, and restart it.")
             ignore = self._ingest.ignore_rules(path, rules)
@@ -123,23 +119,23 @@ class Watcher:
             self._roots[path] = root
             self._watch(root)
             self._scan(root)
-            return self._folder(root)
-        known.policy, known.rules = policy or known.policy, rules
+            return self._make_folder(root)
+        watched.policy, watched.rules = policy or watched.policy, rules
         identity = identify(path)
-        is_accepted = known.state == "missing" or identity != known.known_as  # the latter: a scan has yet to say so
-        if is_accepted:  # whatever of it is gone is asked about
-            known.known_as, known.held = identity, True
+        is_accepted = watched.state == "missing" or identity != watched.known_as  # the latter: no scan has noticed yet
+        if is_accepted:  # ask about missing files
+            watched.known_as, watched.held = identity, True
         if policy or is_accepted or rules != before:
-            self._writer.write(partial(self._store, known, policy, before.tags))
+            self._writer.write(partial(self._store, watched, policy, before.tags))
         if is_accepted or rules != before:
-            self._scan(known)
-        return self._folder(known)
+            self._scan(watched)
+        return self._make_folder(watched)
 
     def _find_folder(self, path: Path) -> Path:
         """The folder, if it can be watched. InvalidInputError, NotFoundError, ConflictError."""
         path = resolve_folder(path)
         if any(path == own or path.is_relative_to(own) for own in self._ingest.own):
-            raise InvalidInputError(f"{path} is where the memory itself is kept. Watch another folder.")
+            raise InvalidInputError(f"{path} contains the memory itself. Watch another folder.")
         for other in self._roots:
             if path != other and (path.is_relative_to(other) or other.is_relative_to(path)):
                 where = "inside" if path.is_relative_to(other) else "around"
@@ -147,15 +143,14 @@ class Watcher:
         return path
 
     def remove(self, path: Path, then: NewJob | None = None) -> Path:
-        """Stops watching, and queues a job with that; returns the folder's path as it was stored. NotFoundError if it
-        was not watched."""
+        """Stops watching, and queues the job `then`; returns the stored path. NotFoundError."""
         root = self._roots.pop(self._find(path).path)
         self._writer.write(partial(self._memory.sources.unwatch_folder, str(root.path), uri_of(root.path), then))
         self._unwatch(root)
         return root.path
 
     def keep_named(self, paths: Iterable[Path]) -> None:
-        """A person has these read: what of them the rules of a watched folder leave out is kept there all the same."""
+        """Keeps these paths, which a person had read, even if the rules of a watched folder exclude them."""
         for root in list(self._roots.values()):
             inner = [path for path in paths if path != root.path and path.is_relative_to(root.path)]
             left_out = [path for path in inner if root.ignore.reaches(path) or (root.rules.depth and path.is_dir())]
@@ -164,15 +159,15 @@ class Watcher:
                 self._writer.write(partial(self._store, root))
 
     def list_gone(self, path: Path) -> tuple[str, ...]:
-        """The files of a watched folder that are gone and of which a person decides, by uri. NotFoundError."""
+        """The missing files of a watched folder that a person must decide about, by uri. NotFoundError."""
         root = self._find(path)
         return self._losses.look_again_for(root)
 
     def decide(self, path: Path, keep: bool) -> wire.Folder:
-        """A person says whether to keep what the files that are gone said, or to drop it. NotFoundError."""
+        """Keeps or drops the content of the missing files. NotFoundError."""
         root = self._find(path)
         if not self._losses.look_again_for(root):
-            raise NotFoundError(f"No files of {path} are waited for. See what is: pal watch list.")
+            raise NotFoundError(f"There is no question about {path}. List the folders: pal watch list.")
         if keep:
             kept = dict.fromkeys(root.gone, KEPT)
             self._writer.write(partial(self._memory.sources.note_files, (), kept, ()))
@@ -180,40 +175,40 @@ class Watcher:
         else:
             root.dropped = frozenset(root.gone)
         self._scan(root)
-        return self._folder(root)
+        return self._make_folder(root)
 
     def _find(self, path: Path) -> Root:
         root = self._roots.get(path) or self._roots.get(path.resolve())
         if root is None:
-            raise NotFoundError(f"{path} is not watched. See what is: pal watch list.")
+            raise NotFoundError(f"{path} is not watched. List the folders: pal watch list.")
         return root
 
     def covers(self, path: Path) -> bool:
-        """Whether a folder lies in one that is watched, and is none itself."""
-        known = self.stored_path(path)
-        return known not in self._roots and any(known.is_relative_to(root) for root in list(self._roots))
+        """Whether a folder is inside a watched one."""
+        stored = self.stored_path(path)
+        return stored not in self._roots and any(stored.is_relative_to(root) for root in list(self._roots))
 
     def stored_path(self, path: Path) -> Path:
-        """The path of a folder as it is or would be stored: with links followed, unless it has gone."""
+        """The path under which a folder is or would be stored: without links, unless it is missing."""
         return path if path in self._roots else path.resolve()
 
     def folders(self) -> tuple[wire.Folder, ...]:
-        return tuple(self._folder(root) for root in sorted(self._roots.values(), key=lambda root: root.path))
+        return tuple(self._make_folder(root) for root in sorted(self._roots.values(), key=lambda root: root.path))
 
     def is_away(self, path: Path) -> bool:
-        """Whether a file lies in a watched folder of which nothing can be known now."""
+        """Whether a file is in a watched folder that is missing."""
         roots = [root for root in list(self._roots.values()) if path.is_relative_to(root.path)]
         return any(identify(root.path) != root.known_as for root in roots)
 
     def scan_all(self) -> None:
-        """Compares every folder with the disk."""
+        """Scans every folder."""
         for root in list(self._roots.values()):
             self._scan(root)
 
     # Folders --------------------------------------------------------------------------------------
 
     def _watch(self, root: Root) -> None:
-        """Asks for events before the scan, so that nothing slips between."""
+        """Starts events before the scan, so that no change is missed."""
         self._unwatch(root)
         root.watched_as = identify(root.path)
         if root.watched_as is None:
@@ -224,7 +219,7 @@ class Watcher:
         except OSError as error:
             self._poll(root, f"the system gives no events ({error.strerror or error})")
         if root.network:
-            self._poll(root, f"it is on a network drive ({root.network}), of which events tell half")
+            self._poll(root, f"it is on a network drive ({root.network}), where events are incomplete")
 
     def _unwatch(self, root: Root) -> None:
         if root.watch is not None:
@@ -232,16 +227,16 @@ class Watcher:
             root.watch = None
 
     def _poll(self, root: Root, why: str) -> None:
-        """The scans alone find what changes."""
+        """Marks a folder as found by scans only."""
         if not root.unheard:
             log.warning("folder %s: %s", root.path, why)
-            self._ingest.publish(wire.Notice("warning", f"{root.path}: {why}; {self._how_often(root)}."))
+            self._ingest.publish(wire.Notice("warning", f"{root.path}: {why}; {self._describe_polling(root)}."))
         root.unheard = why
 
-    def _how_often(self, root: Root) -> str:
-        return f"it is scanned every {self._poll_s(root):,.0f} s instead"
+    def _describe_polling(self, root: Root) -> str:
+        return f"it is scanned every {self._poll_seconds(root):,.0f} s instead"
 
-    def _poll_s(self, root: Root) -> float:
+    def _poll_seconds(self, root: Root) -> float:
         settings = self._ingest.settings
         return max(settings.poll_s, min(root.scan_s / POLL_SHARE, settings.scan_interval_s))
 
@@ -256,23 +251,23 @@ class Watcher:
         root.state = "scanning"
         walked = Walked()
         task = Task(f"Scanning {root.path.name}")
-        task.ended = partial(self._scanned, root, task, walked)
+        task.ended = partial(self._finish_scan, root, task, walked)
         task.steps = self._take(root, task, walked)
         self._ingest.tasks.submit(SCAN, task)
 
     def _take(self, root: Root, task: Task, walked: Walked) -> Iterator[None]:
-        """What happens once a scan has begun needs another one. It ends when the folder is not watched any more: it may
-        be being forgotten."""
+        """Scans a folder; a change after the start needs another scan. Stops if the folder is no longer watched: it may
+        be forgotten meanwhile."""
         root.scan_waits = False
         root.scanned = time.monotonic()
         root.ignore = self._ingest.ignore_rules(root.path, root.rules)
-        for _ in self._ingest.take([self._look_at(root, root.path)], task, {}, self, walked=walked):
+        for _ in self._ingest.take([self._make_look(root, root.path)], task, {}, self, walked=walked):
             yield
             if self._roots.get(root.path) is not root:
                 return
 
-    def _scanned(self, root: Root, task: Task, walked: Walked, error: BaseException | None) -> None:
-        if not task.sources:  # else most of the time went into reading
+    def _finish_scan(self, root: Root, task: Task, walked: Walked, error: BaseException | None) -> None:
+        if not task.sources:  # otherwise most of the time was reading
             root.scan_s = time.monotonic() - root.scanned
         root.scans -= 1
         self._try_again(root, error)
@@ -293,31 +288,30 @@ class Watcher:
             self._save(root)
         if error is None and root.watch is not None and not root.network:
             if self._events.count_unheard(root.watch, walked.folders):
-                self.run_later(SETTLE_SECONDS, self._hear, root, walked.folders)
+                self.run_later(SETTLE_SECONDS, self._check_events, root, walked.folders)
             else:
                 root.unheard = ""
 
-    def _hear(self, root: Root, folders: Sequence[Path]) -> None:
-        """Looks whether the system tells of these folders of it by now."""
+    def _check_events(self, root: Root, folders: Sequence[Path]) -> None:
+        """Checks whether these folders have events by now."""
         if root.watch is not None and (unheard := self._events.count_unheard(root.watch, folders)):
             share = f"{unheard:,} of its {count(len(folders), 'folder')}"
             self._poll(
-                root,
-                f"the system gives no events of {share}, since it watches no more (raise fs.inotify.max_user_watches)",
+                root, f"the system gives no events of {share}, because of its limit (raise fs.inotify.max_user_watches)"
             )
 
-    def accept(self, root: Path, there: int, gone: int, whole: bool) -> bool:
+    def accept(self, root: Path, existing: int, gone: int, whole: bool) -> bool:
         """See `Losses.accept`."""
-        known = self._roots.get(root)
-        return known is not None and self._losses.accept(known, there, gone, whole)
+        watched = self._roots.get(root)
+        return watched is not None and self._losses.accept(watched, existing, gone, whole)
 
     def believe(self, root: Path, gone: Sequence[str], whole: bool) -> Collection[str]:
         """See `Losses.believe`."""
-        known = self._roots.get(root)
-        return self._losses.believe(known, gone, whole) if known is not None else ()
+        watched = self._roots.get(root)
+        return self._losses.believe(watched, gone, whole) if watched is not None else ()
 
     def check_roots(self) -> None:
-        """Notices folders that went, came back or are other ones: their events have ended without a word."""
+        """Detects folders that disappeared, returned or were replaced, which ends their events silently."""
         for root in list(self._roots.values()):
             identity = identify(root.path)
             if identity is None:
@@ -325,51 +319,50 @@ class Watcher:
                 root.watched_as = None
                 self._losses.miss(root, AWAY)
                 continue
-            late = not root.scans and time.monotonic() - root.scanned > self._poll_s(root)
+            late = not root.scans and time.monotonic() - root.scanned > self._poll_seconds(root)
             if identity != root.watched_as or (late and (root.unheard or root.state == "missing")):
                 if identity != root.watched_as or (root.unheard and not root.network):
-                    self._watch(root)  # there may be more watches now
+                    self._watch(root)  # watches may be available now
                 self._scan(root)
 
     def _save(self, root: Root) -> None:
-        """Writes what is known of a folder, soon, if it is still watched then."""
+        """Queues the storing of a folder, if it is still watched then."""
         self._writer.submit(lambda: self._store(root) if self._roots.get(root.path) is root else None)
 
     def _store(self, root: Root, policy: Policy | None = None, former: Sequence[str] = ()) -> None:
-        """Writes what is known of a folder. A `policy`, and tags in place of the `former`, are for what was read from
-        it before, too."""
+        """Stores a folder. A `policy`, and changed tags, also apply to its existing sources."""
         self._memory.sources.watch_folder(str(root.path), root.policy, root.options)
         if policy:
             self._memory.sources.set_policy({uri_of(root.path): policy})
         if set(former) != set(root.rules.tags):
             self._memory.sources.change_tags(uri_of(root.path) + "/", former, root.rules.tags)
 
-    def _folder(self, root: Root) -> wire.Folder:
+    def _make_folder(self, root: Root) -> wire.Folder:
         count = self._memory.sources.count_under(uri_of(root.path) + "/")
         state, detail = root.state, root.detail
         if root.unheard and state != "missing":
             state = "polling"
-            detail = "; ".join(filter(None, (f"{root.unheard}; {self._how_often(root)}", detail)))
+            detail = "; ".join(filter(None, (f"{root.unheard}; {self._describe_polling(root)}", detail)))
         gone, rules = len(root.gone) if root.held else 0, root.rules
         return wire.Folder(
             str(root.path), state, count, detail, root.policy, gone, rules.tags, rules.readers, rules.depth
         )
 
-    def _look_at(self, root: Root, path: Path) -> Look:
+    def _make_look(self, root: Root, path: Path) -> Look:
         return Look(path, root.ignore, root.path, root.policy, root.rules.tags)
 
     # Events ---------------------------------------------------------------------------------------
 
     def _note(self, root: Root, event: FileSystemEvent) -> None:
-        """An event of the system: notes which paths to look at."""
+        """Records the paths of a file system event."""
         old, new = (Path(os.fsdecode(name)) if name else None for name in (event.src_path, event.dest_path))
-        noted = [path for path in (old, new) if path and (self._changes.knows(path) or not self._ignored(root, path))]
-        for path in noted:
+        paths = [path for path in (old, new) if path and (self._changes.knows(path) or not self._ignores(root, path))]
+        for path in paths:
             self._changes.note(root.path, path)
-        if old and new in noted and not event.is_directory:
+        if old and new in paths and not event.is_directory:
             self._changes.note_move(old, new)
 
-    def _ignored(self, root: Root, path: Path) -> bool:
+    def _ignores(self, root: Root, path: Path) -> bool:
         return not path.is_relative_to(root.path) or root.ignore.reaches(path)
 
     def _look(self, ready: Ready, moved: dict[Path, Path]) -> None:
@@ -384,19 +377,18 @@ class Watcher:
                 self._scan(root)
                 continue
             all_changed = set(changed)
-            looks += [self._look_at(root, path) for path in sorted(changed) if all_changed.isdisjoint(path.parents)]
+            looks += [self._make_look(root, path) for path in sorted(changed) if all_changed.isdisjoint(path.parents)]
         if looks:
             task = Task(f"Reading {len(looks)} changed files")
             task.steps = self._ingest.take(looks, task, moved, self)
-            task.ended = partial(self._looked, {look.root for look in looks})
+            task.ended = partial(self._finish_look, {look.root for look in looks})
             self._ingest.tasks.submit(CHANGE, task)
 
-    def _looked(self, places: Iterable[Path], error: BaseException | None) -> None:
+    def _finish_look(self, places: Iterable[Path], error: BaseException | None) -> None:
         for root in filter(None, map(self._roots.get, places)):
             self._try_again(root, error)
 
     def _try_again(self, root: Root, error: BaseException | None) -> None:
-        """What could not be written, because the disk reported an error or another program held the file, is found by
-        another scan. When a disk is full that waits until there is room."""
+        """Schedules a scan after an error of the disk or a locked file. A full disk waits for room."""
         if isinstance(error, StoreError) and not isinstance(error, StoreFullError | StoreMovedError):
             self.run_later(self._ingest.settings.poll_s, self._scan, root)

@@ -1,13 +1,11 @@
-"""Learning from one question: credit goes to the edges that led to what its answer used, and these are reinforced.
+"""Learning from one question: credit goes to the edges that led to the passages its answer used.
 
-What an answer cites was useful, as is what was collected for it; nobody else is asked. Every useful thing gets the
-whole way from what the question named, on all branches: ReMindRAG's code confirms the first branch of a vertex only and
-punishes the others. No stage keeps the ways by which spread found something, so they are looked up here, where the
-question is over: ways of at most three edges that pass through no hub.
+Cited and collected passages were useful. Each gets the whole path from the objects in the question, on all branches:
+ReMindRAG's code confirms only the first branch of a vertex and penalises the others. Spread does not record its paths,
+so they are searched here afterwards: paths of at most three edges without hubs.
 
-`update_slots` is the one place where an edge learns. What happens with a question (`reinforce_edges`), and what
-`memory.edge_memory.rebuild` makes anew from the traces, both go through it, so they come to the same, bit by bit.
-"""
+`update_slots` is the only place where an edge learns, both during a question (`reinforce_edges`) and in
+`memory.edge_memory.rebuild`, so both give bit-identical results."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -27,16 +25,16 @@ from memory.store.edge_memory import Role, Slots
 from memory.store.graph import EDGE_KINDS
 from memory.store.rows import FIRST_EDGE
 
-MOST_EDGES = 1000  # a vertex with more is no way: what passes through it says nothing
+MOST_EDGES = 1000  # a vertex with more edges is a hub, through which a path means nothing
 ASSERTS = EDGE_KINDS.index("asserts")
 NOTHING_REPLAYED: Mapping[int, float] = MappingProxyType({})
 
 
 class Credit(NamedTuple):
-    """What is to be learnt of edges. `grounded`: whether what was cited is to be remembered. `cited`: the edges on the
-    way to something useful -> how many slots each may have; `read`, `unread`: the episodes whose text was useful, or
-    was seen and was not; `penalised`: edge -> rho; `replayed`: edge -> how strongly it fired; `shown`: the edges on the
-    way to all that was shown; `expanded`: those that a model chose."""
+    """What edges learn. `grounded`: whether citations are learned. `cited`: edges on the way to something useful ->
+    maximum number of slots; `read`, `unread`: episodes whose text was useful, or was seen and useless; `penalised`:
+    edge -> rho; `replayed`: edge -> activation; `shown`: edges on the way to all shown passages; `expanded`: edges that
+    a model chose."""
 
     grounded: bool
     cited: Mapping[int, int]
@@ -61,15 +59,13 @@ def assign_credit(
     replayed: Mapping[int, float] = NOTHING_REPLAYED,
     expanded: tuple[int, ...] = (),
 ) -> Credit:
-    """What a question teaches. `walk`: the graph as the question might walk it; `grounded`: every sentence of the
-    answer is proved by what it cites. What it used, in node ids: `named` are the objects that it names; `starts` the
-    episodes that the text alone began with, the best first; `shown` the episodes that whoever answered got to see;
-    `useful` those that were cited or collected; `facts` the ids of those that were cited; `replayed` the edges that
-    were followed from memory, and how strongly each fired; `expanded` the edges that a model chose to follow.
+    """The credit of a question. `walk`: the graph of the question; `grounded`: its citations prove every sentence of
+    the answer. In node ids: `named`, the objects in the question; `starts`, the first episodes of text search, best
+    first; `shown`, the episodes shown to the answerer; `useful`, those cited or collected; `facts`, ids of cited facts;
+    `replayed`, edges followed from memory with their activation; `expanded`, edges that a model chose.
 
-    A refusal, or an answer that is not grounded, enhances nothing; a refusal after a replay penalises what was
-    replayed. What was shown with a grounded answer and led to nothing useful is penalised.
-    """
+    A refusal and an ungrounded answer enhance nothing; a refusal after a replay penalises the replayed edges. Edges to
+    useless passages of a grounded answer are penalised."""
     if no_answer:
         wrong = dict.fromkeys(replayed, edges.REPLAYED)
         return Credit(False, {}, (), (), wrong, replayed, (), expanded)
@@ -94,7 +90,7 @@ _CostedPath = tuple[float, tuple[int, ...], tuple[int, ...]]
 
 
 class _PathFinder:
-    """Ways from what a question named, or if there is none from where its text began."""
+    """Paths from the objects of a question, or if there are none, from its first episodes."""
 
     def __init__(self, walk: Walkable, named: Iterable[int], starts: Iterable[int]) -> None:
         self._walk = walk
@@ -103,36 +99,36 @@ class _PathFinder:
         self._found: dict[int, dict[int, int]] = {}
 
     def edges_to(self, goal: int) -> dict[int, int]:
-        """The edges of the ways to a vertex -> how many slots each may have."""
+        """{edge on a path to a vertex: maximum number of slots}."""
         if goal not in self._found:
-            tried = (self._ways(number, goal) for number in range(len(self._from)))
+            tried = (self._find_paths(number, goal) for number in range(len(self._from)))
             ways = next(filter(None, tried), [])
-            self._found[goal] = {edge: self._slots(vertices) for way, vertices in ways for edge in way}
+            self._found[goal] = {edge: self._count_slots(vertices) for way, vertices in ways for edge in way}
         return self._found[goal]
 
     def of_fact(self, fact: int) -> dict[int, int]:
-        """The edges that make up a fact, and the ways there; nothing of a relation that may not be seen."""
+        """{edge of a fact, or on a path to it: maximum number of slots}; empty for an invisible relation."""
         if fact < FIRST_EDGE:
             if not self._walk.visible(fact):
                 return {}
             around = self._walk.neighbours(fact)
-            told = around.edges[around.kinds == ASSERTS].tolist()
-            return self.edges_to(fact) | dict.fromkeys(told, edges.SLOTS)
+            asserting = around.edges[around.kinds == ASSERTS].tolist()
+            return self.edges_to(fact) | dict.fromkeys(asserting, edges.SLOTS)
         ends = self._walk.graph.links.ends(fact)
         if ends is None or not self._walk.sees_link(fact):
             return {}
         starts = {seed for seeds in self._from for seed in seeds}
         way: dict[int, int] = {}
         if not starts & set(ends):
-            way = min((self.edges_to(end) for end in ends), key=lambda one: (not one, len(one), sorted(one)))
-        return way | {fact: self._slots(ends)}
+            way = min((self.edges_to(end) for end in ends), key=lambda path: (not path, len(path), sorted(path)))
+        return way | {fact: self._count_slots(ends)}
 
-    def _slots(self, vertices: Iterable[int]) -> int:
+    def _count_slots(self, vertices: Iterable[int]) -> int:
         crowded = any(len(self._walk.neighbours(vertex).edges) > edges.HUB_DEGREE for vertex in vertices)
         return edges.HUB_SLOTS if crowded else edges.SLOTS
 
-    def _ways(self, number: int, goal: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """(edges, vertices) of every way of one edge; without any of the cheapest of two edges, or of three."""
+    def _find_paths(self, number: int, goal: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """[(edges, vertices)] of all paths of one edge, else of the cheapest of two edges, else of three."""
         seeds = self._from[number]
         others = [seed for seed in seeds if seed != goal]
         if not others or (number == 0 and goal in seeds):
@@ -142,28 +138,28 @@ class _PathFinder:
         if direct.any():
             pairs = zip(around.edges[direct].tolist(), around.vertices[direct].tolist(), strict=True)
             return [((edge,), (goal, vertex)) for edge, vertex in pairs]
-        near = self._around(number)
-        shortest = self._join(near, around, goal)
+        near = self._list_edges_at_starts(number)
+        shortest = self._join_paths(near, around, goal)
         if shortest is None:
             longer: list[_CostedPath] = []
             for edge, vertex in zip(around.edges.tolist(), around.vertices.tolist(), strict=True):
-                rest = self._join(near, self._walk.neighbours(vertex), goal) if self._may_pass(vertex) else None
+                rest = self._join_paths(near, self._walk.neighbours(vertex), goal) if self._may_pass(vertex) else None
                 if rest is not None:
-                    cost = rest[0] + float(self._costs(np.array([vertex], np.int32))[0])
+                    cost = rest[0] + float(self._find_costs(np.array([vertex], np.int32))[0])
                     longer.append((cost, (*rest[1], edge), (vertex, *rest[2])))
             shortest = min(longer, default=None)
         return [(shortest[1], (goal, *shortest[2]))] if shortest is not None else []
 
-    def _join(self, near: _Edges, around: Neighbours, goal: int) -> _CostedPath | None:
-        """The cheapest path of two edges that begins with one of `around` and ends at a start, if there is one."""
+    def _join_paths(self, near: _Edges, around: Neighbours, goal: int) -> _CostedPath | None:
+        """The cheapest path of two edges from one of `around` to a start, or None."""
         vertices, edges, seeds = near
         begin = np.searchsorted(vertices, around.vertices)
         count = np.searchsorted(vertices, around.vertices, side="right") - begin
-        of, met = flatten_slices(begin, np.where(around.vertices == goal, 0, count))
-        of, met = of[seeds[met] != goal], met[seeds[met] != goal]
-        cost = self._costs(around.vertices)[of] + self._costs(seeds)[met]
-        for place in np.lexsort((around.edges[of], edges[met], cost)).tolist():
-            first, last = int(of[place]), int(met[place])
+        positions, met = flatten_slices(begin, np.where(around.vertices == goal, 0, count))
+        positions, met = positions[seeds[met] != goal], met[seeds[met] != goal]
+        cost = self._find_costs(around.vertices)[positions] + self._find_costs(seeds)[met]
+        for place in np.lexsort((around.edges[positions], edges[met], cost)).tolist():
+            first, last = int(positions[place]), int(met[place])
             vertex = int(around.vertices[first])
             if self._may_pass(vertex):
                 way = int(edges[last]), int(around.edges[first])
@@ -173,8 +169,8 @@ class _PathFinder:
     def _may_pass(self, vertex: int) -> bool:
         return len(self._walk.neighbours(vertex).edges) <= MOST_EDGES
 
-    def _around(self, number: int) -> _Edges:
-        if number not in self._near:  # once for all goals, one of which may itself be a start
+    def _list_edges_at_starts(self, number: int) -> _Edges:
+        if number not in self._near:  # once for all goals, one of which may be a start
             seeds = self._from[number]
             parts = [(seed, self._walk.neighbours(seed)) for seed in seeds]
             vertices = np.concatenate([near.vertices for _, near in parts])
@@ -184,61 +180,59 @@ class _PathFinder:
             self._near[number] = vertices[order], edges[order], of_seeds[order]
         return self._near[number]
 
-    def _costs(self, vertices: Ids) -> Floats:
-        """(v,) what passing through each costs: a hub says less."""
-        found: Floats = -np.log(self._walk.penalties(vertices))
-        return found
+    def _find_costs(self, vertices: Ids) -> Floats:
+        """(v,) the cost of passing through each; higher for hubs."""
+        costs: Floats = -np.log(self._walk.penalties(vertices))
+        return costs
 
 
 def update_slots(
-    held: Slots,
+    slots: Slots,
     key: Vector,
     roles: Mapping[Role, float],
     feedback: int | None,
     now: int,
     rejected: Iterable[Vector] = (),
 ) -> Slots:
-    """What an edge remembers after one question. `roles`: what the question did to the edge, with what it takes to
-    learn it (`edge_memory.note`); `feedback`: what the person said of the answer, 1, -1 or None; `now` in ms UTC;
-    `rejected`: the keys of the earlier questions that it may lead to nothing for (`rejected_keys`).
+    """The slots of an edge after one question. `roles`: the effects of the question on the edge with their parameters
+    (`edge_memory.note`); `feedback`: the person's verdict, 1, -1 or None; `now` in ms UTC; `rejected`: keys of earlier
+    questions with rejected answers (`rejected_keys`).
 
-    An answer that a person calls right counts twice, and even if nothing else was sure of it; of one they call wrong,
-    the edges that led to it lose all that fires. Nor do they learn that again by themselves: of a question with the
-    same intent so much would be taken away that it does not fire.
-    """
+    An answer judged right counts twice, grounded or not; one judged wrong removes all activation of the edges that led
+    to it. These do not learn a question of the same intent by themselves again."""
     if feedback == -1 and ("enhanced" in roles or "cited" in roles):
-        held = edges.penalise(held, key, edges.REJECTED, now)
-    elif feedback is None and "enhanced" in roles and any(float(one @ key) >= edges.SAME_INTENT for one in rejected):
-        return held
+        slots = edges.penalise(slots, key, edges.REJECTED, now)
+    elif feedback is None and "enhanced" in roles and any(float(bad @ key) >= edges.SAME_INTENT for bad in rejected):
+        return slots
     elif "enhanced" in roles or (feedback == 1 and "cited" in roles):
         most = int(roles.get("enhanced") or roles["cited"])
         for _ in range(2 if feedback == 1 and "enhanced" in roles else 1):
-            held = edges.reinforce(held, key, most, now)
+            slots = edges.reinforce(slots, key, most, now)
     elif "penalised" in roles:
-        held = edges.penalise(held, key, roles["penalised"], now)
-    return edges.to_float16(held)
+        slots = edges.penalise(slots, key, roles["penalised"], now)
+    return edges.to_float16(slots)
 
 
 def rejected_keys(judged: Iterable[tuple[Vector, int]]) -> list[Vector]:
-    """The keys of the questions for which an edge leads to nothing, by a person's last word. `judged`: key and verdict
-    (1, -1) of the answers that it led to, in the order in which they were asked."""
-    found: list[Vector] = []
+    """The keys of the questions whose last verdict for an edge is bad. `judged`: (key, verdict 1 or -1) of its answers
+    in chronological order."""
+    bad_keys: list[Vector] = []
     for key, verdict in judged:
         if verdict < 0:
-            found.append(key)
+            bad_keys.append(key)
         else:
-            found = [one for one in found if float(one @ key) < edges.SAME_INTENT]
-    return found
+            bad_keys = [other for other in bad_keys if float(other @ key) < edges.SAME_INTENT]
+    return bad_keys
 
 
 def reinforce_edges(
     conn: Connection, remembered: EdgeMemory, embedder_id: int, trace_id: int, query: Vectors, credit: Credit, now: int
 ) -> EdgeMemory:
-    """Learns from a question and notes what it did to edges; what is remembered then. `query` (d,) is its vector. Call
-    in the transaction that stores its trace, with the trace's own time `now` (ms UTC), and serve the result only once
-    that has been kept."""
+    """Learns from a question and records its effects; returns the new edge memory. `query` (d,) is its vector. Call in
+    the transaction that stores its trace, with the trace's time `now` (ms UTC), and use the result only after the
+    commit."""
     queries.put(conn, embedder_id, trace_id, query)
-    rows = _rows(conn, credit, now)
+    rows = _list_effects(conn, credit, now)
     ends = edge_memory.ends(conn, {edge for edge, _, _ in rows})
     rows = [row for row in rows if row[0] in ends]
     edge_memory.note(conn, trace_id, rows)
@@ -249,14 +243,14 @@ def reinforce_edges(
     for edge, role, given in rows:
         if role in ("cited", "enhanced", "penalised"):
             roles.setdefault(edge, {})[role] = float(given or 0)
-    held = edge_memory.slots(conn, embedder_id, remembered.dimension, roles)
+    slots_of = edge_memory.slots(conn, embedder_id, remembered.dimension, roles)
     judged = edge_memory.list_verdicts(conn, [edge for edge, what in roles.items() if "enhanced" in what])
     asked = sorted({trace for of_edge in judged.values() for trace, _ in of_edge})
-    said = edges.keys_of_traces(conn, embedder_id, remembered.dimension, asked, remembered.center)
+    key_of = edges.keys_of_traces(conn, embedder_id, remembered.dimension, asked, remembered.center)
     changed = {}
     for edge, what in roles.items():
-        before = held.get(edge, Slots.none(remembered.dimension))
-        wrong = rejected_keys((said[trace], verdict) for trace, verdict in judged.get(edge, ()) if trace in said)
+        before = slots_of.get(edge, Slots.none(remembered.dimension))
+        wrong = rejected_keys((key_of[trace], verdict) for trace, verdict in judged.get(edge, ()) if trace in key_of)
         after = update_slots(before, key, what, None, now, wrong)
         if not same(before, after):
             changed[edge] = after
@@ -265,8 +259,9 @@ def reinforce_edges(
     return remembered.with_answered(trace_id, key) if any(role == "enhanced" for _, role, _ in rows) else remembered
 
 
-def _rows(conn: Connection, credit: Credit, now: int) -> list[tuple[int, Role, float | None]]:
-    """What the question did to edges, and with what. That reading helped is learnt on an edge that may be new."""
+def _list_effects(conn: Connection, credit: Credit, now: int) -> list[tuple[int, Role, float | None]]:
+    """(edge, role, parameter) of the question's effects. "Reading helped" is learned on an `open` edge, created if
+    missing."""
     read = edge_memory.open_edges(conn, credit.read, now)
     unread = edge_memory.openings(conn, credit.unread)
     cited = {**credit.cited, **dict.fromkeys(read.values(), edges.SLOTS)}
@@ -283,8 +278,8 @@ def _rows(conn: Connection, credit: Credit, now: int) -> list[tuple[int, Role, f
     ]
 
 
-def same(one: Slots, other: Slots) -> bool:
-    """Whether two edges remember the same, bit by bit."""
-    return one.vectors.tobytes() == other.vectors.tobytes() and all(
-        np.array_equal(mine, theirs) for mine, theirs in zip(one[1:], other[1:], strict=True)
+def same(slots: Slots, other: Slots) -> bool:
+    """Whether two slots are bit-identical."""
+    return slots.vectors.tobytes() == other.vectors.tobytes() and all(
+        np.array_equal(mine, theirs) for mine, theirs in zip(slots[1:], other[1:], strict=True)
     )

@@ -1,10 +1,9 @@
-"""Replay: what helped with such a question before is found again, before anything is searched.
+"""Replay: passages that helped with similar questions are found again before any search.
 
-After ReMindRAG (Hu et al. 2025): from the seeds, edges whose memory fires for the question are followed, with no model
-and no look at what stands in the passages. Theirs is a search into the depth without an end; here the
-strongest edge goes first and the number of vertices is limited. What is reached joins the seeds of the traversers; of
-the passages among it those count as evidence whose reading helped before.
-"""
+After ReMindRAG (Hu et al. 2025): from the seeds, edges activated by the question are followed, without a model or the
+texts. Theirs is an unlimited depth-first search; here the strongest edge goes first and the number of vertices is
+limited. The reached vertices join the seeds of the traversers; passages whose reading helped before count as
+evidence."""
 
 import heapq
 import math
@@ -22,25 +21,22 @@ from memory.store import queries
 from memory.store.connect import Connection
 from memory.store.queries import Earlier
 
-NODES, DEPTH = 40, 6  # that a replay reaches at most, and the edges to the furthest
-STARTS = 8  # best episodes of the text from which it starts, beside the objects named
-TRIED = 10  # edges that may turn out not to be walkable, for each vertex that may be reached
-APART = 0.20  # by how much others must be less alike (cosine) than the question that counts as this one in other words
+NODES, DEPTH = 40, 6  # limits of a replay: vertices, and edges to the farthest
+STARTS = 8  # best episodes of text search from which it starts, in addition to named objects
+TRIED = 10  # edges tried per vertex, of which some cannot be walked
+APART = 0.20  # minimum lead (cosine) of a paraphrase over other questions
 NO_QUERY = np.zeros(0, np.float32)
-OFFERED = 10  # of such questions, the most alike, are looked at
+OFFERED = 10  # similar questions looked at
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """What earlier questions bring to this one.
+    """What earlier questions contribute to this one.
 
-    `query` (d,) is the question's vector, empty if nothing was looked at. Of the walk: `visit` is what was reached,
-    with the way there, starts included; `weights`: vertex -> how strongly it was reached, without the starts, in the
-    order in which it was; `followed`: edge -> how strongly it fired; `read`: episode whose text helped before -> how
-    much, the surest first; `fires`: all edges that fire, reached or not, for those who walk later. `earlier` is the
-    question that was all but the same, or else `like` the one that stands out as the same in other words, if what
-    answered it is as it was.
-    """
+    `query` (d,) is the question's vector, empty without a lookup. Of the walk: `visit`, the reached vertices with their
+    paths, starts included; `weights`: vertex -> strength in order of reaching, without starts; `followed`: edge ->
+    activation; `read`: episode whose text helped before -> strength, strongest first; `fires`: all activated edges, for
+    later walks. `earlier` is the same question, else `like` a clear paraphrase, if their evidence is unchanged."""
 
     query: Vectors = field(default_factory=lambda: NO_QUERY, compare=False)
     visit: Mapping[int, Visited] = field(default_factory=dict)
@@ -53,23 +49,23 @@ class ReplayResult:
 
     @property
     def evidence(self) -> tuple[int, ...]:
-        """The episodes (ids) that helped with such a question before, the surest first."""
+        """The episodes (ids) that helped with such a question before, surest first."""
         if self.earlier is not None:
             return self.earlier.cited
         return tuple(dict.fromkeys((*(self.like.cited if self.like is not None else ()), *self.read)))
 
     def scores(self, graph: Graph) -> Floats:
         """(n,) in [0, 1]: how surely reading an episode helped before."""
-        found = np.zeros(len(graph.alive), np.float32)
+        values = np.zeros(len(graph.alive), np.float32)
         cited = self.earlier.cited if self.earlier is not None else ()
         for episode, value in {**self.read, **dict.fromkeys(cited, 1.0)}.items():
             if episode in graph.row_of:
-                found[graph.row_of[episode]] = value
-        return found
+                values[graph.row_of[episode]] = value
+        return values
 
     def note(self) -> ReplayNote:
-        """For the trace."""
-        earlier, like = (one and one.trace_id for one in (self.earlier, self.like))
+        """The note for the trace."""
+        earlier, like = (match and match.trace_id for match in (self.earlier, self.like))
         return ReplayNote(len(self.fires), len(self.followed), self.evidence, tuple(self.read), earlier, like)
 
 
@@ -87,39 +83,38 @@ def replay_earlier(
     as_of: int | None,
     timeless: bool,
 ) -> ReplayResult:
-    """What is remembered for a question with the vector `query` (d,) that begins at `starts` (node ids) and may see
-    `allowed` (n,), as of a time in ms UTC. Only one that is `timeless`, that speaks of no time itself, is taken for an
-    earlier one."""
+    """The replay for a question with vector `query` (d,) that starts at `starts` (node ids) and may see `allowed` (n,),
+    as of a time in ms UTC. Only a `timeless` question, which names no time, is matched with earlier ones."""
     key = remembered.key(query) if query.any() else None
     if key is None:
         return ReplayResult(query)
     fires = remembered.activate(key)
-    found = NOT_ASKED_BEFORE
+    result = NOT_ASKED_BEFORE
     if len(fires.edges):
-        found = replay_walk(Walkable(graph, allowed, when=valid_time), starts, fires)
-    found = replace(found, query=query)
+        result = replay_walk(Walkable(graph, allowed, when=valid_time), starts, fires)
+    result = replace(result, query=query)
     if not timeless:
-        return found
+        return result
 
     def sees(episode: int) -> bool:
         return episode in graph.row_of and bool(allowed[graph.row_of[episode]])
 
     asked = asked_before(conn, remembered, key, as_of, sees)
     earlier = answered_before(asked)
-    return replace(found, earlier=earlier, like=most_alike(asked) if earlier is None else None)
+    return replace(result, earlier=earlier, like=most_alike(asked) if earlier is None else None)
 
 
 def replay_walk(
     walk: Walkable, starts: Iterable[int], fires: Activation, nodes: int = NODES, depth: int = DEPTH
 ) -> ReplayResult:
-    """What is reached from `starts` (node ids) over edges that fire and that the question may walk: the strongest m
-    first, of equals the smaller id; at most `nodes` vertices, `depth` edges away. Deterministic; costs as much as it
-    reaches, whatever else fires."""
+    """The vertices reached from `starts` (node ids) over activated edges that the question may walk, strongest first,
+    on ties the smaller id; at most `nodes` vertices within `depth` edges. Deterministic; the cost depends on the
+    reached vertices only."""
     seen = [vertex for vertex in dict.fromkeys(starts) if walk.visible(vertex)]
     visit = {vertex: Visited(Path((vertex,), tag="replay"), "seed", 0) for vertex in seen}
     weights: dict[int, float] = {}
     followed: dict[int, float] = {}
-    waiting: list[tuple[float, int, int, int]] = []  # -weight, vertex, edge, vertex before
+    waiting: list[tuple[float, int, int, int]] = []  # (-weight, vertex, edge, previous vertex)
     for vertex in visit:
         _add_edges(waiting, vertex, fires)
     pops = nodes * TRIED
@@ -145,48 +140,45 @@ def replay_walk(
 
 
 def text_starts(graph: Graph, episode_scores: Floats, allowed: Bools) -> tuple[int, ...]:
-    """The episodes, by node id, from which a question begins beside the objects that it names: the best of the text
-    alone, the best first."""
+    """The best episodes (node ids) of text search, from which a question starts in addition to its objects."""
     return tuple(int(graph.episode_ids[row]) for row in top_k(episode_scores, allowed, STARTS))
 
 
 def asked_before(
     conn: Connection, remembered: EdgeMemory, key: Vector, as_of: int | None, sees: Callable[[int], bool]
 ) -> list[tuple[Earlier, float]]:
-    """The questions like this one that were answered well, and how much alike they are, the most alike first; only
-    those of which all that answered them may be seen and is as it was. There are ten to choose from.
+    """(question, cosine) of up to ten similar well-answered questions, most similar first, whose evidence is visible
+    and unchanged.
 
-    `as_of` (ms UTC): the same time must have been asked of. Not for a question that speaks of a time itself: "last
-    week" is another one now. They must be as much alike as hardly any two questions are that need other evidence,
-    which is calibrated. A person who called an answer bad has said so of the evidence: to such a question it is not
-    offered from any other answer either.
-    """
+    They must have the same `as_of` (ms UTC). Not for a question that names a time: "last week" is another one now. The
+    required similarity is calibrated: hardly any two questions with different evidence reach it. Evidence of an answer
+    judged bad is not offered for a similar question, from whichever answer it comes."""
     alike = remembered.nearest(key, remembered.threshold)
     if bad := remembered.rejected_traces(key):
         wrong = queries.rejected_as_well(conn, [trace for trace, _ in alike], bad)
-        alike = [one for one in alike if one[0] not in wrong]
+        alike = [(trace, cosine) for trace, cosine in alike if trace not in wrong]
     alike = alike[:OFFERED]
-    known = queries.earlier(conn, [trace for trace, _ in alike]) if alike else {}
-    found = [(known[trace], cosine) for trace, cosine in alike if trace in known]
+    by_trace = queries.earlier(conn, [trace for trace, _ in alike]) if alike else {}
+    candidates = [(by_trace[trace], cosine) for trace, cosine in alike if trace in by_trace]
     return [
-        (one, cosine) for one, cosine in found if one.unchanged and one.as_of == as_of and all(map(sees, one.cited))
+        (past, cosine)
+        for past, cosine in candidates
+        if past.unchanged and past.as_of == as_of and all(map(sees, past.cited))
     ]
 
 
-def answered_before(found: Sequence[tuple[Earlier, float]]) -> Earlier | None:
-    """Of what was `asked_before` the question in (nearly) the same words: its evidence can be offered at once, and its
-    text is to be written anew."""
-    return next((one for one, cosine in found if cosine >= SAME), None)
+def answered_before(candidates: Sequence[tuple[Earlier, float]]) -> Earlier | None:
+    """The question of `asked_before` in (nearly) the same words: its evidence is reused and its text regenerated."""
+    return next((question for question, cosine in candidates if cosine >= SAME), None)
 
 
-def most_alike(found: Sequence[tuple[Earlier, float]]) -> Earlier | None:
-    """Of what was `asked_before` the question that stands out as one like this: the next one that was answered from
-    other evidence is much less alike. To be alike says little where all are about the same few people, and each has one
-    that is as much alike."""
-    if not found:
+def most_alike(candidates: Sequence[tuple[Earlier, float]]) -> Earlier | None:
+    """The question of `asked_before` that is clearly a paraphrase: the next one with other evidence is much less
+    similar. Similarity alone means little if all questions are about the same few people."""
+    if not candidates:
         return None
-    top_k, alike = found[0]
-    strange = (cosine for other, cosine in found if not set(top_k.cited) & set(other.cited))
+    top_k, alike = candidates[0]
+    strange = (cosine for other, cosine in candidates if not set(top_k.cited) & set(other.cited))
     return top_k if alike - next(strange, 0.0) >= APART else None
 
 

@@ -1,12 +1,10 @@
-"""The hypergraph in memory: what a question walks instead of SQL.
+"""The hypergraph in memory, which questions walk instead of SQL.
 
-A `Graph` never changes once it is built: a write makes a new one out of the old one's arrays and what was
-added, and a question keeps the one it started with. Rows are episodes and theses, columns are objects; all only grow,
-so that a row or column number stays what it is from one Graph to the next. A retired episode keeps its row
-with `alive` false, and so do its theses, which live as long as it does.
+A `Graph` is immutable: a write makes a new one that shares arrays with the old, and a question keeps the one it started
+with. Rows are episodes and theses, columns are objects; numbers stay the same from one Graph to the next. A retired
+episode keeps its row with `alive` false, and so do its theses.
 
-Node ids are below 2^30 and edge ids below 2^31, so 32 bits hold them.
-"""
+Node ids are below 2^30 and edge ids below 2^31, so 32 bits suffice."""
 
 from __future__ import annotations
 
@@ -30,36 +28,37 @@ Bools = NDArray[np.bool_]
 
 Derived = TypeVar("Derived")
 
-TITLE_BONUS = 2  # a mention in a title counts as so many more
+TITLE_BONUS = 2  # extra weight of a mention in a title
 NO_TIME = np.iinfo(np.int64).min
 NO_END = np.iinfo(np.int64).max
 
-_OF_MENTIONS = ("row_of", "column_of", "mentioned", "titles", "degrees", "n_alive", "idf")  # made when first asked for
+_OF_MENTIONS = ("row_of", "column_of", "mentioned", "titles", "degrees", "n_alive", "idf")  # created on first use
 
 
 class Degrees(NamedTuple):
-    """How much the living episodes mention each object (m,): in how many; the sum of 1 + ln(count); how many of them it
-    gives the title."""
+    """Mentions of each object (m,) in live episodes: number of episodes; sum of 1 + ln(count); number of episodes it
+    titles."""
 
     mentions: Ids
     weights: NDArray[np.float64]
     titles: Ids
 
     def plus(self, more: Degrees) -> Degrees:
-        """The sum of both; `more` may be of more objects."""
+        """The sum; `more` may have more objects."""
         more.mentions[: len(self.mentions)] += self.mentions
         more.weights[: len(self.weights)] += self.weights
         more.titles[: len(self.titles)] += self.titles
         return more
 
     def minus(self, less: Degrees) -> Degrees:
-        """What is left."""
+        """The difference."""
         return Degrees(self.mentions - less.mentions, self.weights - less.weights, self.titles - less.titles)
 
 
 class Theses(NamedTuple):
-    """t theses. `ids` (t,) node ids, `rows` (t,) their episodes' rows, `asserts` (t,) edge ids; `valid_from` and
-    `valid_to` (t,) ms UTC, NO_TIME and NO_END where open; `members` (t, m) sparse: the edge id of thesis -> object."""
+    """t theses. `ids` (t,) node ids, `rows` (t,) rows of their episodes, `asserts` (t,) edge ids; `valid_from` and
+    `valid_to` (t,) ms UTC, NO_TIME and NO_END if unbounded; `members` (t, m) sparse: the edge id of thesis ->
+    object."""
 
     ids: Ids
     rows: Ids
@@ -75,7 +74,7 @@ class Theses(NamedTuple):
         return cls(ids, ids, ids, times, times, SparseRows.empty(dtype=np.int32))
 
     def with_theses(self, theses: Sequence[ThesisVertex], rows: Ids, columns: Mapping[int, int], width: int) -> Theses:
-        """These and some more; `rows` their episodes' rows, `columns` object node id -> column, `width` columns."""
+        """These and further theses; `rows` of their episodes, `columns` object node id -> column, `width` columns."""
         order = [sorted(thesis.members) for thesis in theses]
         edges = [thesis.members[node] for thesis, nodes in zip(theses, order, strict=True) for node in nodes]
         indices = [columns[node] for nodes in order for node in nodes]
@@ -83,12 +82,12 @@ class Theses(NamedTuple):
         members = SparseRows.build(np.array(edges, np.int32), indices, ends, width)
         starts = [NO_TIME if thesis.valid_from is None else thesis.valid_from for thesis in theses]
         stops = [NO_END if thesis.valid_to is None else thesis.valid_to for thesis in theses]
-        more = ([one.node_id for one in theses], rows, [one.asserts for one in theses], starts, stops)
+        more = ([row.node_id for row in theses], rows, [row.asserts for row in theses], starts, stops)
         pairs: zip[Any] = zip(self[:-1], more, strict=True)
         return Theses._make([*(append_rows(*pair) for pair in pairs), self.members.stack(members, width)])
 
     def with_times(self, times: Mapping[int, tuple[int | None, int | None]]) -> Theses:
-        """These, of which some begin and end at other times (id -> begin, end); other ids are passed over."""
+        """These with other times for some (id -> begin, end); unknown ids are ignored."""
         valid_from, valid_to = self.valid_from.copy(), self.valid_to.copy()
         for place in np.flatnonzero(np.isin(self.ids, [*times])):
             start, stop = times[int(self.ids[place])]
@@ -99,7 +98,7 @@ class Theses(NamedTuple):
 
 class Links(NamedTuple):
     """l links. `ids` (l,) edge ids, `kinds` (l,) index EDGE_KINDS, `src`, `dst` (l,) node ids; `valid_from`, `valid_to`
-    (l,) ms UTC, NO_TIME and NO_END where open; `evidence` (p, 2) edge id, node id of an episode that asserts it."""
+    (l,) ms UTC, NO_TIME and NO_END if unbounded; `evidence` (p, 2) edge id, node id of an episode that asserts it."""
 
     ids: Ids
     kinds: Codes
@@ -116,18 +115,18 @@ class Links(NamedTuple):
         return cls(ids, np.empty(0, np.int8), ids, ids, times, times, np.empty((0, 2), np.int32))
 
     def with_links(self, links: Sequence[Link]) -> Links:
-        """These and some more."""
+        """These and further links."""
         starts = [NO_TIME if link.valid_from is None else link.valid_from for link in links]
         stops = [NO_END if link.valid_to is None else link.valid_to for link in links]
-        told = [(link.id, episode) for link in links for episode in link.evidence]
+        asserted = [(link.id, episode) for link in links for episode in link.evidence]
         codes = [EDGE_KINDS.index(link.kind) for link in links]
         ids, src, dst = ([getattr(link, name) for link in links] for name in ("id", "src", "dst"))
-        evidence = np.array(told, np.int32).reshape(-1, 2)
+        evidence = np.array(asserted, np.int32).reshape(-1, 2)
         pairs: zip[Any] = zip(self, (ids, codes, src, dst, starts, stops, evidence), strict=True)
         longest = Links._make(append_rows(*pair) for pair in pairs)
         if not len(self.ids) or not ids or min(ids) > self.ids[-1]:
             return longest
-        # One that changed comes back with the id it had.
+        # A changed link returns with the same id.
         order = np.argsort(longest.ids, kind="stable")
         return longest._select(order, np.argsort(longest.evidence[:, 0], kind="stable"))
 
@@ -135,14 +134,14 @@ class Links(NamedTuple):
         return Links._make([*(column[places] for column in self[:-1]), self.evidence[evidence]])
 
     def ends(self, id: int) -> tuple[int, int] | None:
-        """The node ids that a link joins; None if there is no such link."""
+        """The node ids of both ends of a link, or None."""
         place = int(np.searchsorted(self.ids, id))
         if place == len(self.ids) or self.ids[place] != id:
             return None
         return int(self.src[place]), int(self.dst[place])
 
     def without_links(self, ids: Sequence[int]) -> Links:
-        """These but for some; other ids among them are passed over."""
+        """These without some; unknown ids are ignored."""
         keep = ~np.isin(self.ids, ids)
         return self if keep.all() else self._select(keep, ~np.isin(self.evidence[:, 0], ids))
 
@@ -151,12 +150,10 @@ class Links(NamedTuple):
 class Graph:
     """Episodes x objects. n episodes, m objects, z mentions, t theses.
 
-    `episode_ids` (n,), `source_ids` (n,), `seqs` (n,), `event_from` (n,) ms UTC or NO_TIME, `is_chat` (n,),
-    `words` (n,), `alive` (n,); `object_ids` (m,), `is_date` (m,); `counts` (n, m) sparse: how often an episode
-    mentions an object, a title counting more; `titled` (n, m) sparse 0/1: the object gives the episode its title;
-    `mention_ids` (z,) edge ids, in the order of `counts`' entries, 0 where none was given. `derived` keeps what follows
-    from these, by name.
-    """
+    `episode_ids` (n,), `source_ids` (n,), `seqs` (n,), `event_from` (n,) ms UTC or NO_TIME, `is_chat` (n,), `words`
+    (n,), `alive` (n,); `object_ids` (m,), `is_date` (m,); `counts` (n, m) sparse: mentions of an object in an episode,
+    more for a title; `titled` (n, m) sparse 0/1: the object titles the episode; `mention_ids` (z,) edge ids in the
+    order of `counts`, 0 if unknown. `derived` caches results by name."""
 
     episode_ids: Ints
     source_ids: Ints
@@ -176,7 +173,7 @@ class Graph:
 
     @classmethod
     def empty(cls) -> Graph:
-        """The graph of a memory that holds nothing."""
+        """The graph of an empty memory."""
         ints, bools = np.empty(0, np.int64), np.empty(0, np.bool_)
         nothing = SparseRows.empty()
         ids = np.empty(0, np.int32)
@@ -186,20 +183,20 @@ class Graph:
         )  # fmt: skip
 
     def derive(self, name: str, make: Callable[[Graph], Derived]) -> Derived:
-        """What follows from the arrays, made when it is first asked for."""
-        found: Derived | None = self.derived.get(name)
-        if found is None:
-            found = self.derived[name] = make(self)
-        return found
+        """A result of the arrays, computed on first use."""
+        cached: Derived | None = self.derived.get(name)
+        if cached is None:
+            cached = self.derived[name] = make(self)
+        return cached
 
     @property
     def n_alive(self) -> int:
-        """How many episodes can be found."""
+        """The number of live episodes."""
         return self.derive("n_alive", lambda graph: int(np.count_nonzero(graph.alive)))
 
     @property
     def row_of(self) -> IdIndex:
-        """Episode node id -> row, of the living."""
+        """Live episode node id -> row."""
         return self.derive("row_of", lambda graph: IdIndex.build(graph.episode_ids, graph.alive))
 
     @property
@@ -219,21 +216,23 @@ class Graph:
 
     @property
     def degrees(self) -> Degrees:
-        """What the living episodes mention."""
-        return self.derive("degrees", lambda graph: _degrees(graph, np.flatnonzero(graph.alive), len(graph.object_ids)))
+        """The mentions of live episodes."""
+        return self.derive(
+            "degrees", lambda graph: _count_degrees(graph, np.flatnonzero(graph.alive), len(graph.object_ids))
+        )
 
     @property
     def document_frequency(self) -> Ids:
-        """(m,) in how many living episodes an object is mentioned."""
+        """(m,) number of live episodes that mention each object."""
         return self.degrees.mentions
 
     @property
     def idf(self) -> Floats:
-        """(m,) ln(N/df), 0 for an object that nothing mentions."""
+        """(m,) ln(N/df), 0 for an unmentioned object."""
         return self.derive("idf", lambda graph: graph.rarity(slice(None)))
 
     def rarity(self, columns: NDArray[np.integer[Any]] | slice) -> Floats:
-        """`idf` of these columns (c,), which costs as much as there are columns."""
+        """`idf` of these columns (c,), at the cost of these only."""
         frequency = self.degrees.mentions[columns]
         value: Floats = np.log(max(1, self.n_alive) / np.maximum(frequency, 1)).astype(np.float32)
         value[frequency == 0] = 0
@@ -241,8 +240,8 @@ class Graph:
 
     @property
     def chat_order(self) -> Ints:
-        """Rows of the living chat episodes by source and position."""
-        return self.derive("chat_order", _chat_order)
+        """Rows of the live chat episodes by source and position."""
+        return self.derive("chat_order", _sort_chats)
 
     def with_episodes(
         self,
@@ -251,11 +250,11 @@ class Graph:
         theses: Sequence[ThesisVertex] = (),
         links: Sequence[Link] = (),
     ) -> Graph:
-        """This graph and some more episodes, the objects `(node id, is a date)` that they bring, theses of these or of
-        older episodes, and links."""
+        """This graph with more episodes, their new objects `(node id, is a date)`, theses of these or older episodes,
+        and links."""
         object_ids = append_rows(self.object_ids, [node for node, _ in new_objects])
         column_of = self.column_of.extend(object_ids)
-        counts, titled, mention_ids = _rows(episodes, column_of, len(object_ids))
+        counts, titled, mention_ids = _make_rows(episodes, column_of, len(object_ids))
         episode_ids = append_rows(self.episode_ids, [e.node_id for e in episodes])
         alive = append_rows(self.alive, np.ones(len(episodes), np.bool_))
         row_of = self.row_of.extend(episode_ids, alive)
@@ -288,12 +287,12 @@ class Graph:
         if "titles" in self.derived:
             grown.derived["titles"] = Postings(grown.titled, self.titles)
         if "degrees" in self.derived:
-            more = _degrees(grown, np.arange(len(self.alive), len(alive)), len(object_ids))
+            more = _count_degrees(grown, np.arange(len(self.alive), len(alive)), len(object_ids))
             grown.derived["degrees"] = self.degrees.plus(more)
         return grown
 
     def without_episodes(self, episode_ids: Sequence[int]) -> Graph:
-        """This graph without those episodes and what they assert."""
+        """This graph without those episodes and their theses."""
         rows = self.row_of.find(np.array(episode_ids, np.int64))
         rows = np.unique(rows[rows >= 0])
         alive = self.alive.copy()
@@ -302,12 +301,12 @@ class Graph:
         left._keep(self, "column_of", "mentioned", "titles", *(() if self.is_chat[rows].any() else ("chat_order",)))
         left.derived["row_of"] = self.row_of.extend(self.episode_ids, alive)
         if "degrees" in self.derived:
-            left.derived["degrees"] = self.degrees.minus(_degrees(self, rows, len(self.object_ids)))
+            left.derived["degrees"] = self.degrees.minus(_count_degrees(self, rows, len(self.object_ids)))
         return left
 
     def with_mentions(self, episodes: Sequence[EpisodeVertex]) -> Graph:
-        """This graph with new mentions for some of its episodes. A row is never written again: each gets a new one,
-        and its theses follow it."""
+        """This graph with new mentions for some episodes. Rows are immutable: each of these episodes and its theses get
+        a new one."""
         nodes = [episode.node_id for episode in episodes]
         place = np.arange(len(self.alive) + len(nodes), dtype=np.int32)
         place[[self.row_of[node] for node in nodes]] = place[len(self.alive) :]
@@ -315,7 +314,7 @@ class Graph:
         return grown._same_mentions(replace(grown, theses=grown.theses._replace(rows=place[grown.theses.rows])))
 
     def with_positions(self, seqs: dict[int, int]) -> Graph:
-        """This graph with new positions in their source for some episodes (node id -> seq)."""
+        """This graph with new positions in the source for some episodes (node id -> seq)."""
         changed = self.seqs.copy()
         for node, seq in seqs.items():
             if node in self.row_of:
@@ -323,45 +322,45 @@ class Graph:
         return self._same_mentions(replace(self, seqs=changed))
 
     def with_times(self, times: Mapping[int, tuple[int | None, int | None]]) -> Graph:
-        """This graph with new times for some of its theses."""
+        """This graph with new times for some theses."""
         return self._same_mentions(replace(self, theses=self.theses.with_times(times)))
 
     def without_links(self, edge_ids: Sequence[int]) -> Graph:
-        """This graph without those links; ids of other edges among them are passed over."""
+        """This graph without those links; ids of other edges are ignored."""
         return self._same_mentions(replace(self, links=self.links.without_links(edge_ids)))
 
     def _same_mentions(self, other: Graph) -> Graph:
-        """`other`, which differs in nothing that mentions have to do with, and what is known of these."""
+        """`other`, which has the same mentions, with the cached results about these."""
         other._keep(self, *_OF_MENTIONS)
         return other
 
     def _keep(self, other: Graph, *names: str) -> None:
-        """Takes what was derived from another graph already, and is the same of this one."""
+        """Copies cached results of another graph that are equal here."""
         self.derived.update((name, other.derived[name]) for name in names if name in other.derived)
 
 
-def _chat_order(graph: Graph) -> Ints:
+def _sort_chats(graph: Graph) -> Ints:
     rows = np.flatnonzero(graph.alive & graph.is_chat)
     return rows[np.lexsort((graph.seqs[rows], graph.source_ids[rows]))]
 
 
-def _degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degrees:
-    """Of these rows alone, for `width` objects."""
+def _count_degrees(graph: Graph, rows: NDArray[np.integer[Any]], width: int) -> Degrees:
+    """The degrees of these rows only, for `width` objects."""
 
     def entries_of(matrix: SparseRows) -> Ints | slice:
-        if len(rows) == matrix.shape[0]:  # a place for each mention would take more than the mentions
+        if len(rows) == matrix.shape[0]:  # an index array would be larger than the mentions
             return slice(None)
         return flatten_slices(matrix.indptr[rows], matrix.indptr[rows + 1] - matrix.indptr[rows])[1]
 
     entries = entries_of(graph.counts)
     columns = graph.counts.indices[entries]
     titles = np.bincount(graph.titled.indices[entries_of(graph.titled)], minlength=width)
-    told = 1 + np.log(graph.counts.data[entries])
-    weights: NDArray[np.float64] = np.bincount(columns, weights=told, minlength=width).astype(np.float64)
+    log_counts = 1 + np.log(graph.counts.data[entries])
+    weights: NDArray[np.float64] = np.bincount(columns, weights=log_counts, minlength=width).astype(np.float64)
     return Degrees(np.bincount(columns, minlength=width).astype(np.int32), weights, titles.astype(np.int32))
 
 
-def _rows(
+def _make_rows(
     episodes: Sequence[EpisodeVertex], columns: Mapping[int, int], width: int
 ) -> tuple[SparseRows, SparseRows, Ids]:
     count_values: list[float] = []

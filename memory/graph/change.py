@@ -1,17 +1,17 @@
-"""What a write adds to the graph in memory and takes out of it, by node ids. Times are ms UTC, None is open."""
+"""The changes of a write to the graph in memory, by node ids. Times are ms UTC, None if unbounded."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 LinkKind = Literal["next", "rel"]
-LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel")  # of EDGE_KINDS those that join two episodes or two objects
+LINK_KINDS: tuple[LinkKind, ...] = ("next", "rel")  # those of EDGE_KINDS that connect two episodes or two objects
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeVertex:
-    """An episode. `mentions`: object node id -> count;
-    `titles`: the objects that give it its title; `edges`: object node id -> the mention's edge id."""
+    """An episode. `mentions`: object node id -> count; `titles`: its title objects; `edges`: object node id -> edge id
+    of the mention."""
 
     node_id: int
     source_id: int
@@ -26,7 +26,7 @@ class EpisodeVertex:
 
 @dataclass(frozen=True, slots=True)
 class ThesisVertex:
-    """A thesis of an episode: `asserts` is the edge from there, `members` object node id -> the member's edge id."""
+    """A thesis of an episode: `asserts` is the edge to it, `members` object node id -> edge id."""
 
     node_id: int
     episode_id: int
@@ -38,8 +38,8 @@ class ThesisVertex:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge between two episodes (`next`) or two objects (`rel`). `evidence`: the episodes that assert it;
-    without any it is seen wherever both its ends are."""
+    """An edge between two episodes (`next`) or two objects (`rel`). `evidence`: the episodes that assert it; without
+    any it is visible if both ends are."""
 
     id: int
     kind: LinkKind
@@ -52,9 +52,8 @@ class Link:
 
 @dataclass(slots=True)
 class GraphChange:
-    """What a batch did to the graph, for the snapshot in memory. All ids are node ids, but those in `unlinked`.
-    `remade` are kept episodes that now mention other objects; `unlinked` are ids of edges, links and others, that hold
-    no longer; `retimed` is from when to when theses hold now (id -> begin, end)."""
+    """The changes of a batch for the snapshot in memory. All ids are node ids, except edge ids in `unlinked`, the
+    removed edges. `remade`: kept episodes with other mentions; `retimed`: new validity of theses (id -> begin, end)."""
 
     added: list[EpisodeVertex] = field(default_factory=list)
     remade: list[EpisodeVertex] = field(default_factory=list)

@@ -1,9 +1,8 @@
-"""Many vectors in little memory: the signs of their numbers find the near ones, a byte for each number ranks them.
+"""Many vectors in little memory: their signs find near ones, one byte per value ranks them.
 
-Two vectors that point the same way have the same signs. Comparing signs is counting bits, 32 bytes for 256 numbers; the
-best of them are compared once more by their numbers, rounded to a byte, which moves a cosine by less than 0.01.
-There is nothing to train, so the same vectors are found whatever the order in which they came.
-"""
+Similar vectors have similar signs. Comparing signs counts bits, 32 bytes for 256 values; the best are compared again by
+values rounded to a byte, with an error of the cosine below 0.01. Nothing is trained, so results are independent of the
+order of insertion."""
 
 from __future__ import annotations
 
@@ -17,15 +16,15 @@ from memory.graph.arrays import Bools, Floats, Ints
 from memory.protocols import Vectors
 from memory.store.append_only import append_rows, with_room
 
-LEAST_NEAR, SHARE_NEAR = 4000, 100  # so many, or one in so many, are compared by their numbers
-BLOCK = 1 << 15  # rows whose signs are compared at a time, so that they stay in the processor's cache
-PIECE = 1 << 13  # rows rounded at a time
+LEAST_NEAR, SHARE_NEAR = 4000, 100  # minimum, and share, of vectors compared by values
+BLOCK = 1 << 15  # rows whose signs are compared at once, to fit the cache
+PIECE = 1 << 13  # rows rounded at once
 
 
 @dataclass(frozen=True, slots=True)
 class QuantizedVectors:
-    """n vectors of d numbers. `words`: of each 64 signs of a vector an array (n,); `codes` (n, d) and `scales` (n,):
-    the numbers are `codes * scales`, and zero where there is no vector."""
+    """n vectors of d values. `words`: an array (n,) per 64 signs; `codes` (n, d) and `scales` (n,): the values are
+    `codes * scales`, zero without a vector."""
 
     words: tuple[NDArray[np.uint64], ...]
     codes: NDArray[np.int8]
@@ -33,13 +32,13 @@ class QuantizedVectors:
 
     @classmethod
     def zeros(cls, n: int, d: int) -> QuantizedVectors:
-        """No vectors yet for any of n rows; `put` them before anybody looks."""
+        """n empty rows; `put` them before the first search."""
         words = tuple(with_room(np.zeros(n, np.uint64)) for _ in range(-(-d // 64)))
         return cls(words, with_room(np.zeros((n, d), np.int8)), with_room(np.zeros(n, np.float32)))
 
     @classmethod
     def build(cls, matrix: Vectors) -> QuantizedVectors:
-        """Those of `matrix` (n, d)."""
+        """The rows of `matrix` (n, d)."""
         made = cls.zeros(*matrix.shape)
         for start in range(0, len(matrix), PIECE):
             rows = np.arange(start, min(start + PIECE, len(matrix)))
@@ -48,14 +47,14 @@ class QuantizedVectors:
 
     def put(self, rows: NDArray[np.integer[Any]], matrix: Vectors) -> None:
         """Writes vectors (r, d) into rows (r,)."""
-        words, codes, scales = _rounded(matrix)
+        words, codes, scales = _round(matrix)
         for old, new in zip(self.words, words, strict=True):
             old[rows] = new
         self.codes[rows], self.scales[rows] = codes, scales
 
     def with_rows(self, matrix: Vectors) -> QuantizedVectors:
-        """These and more (k, d) behind them."""
-        words, codes, scales = _rounded(matrix)
+        """These rows followed by `matrix` (k, d)."""
+        words, codes, scales = _round(matrix)
         return QuantizedVectors(
             tuple(append_rows(old, new) for old, new in zip(self.words, words, strict=True)),
             append_rows(self.codes, codes),
@@ -63,17 +62,17 @@ class QuantizedVectors:
         )
 
     def vectors(self, rows: NDArray[np.integer[Any]]) -> Vectors:
-        """(r,) -> (r, d), as exactly as they are known."""
-        found: Vectors = self.codes[rows] * self.scales[rows, None]
-        return found
+        """(r,) -> (r, d), rounded."""
+        rounded: Vectors = self.codes[rows] * self.scales[rows, None]
+        return rounded
 
     def nearest(self, query: Floats, allowed: Bools, others: NDArray[np.integer[Any]]) -> tuple[Ints, Floats]:
-        """The nearest allowed rows to a vector (d,), and these `others` (o,) -> rows (r,) rising, cosines (r,). Nothing
-        is near to a vector of zeros."""
+        """(rows (r,) sorted, cosines (r,)) of the allowed rows nearest to a vector (d,), and of `others` (o,). A zero
+        vector has no neighbours."""
         if not query.any():
             rows = np.unique(others).astype(np.int64)
             return rows, np.zeros(len(rows), np.float32)
-        asked = _words(query[None])[:, 0]
+        asked = _pack_signs(query[None])[:, 0]
         distances = np.empty(len(self.scales), np.uint16)
         for start in range(0, len(distances), BLOCK):
             part = distances[start : start + BLOCK]
@@ -92,14 +91,14 @@ class QuantizedVectors:
         return rows, cosines
 
 
-def _rounded(matrix: Vectors) -> tuple[NDArray[np.uint64], NDArray[np.int8], Floats]:
+def _round(matrix: Vectors) -> tuple[NDArray[np.uint64], NDArray[np.int8], Floats]:
     scales = (np.abs(matrix).max(axis=1, initial=0) / 127).astype(np.float32)
     codes = np.rint(matrix / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
-    return _words(matrix), codes, scales
+    return _pack_signs(matrix), codes, scales
 
 
-def _words(matrix: Vectors) -> NDArray[np.uint64]:
-    """(n, d) -> (d / 64 rounded up, n) the signs of each vector, 64 in a word."""
+def _pack_signs(matrix: Vectors) -> NDArray[np.uint64]:
+    """(n, d) -> (d / 64 rounded up, n) the signs of each vector, 64 per word."""
     missing = -matrix.shape[1] % 64
     packed = np.packbits(np.pad(matrix > 0, ((0, 0), (0, missing))), axis=1)
     words: NDArray[np.uint64] = np.ascontiguousarray(packed.view(np.uint64).T)

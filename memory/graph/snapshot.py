@@ -1,7 +1,6 @@
-"""What questions are answered from: one graph and the vectors of its episodes, replaced as a whole on each write.
+"""The snapshot for questions: one graph and the vectors of its episodes, replaced as a whole on each write.
 
-A write costs its own rows and not a copy of all: what it adds stands behind the older rows, in the room they leave.
-"""
+A write costs its own rows only: they are appended to the arrays of the old snapshot."""
 
 from __future__ import annotations
 
@@ -26,9 +25,9 @@ from memory.store.connect import Connection
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`vectors` (n, d) has a row for each row of `graph`, zeros where an episode has none. With more than `limit` of
-    them it is None, and `quantized` knows them less exactly. `frequencies` keeps how many episodes have each word, and
-    `known_versions` the versions of calendar entries once they were asked for."""
+    """`vectors` (n, d) has a row per row of `graph`, zeros for episodes without one. Above `limit` rows it is None and
+    `quantized` is used. `frequencies` caches the number of episodes per word, `known_versions` the versions of calendar
+    entries."""
 
     graph: Graph
     vectors: Vectors | None
@@ -38,17 +37,17 @@ class Snapshot:
     known_versions: list[EntryVersions] = field(default_factory=list)
 
     def entry_versions(self, conn: Connection) -> EntryVersions:
-        """Which entries of calendars are outdated; read once."""
+        """The outdated calendar entries, read once."""
         if not self.known_versions:
             self.known_versions.append(find_entry_versions(conn))
         return self.known_versions[0]
 
     def without_episodes(self, nodes: Sequence[int]) -> Snapshot:
-        """The snapshot after these episodes were retired; other nodes among them are passed over."""
+        """The snapshot without these retired episodes; other nodes are ignored."""
         return replace(self, graph=self.graph.without_episodes(nodes), frequencies={}, known_versions=[])
 
     def apply(self, change: GraphChange, added_vectors: Vectors) -> Snapshot:
-        """The snapshot that follows a write; `added_vectors` (len(change.added), d)."""
+        """The snapshot after a write; `added_vectors` (len(change.added), d)."""
         graph = self.graph
         if change.retired:
             graph = graph.without_episodes(change.retired)
@@ -63,7 +62,7 @@ class Snapshot:
         remade = [graph.row_of[row.node_id] for row in change.remade]
         if remade:
             graph = graph.with_mentions(change.remade)
-        rows = np.concatenate([added_vectors, self._vectors_of(np.array(remade))]) if remade else added_vectors
+        rows = np.concatenate([added_vectors, self._read_vectors(np.array(remade))]) if remade else added_vectors
         if self.quantized is not None:
             return Snapshot(graph, None, self.limit, self.quantized.with_rows(rows))
         assert self.vectors is not None
@@ -72,31 +71,31 @@ class Snapshot:
             return Snapshot(graph, None, self.limit, QuantizedVectors.build(vectors))
         return Snapshot(graph, vectors, self.limit)
 
-    def _vectors_of(self, rows: Ints) -> Vectors:
+    def _read_vectors(self, rows: Ints) -> Vectors:
         if self.quantized is not None:
             return self.quantized.vectors(rows)
         assert self.vectors is not None
-        found: Vectors = self.vectors[rows]
-        return found
+        chosen: Vectors = self.vectors[rows]
+        return chosen
 
 
 def with_vectors(conn: Connection, graph: Graph, embedder_id: int, dimension: int, limit: int) -> Snapshot:
-    """The graph with the vectors of this embedder, or their quantized if it has more than `limit` episodes."""
+    """The graph with the vectors of this embedder, quantized above `limit` episodes."""
     n = len(graph.episode_ids)
     quantized = QuantizedVectors.zeros(n, dimension) if n > limit else None
     exact = np.zeros((0 if quantized else n, dimension), np.float32)
     for ids, matrix in vectors.pieces_of(conn, embedder_id):
         rows = graph.row_of.find(ids)
-        there = rows >= 0
+        present = rows >= 0
         if quantized is not None:
-            quantized.put(rows[there], matrix[there])
+            quantized.put(rows[present], matrix[present])
         else:
-            exact[rows[there]] = matrix[there]
+            exact[rows[present]] = matrix[present]
     return Snapshot(graph, None if quantized else exact, limit, quantized)
 
 
 def without_vectors(graph: Graph, dimension: int, limit: int) -> Snapshot:
-    """The graph, with vectors that are like no question's."""
+    """The graph with zero vectors."""
     n = len(graph.episode_ids)
     if n > limit:
         return Snapshot(graph, None, limit, QuantizedVectors.zeros(n, dimension))
@@ -104,30 +103,30 @@ def without_vectors(graph: Graph, dimension: int, limit: int) -> Snapshot:
 
 
 def load_passages(conn: Connection) -> Graph:
-    """The graph without objects and edges: what full text needs where the rest cannot be read."""
-    columns = _episode_columns(conn)
+    """The graph without objects and edges: enough for full text if the rest cannot be read."""
+    columns = _read_episode_columns(conn)
     nothing = SparseRows.empty(len(columns["alive"]))
     return replace(Graph.empty(), **columns, counts=nothing.with_room(), titled=nothing.with_room())
 
 
 def load_graph(conn: Connection) -> Graph:
-    """The graph of what is stored: rows, columns and edges by id."""
-    columns = _episode_columns(conn)  # nothing is held twice: of a million episodes all of it is 2 GB
+    """The stored graph, sorted by id."""
+    columns = _read_episode_columns(conn)  # nothing is copied: a million episodes take 2 GB
     columns["object_ids"], columns["is_date"] = map(with_room, stored.live_objects(conn))
     nodes = replace(Graph.empty(), **columns)
     edges = stored.live_edges(conn)
-    counts, titled, mention_ids = _mentions(edges, nodes.row_of, nodes.column_of)
+    counts, titled, mention_ids = _take_mentions(edges, nodes.row_of, nodes.column_of)
     return replace(
         nodes,
         counts=counts.with_room(),
         titled=titled.with_room(),
         mention_ids=with_room(mention_ids),
-        theses=_theses(conn, edges, nodes.row_of, nodes.column_of),
-        links=_links(conn, edges),
+        theses=_take_theses(conn, edges, nodes.row_of, nodes.column_of),
+        links=_read_links(conn, edges),
     )
 
 
-def _episode_columns(conn: Connection) -> dict[str, Any]:
+def _read_episode_columns(conn: Connection) -> dict[str, Any]:
     rows = episodes.live(conn)
     columns = {
         "episode_ids": rows.id, "source_ids": rows.source_id, "seqs": rows.seq, "event_from": rows.event_from,
@@ -136,35 +135,35 @@ def _episode_columns(conn: Connection) -> dict[str, Any]:
     return {name: with_room(column) for name, column in columns.items()}
 
 
-def _mentions(
+def _take_mentions(
     edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: IdIndex, columns: IdIndex
 ) -> tuple[SparseRows, SparseRows, NDArray[np.int32]]:
-    """`counts`, `titled` and `mention_ids` of a Graph; takes these edges out of `edges`."""
+    """`counts`, `titled` and `mention_ids` of a Graph; removes these edges from `edges`."""
     mentions = edges.pop("mention")
-    found = _matrix(mentions, row_of, columns)
+    matrix = _make_matrix(mentions, row_of, columns)
     weights = mentions.support + TITLE_BONUS * mentions.title
-    counts = replace(found, data=weights[found.data].astype(np.float32))
-    titled = _matrix(mentions.select(mentions.title), row_of, columns)
-    return counts, replace(titled, data=np.ones(titled.size, np.float32)), mentions.id[found.data]
+    counts = replace(matrix, data=weights[matrix.data].astype(np.float32))
+    titled = _make_matrix(mentions.select(mentions.title), row_of, columns)
+    return counts, replace(titled, data=np.ones(titled.size, np.float32)), mentions.id[matrix.data]
 
 
-def _theses(
+def _take_theses(
     conn: Connection, edges: dict[stored.EdgeKind, stored.EdgeArrays], row_of: IdIndex, columns: IdIndex
 ) -> Theses:
-    """Takes the edges of theses out of `edges` as soon as they are not needed any more: they are many."""
+    """Removes the edges of theses from `edges` as soon as possible: they are many."""
     ids, episode_ids, valid_from, valid_to = stored.live_theses(conn)
     thesis_of = IdIndex.build(ids)
     asserted = np.zeros(len(ids), np.int32)
     asserted[thesis_of.find(edges["asserts"].dst)] = edges["asserts"].id
     del edges["asserts"]
-    found = _matrix(edges["member"], thesis_of, columns)
-    members = replace(found, data=edges.pop("member").id[found.data])
-    del found
+    matrix = _make_matrix(edges["member"], thesis_of, columns)
+    members = replace(matrix, data=edges.pop("member").id[matrix.data])
+    del matrix
     columns_of_theses = (ids.astype(np.int32), row_of.find(episode_ids), asserted, valid_from, valid_to)
     return Theses._make([*map(with_room, columns_of_theses), members.with_room()])
 
 
-def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays]) -> Links:
+def _read_links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays]) -> Links:
     parts = [edges[name] for name in LINK_KINDS]
     joined = stored.EdgeArrays._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
     kinds = np.array([stored.EDGE_KINDS.index(name) for name in LINK_KINDS], np.int8)
@@ -180,8 +179,8 @@ def _links(conn: Connection, edges: Mapping[stored.EdgeKind, stored.EdgeArrays])
     return Links(ids, codes[order], src, dst, start, end, evidence[np.isin(evidence[:, 0], ids)].astype(np.int32))
 
 
-def _matrix(edges: stored.EdgeArrays, row_of: IdIndex, column_of: IdIndex) -> SparseRows:
-    """The edges as a matrix by row, then column, whose entries say which edge they are. ValueError for an edge of what
-    is not there."""
+def _make_matrix(edges: stored.EdgeArrays, row_of: IdIndex, column_of: IdIndex) -> SparseRows:
+    """The edges as a matrix sorted by row, then column, with indexes of edges as entries. ValueError for an edge of a
+    missing node."""
     shape = (len(row_of), len(column_of))
     return SparseRows.from_pairs(row_of.find(edges.src), column_of.find(edges.dst), shape)

@@ -1,9 +1,7 @@
-"""Walking the graph without SQL: the neighbours of a vertex, of any kind, by node id; paths; and what a walk reached.
+"""Walking the graph without SQL: neighbours of any vertex by node id, paths, and results of a walk.
 
-A `Walkable` belongs to one question. Nothing that the question may not see ever comes out of it: no episode or thesis
-outside `allowed`, no fact that does not hold at its moment, no object that only such episodes speak of, and no vertex
-of a kind that may not be entered. Whoever walks with `neighbours` cannot break this.
-"""
+A `Walkable` belongs to one question and never returns what the question may not see: episodes or theses outside
+`allowed`, facts not valid at its moment, objects mentioned only there, and kinds of vertex that may not be entered."""
 
 from __future__ import annotations
 
@@ -20,16 +18,17 @@ from memory.store.graph import EDGE_KINDS, EdgeKind
 
 EPISODE, THESIS, OBJECT = 0, 1, 2
 VERTEX_KINDS = "ETO"
-MIN_HUB_EDGES = 16  # a vertex with fewer edges is no hub, whatever the others have
+MIN_HUB_EDGES = 16  # with fewer edges a vertex is never a hub
 HUB_FACTOR = 4  # times the median degree of its kind
-PATH_LENGTH_EXPONENT = 0.75  # of a path's length in its cost: below 1, so that of two equally good the shorter wins
-MIN_RELEVANCE = 0.02  # relevance below which it makes no difference any more: a cost of 3.9
+PATH_LENGTH_EXPONENT = 0.75  # of the length in a path's cost; below 1: shorter paths win
+MIN_RELEVANCE = 0.02  # lower relevances make no difference: a cost of 3.9
 
 Status = Literal["seed", "selected", "pruned", "scanned"]
 
 
 class Neighbours(NamedTuple):
-    """The edges of a vertex, by id: edge ids, indices of EDGE_KINDS, node ids at the other ends; one length."""
+    """The edges of a vertex sorted by id: edge ids, indices of EDGE_KINDS, node ids of the other ends; equal
+    lengths."""
 
     edges: Ids
     kinds: Codes
@@ -37,13 +36,13 @@ class Neighbours(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """When facts must hold, in ms UTC: those that began by `begun_by` and end after `ends_after`."""
+    """When facts must be valid, in ms UTC: begun by `begun_by`, ending after `ends_after`."""
 
     begun_by: int
     ends_after: int
 
     def covers(self, start: int | None, end: int | None) -> bool:
-        """Whether what holds from `start` on and before `end` holds then; None is open."""
+        """Whether a validity [start, end) covers the moment; None is unbounded."""
         return (start is None or start <= self.begun_by) and (end is None or end > self.ends_after)
 
 
@@ -55,10 +54,10 @@ Relevance = Callable[[Ids], Floats]
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A Graph read backwards; made once for each Graph. `kinds`, `rows` by node id: EPISODE, THESIS or OBJECT (-1:
-    unknown) and the row or column. `mentioned` (m, n) and `in_theses` (m, t), with edge ids as entries;
-    `asserted` (n, t), with thesis rows as entries. `link_ends` (2l,) sorted node ids and `link_places` (2l,)
-    which link ends there. `penalties` by node id: the hub penalty, 1 for ordinary vertices and less for hubs."""
+    """The reverse index of a Graph, built once. `kinds`, `rows` by node id: EPISODE, THESIS or OBJECT (-1: unknown) and
+    the row or column. `mentioned` (m, n) and `in_theses` (m, t), with edge ids as entries; `asserted` (n, t), with
+    thesis rows as entries. `link_ends` (2l,) sorted node ids and `link_places` (2l,) their links. `penalties` by node
+    id: 1, less for hubs."""
 
     kinds: Codes
     rows: Ids
@@ -71,17 +70,17 @@ class Index:
 
 
 def index(graph: Graph) -> Index:
-    """The index of a graph, made once."""
-    return graph.derive("index", _index)
+    """The cached index of a graph."""
+    return graph.derive("index", _make_index)
 
 
-def _index(graph: Graph) -> Index:
+def _make_index(graph: Graph) -> Index:
     theses, links = graph.theses, graph.links
     size = 1 + max(int(ids.max(initial=0)) for ids in (graph.episode_ids, theses.ids, graph.object_ids))
     kinds, rows = np.full(size, -1, np.int8), np.zeros(size, np.int32)
     for kind, ids in ((EPISODE, graph.episode_ids), (THESIS, theses.ids), (OBJECT, graph.object_ids)):
         kinds[ids] = kind
-        rows[ids] = np.arange(len(ids))  # of two rows of an episode the later one lives
+        rows[ids] = np.arange(len(ids))  # of two rows of an episode the later one is live
     count = len(theses.ids)
     numbers = np.arange(count + 1, dtype=np.int32)
     asserted = SparseRows(numbers[:count], theses.rows, numbers, (count, len(graph.alive)))
@@ -90,20 +89,20 @@ def _index(graph: Graph) -> Index:
     mentioned = replace(graph.counts, data=graph.mention_ids)
     columns = mentioned.transpose(), theses.members.transpose(), asserted.transpose()
     places = (order % max(1, len(links.ids))).astype(np.int32)
-    return Index(kinds, rows, *columns, ends[order], places, _penalties(graph, size, ends))
+    return Index(kinds, rows, *columns, ends[order], places, _compute_penalties(graph, size, ends))
 
 
-def _penalties(graph: Graph, size: int, link_ends: Ids) -> Floats:
+def _compute_penalties(graph: Graph, size: int, link_ends: Ids) -> Floats:
     theses = graph.theses
-    told = graph.alive[theses.rows].astype(np.float32)
+    is_alive = graph.alive[theses.rows].astype(np.float32)
     members = np.diff(theses.members.indptr)
-    in_theses = np.bincount(theses.members.indices, np.repeat(told, members), len(graph.object_ids))
+    in_theses = np.bincount(theses.members.indices, np.repeat(is_alive, members), len(graph.object_ids))
     asserts = np.bincount(theses.rows, minlength=len(graph.alive))
     links = np.bincount(link_ends, minlength=size)
     penalties = np.ones(size, np.float32)
     for ids, degree in (
         (graph.episode_ids, (np.diff(graph.counts.indptr) + asserts) * graph.alive),
-        (theses.ids, (members + 1) * told),
+        (theses.ids, (members + 1) * is_alive),
         (graph.object_ids, graph.document_frequency + in_theses),
     ):
         whole = degree + links[ids]
@@ -114,10 +113,9 @@ def _penalties(graph: Graph, size: int, link_ends: Ids) -> Floats:
 
 
 class Walkable:
-    """A graph as one question may walk it; vertices are node ids. `allowed` (n,) are the episodes that may be seen.
-    `enter` names the kinds of vertex that may be entered, "E", "T" and "O"; a small letter: only as the end of a path.
-    Where a walk starts is up to the walk. `hub_penalty` false makes all vertices ordinary. Raises InvalidInputError for
-    other letters."""
+    """A graph as one question may walk it; vertices are node ids. `allowed` (n,): the visible episodes. `enter`: the
+    kinds of vertex that may be entered, "E", "T" and "O"; a small letter allows it only as the end of a path. Starts
+    are not restricted. `hub_penalty` false ignores hubs. Raises InvalidInputError for other letters."""
 
     def __init__(
         self, graph: Graph, allowed: Bools, enter: str = VERTEX_KINDS, when: Moment = ANY_TIME, hub_penalty: bool = True
@@ -136,139 +134,139 @@ class Walkable:
 
     def kinds(self, vertices: Sequence[int] | Ids) -> Codes:
         """(v,) EPISODE, THESIS or OBJECT."""
-        found: Codes = self._index.kinds[np.asarray(vertices, np.int64)]
-        return found
+        codes: Codes = self._index.kinds[np.asarray(vertices, np.int64)]
+        return codes
 
     def rows(self, vertices: Sequence[int] | Ids) -> Ids:
         """(v,) the row of an episode or thesis, the column of an object."""
-        found: Ids = self._index.rows[np.asarray(vertices, np.int64)]
-        return found
+        places: Ids = self._index.rows[np.asarray(vertices, np.int64)]
+        return places
 
     def episodes_of(self, vertices: Sequence[int] | Ids) -> Ids:
         """(v,) the row of the episode, or of the episode that asserts the thesis; -1 for an object."""
         kinds, rows = self.kinds(vertices), self.rows(vertices)
-        found = np.full(len(rows), -1, np.int32)
-        found[kinds == EPISODE] = rows[kinds == EPISODE]
-        found[kinds == THESIS] = self.graph.theses.rows[rows[kinds == THESIS]]
-        return found
+        episode_rows = np.full(len(rows), -1, np.int32)
+        episode_rows[kinds == EPISODE] = rows[kinds == EPISODE]
+        episode_rows[kinds == THESIS] = self.graph.theses.rows[rows[kinds == THESIS]]
+        return episode_rows
 
     def penalties(self, vertices: Sequence[int] | Ids) -> Floats:
-        """(v,) pen(n) in (0, 1]: less than 1 for hubs, unless they are not penalised."""
+        """(v,) pen(n) in (0, 1]: less than 1 for hubs, if penalised."""
         if not self._hub_penalty:
             return np.ones(len(vertices), np.float32)
-        found: Floats = self._index.penalties[np.asarray(vertices, np.int64)]
-        return found
+        values: Floats = self._index.penalties[np.asarray(vertices, np.int64)]
+        return values
 
     def visible(self, vertex: int) -> bool:
-        """Whether the question may see the vertex at all, of whatever kind it is."""
+        """Whether the question may see the vertex, of any kind."""
         if not 0 <= vertex < len(self._index.kinds):
             return False
         kind, row = int(self._index.kinds[vertex]), int(self._index.rows[vertex])
         if kind == EPISODE:
             return bool(self.allowed[row])
         if kind == THESIS:
-            return bool(self._seen_theses(np.array([row]))[0])
-        return kind == OBJECT and self._seen_object(row)
+            return bool(self._find_seen_theses(np.array([row]))[0])
+        return kind == OBJECT and self._is_object_seen(row)
 
     def may_leave(self, vertex: int) -> bool:
-        """Whether paths go on from the vertex if it is no start."""
+        """Whether paths continue from the vertex if it is no start."""
         return self._may_leave[int(self._index.kinds[vertex])]
 
     def neighbours(self, vertex: int) -> Neighbours:
-        """The edges of a vertex that may be followed, by edge id; none of a vertex at which paths end."""
+        """The edges that may be followed from a vertex, by edge id; none if paths end there."""
         if vertex not in self._known:
-            self._known[vertex] = self._neighbours(vertex)
+            self._known[vertex] = self._list_neighbours(vertex)
         return self._known[vertex]
 
-    def follows(self, edge: int, one: int, other: int) -> bool:
-        """Whether the edge, which joins these two vertices, may be followed. Costs little, whatever hubs they are."""
-        if not (self.visible(one) and self.visible(other)):
+    def follows(self, edge: int, vertex: int, other: int) -> bool:
+        """Whether the edge between these vertices may be followed. Cheap, even for hubs."""
+        if not (self.visible(vertex) and self.visible(other)):
             return False
-        kinds = self.kinds([one, other])
+        kinds = self.kinds([vertex, other])
         if (kinds == OBJECT).all():
             return self._may_enter[OBJECT] and self.sees_link(edge)
-        few = one if kinds[0] != OBJECT else other  # a passage or a thesis has few edges
+        few = vertex if kinds[0] != OBJECT else other  # a passage or a thesis has few edges
         return bool((self.neighbours(few).edges == edge).any())
 
     def sees_link(self, edge: int) -> bool:
-        """Whether a link of two objects holds then and somebody who may be seen tells of it. An end that nobody speaks
-        of otherwise, a date or a sum, is no vertex that is walked to."""
+        """Whether a link of two objects is valid and has visible evidence. An object mentioned nowhere else, such as a
+        date or amount, is not walked to."""
         links = self.graph.links
         place = int(np.searchsorted(links.ids, edge))
         if place == len(links.ids) or links.ids[place] != edge:
             return False
         within = links.valid_from[place] <= self._when.begun_by and links.valid_to[place] > self._when.ends_after
-        return bool(within) and self._is_told(edge)
+        return bool(within) and self._has_evidence(edge)
 
     def edges_among(self, vertices: Iterable[int]) -> list[tuple[int, int, int]]:
-        """The mentions and relations among these episodes and objects that may be followed, by id: edge, ends. Costs
-        little, whatever hubs they are."""
+        """(edge, source, target) of the mentions and relations between these episodes and objects that may be followed,
+        by id. Cheap, even for hubs."""
         wanted = np.array(sorted(set(vertices)), np.int32)
-        graph, links, found = self.graph, self.graph.links, set()
+        graph, links, edges = self.graph, self.graph.links, set()
         for vertex, kind, row in zip(wanted, self.kinds(wanted), self.rows(wanted), strict=True):
             if kind == EPISODE and self.allowed[row]:
-                here = slice(*graph.counts.indptr[row : row + 2])
-                objects = graph.object_ids[graph.counts.indices[here]]
+                entries = slice(*graph.counts.indptr[row : row + 2])
+                objects = graph.object_ids[graph.counts.indices[entries]]
                 joined = np.isin(objects, wanted)
-                pairs = zip(graph.mention_ids[here][joined], objects[joined], strict=True)
-                found |= {(int(edge), int(vertex), int(other)) for edge, other in pairs if edge}
-            elif kind == OBJECT and self._seen_object(int(row)):
+                pairs = zip(graph.mention_ids[entries][joined], objects[joined], strict=True)
+                edges |= {(int(edge), int(vertex), int(other)) for edge, other in pairs if edge}
+            elif kind == OBJECT and self._is_object_seen(int(row)):
                 places = self._index.link_places[slice(*np.searchsorted(self._index.link_ends, [vertex, vertex + 1]))]
                 joined = (links.src[places] == vertex) & np.isin(links.dst[places], wanted)
                 ends = zip(links.ids[places][joined], links.dst[places][joined], strict=True)
-                found |= {(int(edge), int(vertex), int(other)) for edge, other in ends if self.sees_link(int(edge))}
-        return sorted(found)
+                edges |= {(int(edge), int(vertex), int(other)) for edge, other in ends if self.sees_link(int(edge))}
+        return sorted(edges)
 
-    def _neighbours(self, vertex: int) -> Neighbours:
+    def _list_neighbours(self, vertex: int) -> Neighbours:
         kind, row = int(self._index.kinds[vertex]), int(self._index.rows[vertex])
         if not self._may_leave[kind]:
-            return _joined([])
-        of_kind = {EPISODE: self._of_episode, THESIS: self._of_thesis, OBJECT: self._of_object}
+            return _join_neighbours([])
+        of_kind = {EPISODE: self._list_of_episode, THESIS: self._list_of_thesis, OBJECT: self._list_of_object}
         parts = [part for part in of_kind[kind](row) if len(part.edges)]
         if self._may_enter[EPISODE if kind == EPISODE else OBJECT]:
-            parts += self._linked(vertex, kind)
-        return _joined(parts)
+            parts += self._list_linked(vertex, kind)
+        return _join_neighbours(parts)
 
-    def _of_episode(self, row: int) -> list[Neighbours]:
+    def _list_of_episode(self, row: int) -> list[Neighbours]:
         graph, parts = self.graph, []
         if self._may_enter[OBJECT]:
-            here = slice(*graph.counts.indptr[row : row + 2])
-            parts.append(_part(graph.mention_ids[here], "mention", graph.object_ids[graph.counts.indices[here]]))
+            entries = slice(*graph.counts.indptr[row : row + 2])
+            parts.append(_pick(graph.mention_ids[entries], "mention", graph.object_ids[graph.counts.indices[entries]]))
         if self._may_enter[THESIS]:
             asserted = self._index.asserted
             theses = asserted.data[slice(*asserted.indptr[row : row + 2])]
-            theses = theses[self._seen_theses(theses)]
-            parts.append(_part(graph.theses.asserts[theses], "asserts", graph.theses.ids[theses]))
+            theses = theses[self._find_seen_theses(theses)]
+            parts.append(_pick(graph.theses.asserts[theses], "asserts", graph.theses.ids[theses]))
         return parts
 
-    def _of_thesis(self, row: int) -> list[Neighbours]:
+    def _list_of_thesis(self, row: int) -> list[Neighbours]:
         graph, parts = self.graph, []
         if self._may_enter[EPISODE] and self.allowed[graph.theses.rows[row]]:
             episode = graph.episode_ids[graph.theses.rows[row : row + 1]]
-            parts.append(_part(graph.theses.asserts[row : row + 1], "asserts", episode))
+            parts.append(_pick(graph.theses.asserts[row : row + 1], "asserts", episode))
         if self._may_enter[OBJECT]:
             members = graph.theses.members
-            here = slice(*members.indptr[row : row + 2])
-            parts.append(_part(members.data[here], "member", graph.object_ids[members.indices[here]]))
+            entries = slice(*members.indptr[row : row + 2])
+            parts.append(_pick(members.data[entries], "member", graph.object_ids[members.indices[entries]]))
         return parts
 
-    def _of_object(self, column: int) -> list[Neighbours]:
+    def _list_of_object(self, column: int) -> list[Neighbours]:
         graph, parts = self.graph, []
         if self._may_enter[EPISODE]:
             mentioned = self._index.mentioned
-            here = slice(*mentioned.indptr[column : column + 2])
-            seen = self.allowed[mentioned.indices[here]]
-            rows = mentioned.indices[here][seen]
-            parts.append(_part(mentioned.data[here][seen], "mention", graph.episode_ids[rows]))
+            entries = slice(*mentioned.indptr[column : column + 2])
+            seen = self.allowed[mentioned.indices[entries]]
+            rows = mentioned.indices[entries][seen]
+            parts.append(_pick(mentioned.data[entries][seen], "mention", graph.episode_ids[rows]))
         if self._may_enter[THESIS]:
             in_theses = self._index.in_theses
-            here = slice(*in_theses.indptr[column : column + 2])
-            seen = self._seen_theses(in_theses.indices[here])
-            rows = in_theses.indices[here][seen]
-            parts.append(_part(in_theses.data[here][seen], "member", graph.theses.ids[rows]))
+            entries = slice(*in_theses.indptr[column : column + 2])
+            seen = self._find_seen_theses(in_theses.indices[entries])
+            rows = in_theses.indices[entries][seen]
+            parts.append(_pick(in_theses.data[entries][seen], "member", graph.theses.ids[rows]))
         return parts
 
-    def _linked(self, vertex: int, kind: int) -> list[Neighbours]:
+    def _list_linked(self, vertex: int, kind: int) -> list[Neighbours]:
         if not len(self._index.link_ends):
             return []
         first, last = np.searchsorted(self._index.link_ends, [vertex, vertex + 1])
@@ -283,11 +281,11 @@ class Walkable:
         if kind == EPISODE:
             seen &= self.allowed[rows]
         else:
-            seen[seen] = [self._seen_object(int(column)) for column in rows[seen]]
-            seen[seen] = [self._is_told(int(id)) for id in links.ids[places[seen]]]
+            seen[seen] = [self._is_object_seen(int(column)) for column in rows[seen]]
+            seen[seen] = [self._has_evidence(int(id)) for id in links.ids[places[seen]]]
         return [Neighbours(links.ids[places[seen]], links.kinds[places[seen]], others[seen])]
 
-    def _seen_theses(self, rows: Ids) -> Bools:
+    def _find_seen_theses(self, rows: Ids) -> Bools:
         theses = self.graph.theses
         seen: Bools = self.allowed[theses.rows[rows]]
         if self._when != ANY_TIME:
@@ -295,28 +293,28 @@ class Walkable:
             seen &= theses.valid_to[rows] > self._when.ends_after
         return seen
 
-    def _seen_object(self, column: int) -> bool:
-        """Whether an episode or thesis that may be seen speaks of it."""
+    def _is_object_seen(self, column: int) -> bool:
+        """Whether a visible episode or thesis mentions the object."""
         if column not in self._spoken_of:
             mentioned, in_theses = self._index.mentioned, self._index.in_theses
             episodes = mentioned.indices[slice(*mentioned.indptr[column : column + 2])]
             theses = in_theses.indices[slice(*in_theses.indptr[column : column + 2])]
-            self._spoken_of[column] = bool(self.allowed[episodes].any() or self._seen_theses(theses).any())
+            self._spoken_of[column] = bool(self.allowed[episodes].any() or self._find_seen_theses(theses).any())
         return self._spoken_of[column]
 
-    def _is_told(self, link: int) -> bool:
-        """Whether a link has evidence in an episode that may be seen; one without any is seen with its ends."""
+    def _has_evidence(self, link: int) -> bool:
+        """Whether a link has evidence in a visible episode; one without evidence is visible with its ends."""
         evidence = self.graph.links.evidence
         first, last = np.searchsorted(evidence[:, 0], [link, link + 1])
         episodes = evidence[first:last, 1]
-        return first == last or any(map(self.visible, episodes.tolist()))  # a retired one may not even have a row
+        return first == last or any(map(self.visible, episodes.tolist()))  # a retired one may have no row
 
 
-def _part(edges: Ids, kind: EdgeKind, vertices: Ids | Ints) -> Neighbours:
+def _pick(edges: Ids, kind: EdgeKind, vertices: Ids | Ints) -> Neighbours:
     return Neighbours(edges, np.full(len(edges), EDGE_KINDS.index(kind), np.int8), vertices.astype(np.int32))
 
 
-def _joined(parts: list[Neighbours]) -> Neighbours:
+def _join_neighbours(parts: list[Neighbours]) -> Neighbours:
     if not parts:
         return Neighbours(np.empty(0, np.int32), np.empty(0, np.int8), np.empty(0, np.int32))
     edges, kinds, vertices = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -326,7 +324,7 @@ def _joined(parts: list[Neighbours]) -> Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path in the graph: node ids, the ids of the edges between them, the cost of each edge, and who found it."""
+    """A path: node ids, edge ids between them, the cost of each edge, and its finder."""
 
     vertices: tuple[int, ...]
     edges: tuple[int, ...] = ()
@@ -339,14 +337,14 @@ class Path:
         return sum(self.costs) / len(self.costs) ** PATH_LENGTH_EXPONENT if self.costs else 0.0
 
     def extend(self, edge: int, vertex: int, cost: float) -> Path:
-        """This path and one edge more."""
+        """This path and one more edge."""
         return Path((*self.vertices, vertex), (*self.edges, edge), (*self.costs, cost), self.tag)
 
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """What a walk remembers of a vertex: the cheapest path there, the depth at which it was met first, and what became
-    of it. Nothing that was visited is forgotten: what a beam dropped can still be brought back."""
+    """The cheapest path to a vertex, the depth of the first visit, and what became of it. Kept forever: a vertex
+    dropped by a beam can return."""
 
     path: Path
     status: Status
@@ -355,9 +353,9 @@ class Visited:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a traverser reached: a score for every episode (n,) and object (m,), 0 where it never came; the paths it
-    chose, best first; all it saw, by node id; and the edges of what it chose, best first. `votes`: scores (n,) in
-    [0, 1] by which the ranking is to be mixed, and their share of it."""
+    """The result of a traverser: a score for every episode (n,) and object (m,), 0 if not reached; the chosen paths,
+    best first; all visited vertices by node id; and the edges of the chosen paths, best first. `votes`: scores (n,) in
+    [0, 1] to mix into the ranking, and their share."""
 
     episodes: Floats
     objects: Floats
@@ -368,7 +366,7 @@ class Walk:
 
 
 def top_k(scores: Floats, allowed: Bools, k: int) -> Ints:
-    """Top-k selection: rows of the `k` best allowed episodes that scored at all, best first; ties by row."""
+    """The rows of the `k` best allowed episodes with a score, best first; ties by row."""
     candidates = np.flatnonzero(allowed & (scores > 0))
     if len(candidates) > 4 * k:
         top = np.argpartition(-scores[candidates], 4 * k)[: 4 * k]

@@ -1,8 +1,8 @@
 """Splits a text into blocks: paragraphs, headings, code, tables, list items, quotes.
 
 Invariants, for any string: blocks are in order and do not overlap, each is an exact slice of the text
-(`text[start:end]`), and every letter and digit of the text lies in one of them. A line ends at "\\n";
-what else looks like a line end ("\\r", form feed) is white space.
+(`text[start:end]`), and every letter and digit is in one of them. A line ends at "\\n"; "\\r" and form feeds are
+white space.
 
 markdown-it-py's block parser says which lines belong together; the lines of its tokens are all that is
 taken from it, offsets are computed here. Notes are often plain text, so what Markdown does to plain text
@@ -28,25 +28,25 @@ _PARSER = MarkdownIt("commonmark").enable("table").disable(["code", "html_block"
 _PARSER_WITHOUT_FENCES = MarkdownIt("commonmark").enable("table").disable(["code", "html_block", "reference", "fence"])
 
 _WORD = re.compile(r"[^\W_]")
-# A line that may begin or rule a Markdown structure; a text without one is paragraphs only.
+# A line that may begin or rule a Markdown structure; other texts have paragraphs only.
 _STRUCTURE = re.compile(
     r"^[ \t\f]*+(?:\#{1,6}(?:\s|$)|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)|>|```|~~~|[-=_*:|][-=_*:| \t\r]*+$)", re.MULTILINE
 )
 _PARAGRAPH = re.compile(r"\S[^\n]*+(?:\n[^\S\n]*+\S[^\n]*+)*+")
 _YAML_KEY = re.compile(r"""["'\w][^:]{0,80}:(?:\s|$)|#|-\s""")
-# Where inline marks hide a heading's words: [[page|label]], [label](address), emphasis, code.
+# Inline marks around a heading's words: [[page|label]], [label](address), emphasis, code.
 _INLINE = re.compile(
     r"!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|!?\[([^\]]*)\]\([^)]*\)|\*{1,3}|`+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"
 )
 _OPENING = frozenset({"list_item_open", "blockquote_open", "paragraph_open", "heading_open"})
-_HEADING_LENGTH = 120  # characters of a heading that serve as a title
-_LOST_FENCE = 40  # lines: an unclosed fence with more after it was never meant to reach the end
+_HEADING_LENGTH = 120  # characters of a heading used as a title
+_LOST_FENCE = 40  # lines; an unclosed fence with more lines after it is a mistake of the writer
 
 
 @dataclass(frozen=True)
 class Block:
     """`text == source[start:end]`; `headings` are those above it. `level` is 1-6 for a heading, else 0. `title` is a
-    heading's text without marks, else empty."""
+    heading's text without marks, else ""."""
 
     kind: BlockKind
     text: str
@@ -58,40 +58,40 @@ class Block:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Its headings; a heading's own text is the last of them."""
+        """Its headings; last the text of a heading itself."""
         return (*self.headings, self.title) if self.title else self.headings
 
     @cached_property
     def words(self) -> int:
-        """How many it has."""
+        """The number of words."""
         return count_words(self.text)
 
 
 @dataclass(slots=True)
 class _Opening:
-    """What is taken of a token, which is six times as large."""
+    """The used fields of a token, which is six times as large."""
 
     type: str
     level: int
     tag: str
     markup: str
     content: str
-    map: list[int] | None  # the parser's own list: it writes the end of a list item or quote when it is there
+    map: list[int] | None  # the parser's list, to which it writes the end of a list item or quote
     hidden: bool = False
 
 
 class _Openings(list[Any]):
-    """The tokens that say which lines belong together, as the parser makes them: a table of half a million cells would
-    be a gigabyte of others. All but the last are an `_Opening`: the parser has told them all."""
+    """The block-opening tokens of the parser, reduced to `_Opening` when they are complete: a table of half a
+    million cells would take a gigabyte of tokens."""
 
     def append(self, token: Token) -> None:
         is_title = token.type == "inline" and token.level == 1 and bool(self) and self[-1].type == "heading_open"
-        if is_title or token.type in ("fence", "table_open") or _opens(token):
+        if is_title or token.type in ("fence", "table_open") or _is_opening(token):
             self.close()
             super().append(token)
 
     def close(self) -> None:
-        """The last one has been told, too."""
+        """Completes the last token."""
         if self:
             last = self[-1]
             content = last.content if last.type == "inline" else ""
@@ -109,43 +109,43 @@ class _Lines(NamedTuple):
 
 
 def has_words(text: str) -> bool:
-    """Whether there is any letter or digit."""
+    """Whether a text contains a letter or digit."""
     return _WORD.search(text) is not None
 
 
 def has_structure(text: str) -> bool:
-    """False if the text is certainly nothing but paragraphs."""
+    """False if the text certainly contains paragraphs only."""
     return _STRUCTURE.search(text) is not None
 
 
 def split_blocks(text: str) -> list[Block]:
     """The blocks of Markdown or plain text, in order. Linear in the length of the text; never fails. A list item is one
-    block with all that is nested in it, except that code and tables are always blocks of their own. Rules ("---") and
-    blank lines belong to no block."""
+    block including nested ones, except code and tables, which are always separate. Rules ("---") and blank lines are in
+    no block."""
     if not has_structure(text):
         paragraphs = ((match.start(), match.group().rstrip()) for match in _PARAGRAPH.finditer(text))
         return [Block("paragraph", words, start, start + len(words)) for start, words in paragraphs]
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    spans = [*_ranges(lines)]
+    spans = [*_find_ranges(lines)]
     owner: list[int | None] = [None] * len(lines)
-    for number, span in enumerate(spans):  # a container comes before what it contains, which takes its lines over
+    for number, span in enumerate(spans):  # a container comes before its contents, which replace it on their lines
         owner[span.first : span.after] = [number] * (span.after - span.first)
 
     blocks: list[Block] = []
     path: list[tuple[int, str]] = []
     above: tuple[str, ...] = ()
-    for first, after in _runs(lines, owner):
-        of = owner[first]
-        # Lines that the parser gave to nothing are a rule, or at worst a paragraph.
-        span = _Lines("paragraph", first, after) if of is None else spans[of]
+    for first, after in _find_runs(lines, owner):
+        block_number = owner[first]
+        # Lines outside all tokens are a rule, or at worst a paragraph.
+        span = _Lines("paragraph", first, after) if block_number is None else spans[block_number]
         start = starts[first] + len(lines[first]) - len(lines[first].lstrip())
         end = starts[after - 1] + len(lines[after - 1].rstrip())
         if span.kind == "heading":
             while path and path[-1][0] >= span.level:
                 path.pop()
             above = tuple(title for _, title in path)
-        if of is not None or has_words(text[start:end]):
+        if block_number is not None or has_words(text[start:end]):
             blocks.append(Block(span.kind, text[start:end], start, end, above, span.level, span.title))
         if span.kind == "heading" and span.title:
             path.append((span.level, span.title))
@@ -153,8 +153,9 @@ def split_blocks(text: str) -> list[Block]:
     return blocks
 
 
-def _runs(lines: Sequence[str], owner: Sequence[int | None]) -> Iterator[tuple[int, int]]:
-    """(first, after) of consecutive lines of one owner, without blank lines at the ends; without owner a blank ends."""
+def _find_runs(lines: Sequence[str], owner: Sequence[int | None]) -> Iterator[tuple[int, int]]:
+    """(first, end) of consecutive lines with one owner, without blank lines at the ends; without owner a blank line
+    ends the run."""
     first: int | None = None
     last = 0
     for index, line in enumerate(lines):
@@ -168,24 +169,24 @@ def _runs(lines: Sequence[str], owner: Sequence[int | None]) -> Iterator[tuple[i
         yield first, last + 1
 
 
-def _ranges(lines: Sequence[str]) -> Iterator[_Lines]:
-    """What lies on which lines, in order; code and tables follow the list item or quote that holds them."""
-    first = _frontmatter_end(lines)
+def _find_ranges(lines: Sequence[str]) -> Iterator[_Lines]:
+    """The blocks by lines, in order; code and tables follow the list item or quote around them."""
+    first = _find_frontmatter_end(lines)
     if first:
         yield _Lines("frontmatter", 0, first)
     lost = None
-    for span, unclosed in _parsed(lines, first, _PARSER):
+    for span, unclosed in _parse_lines(lines, first, _PARSER):
         if unclosed:
             lost = span.first
             break
         yield span
-    if lost is not None:  # once is enough: without fences nothing can swallow the rest again
-        for span, _ in _parsed(lines, lost, _PARSER_WITHOUT_FENCES):
+    if lost is not None:  # once is enough: without fences no other token extends to the end
+        for span, _ in _parse_lines(lines, lost, _PARSER_WITHOUT_FENCES):
             yield span
 
 
-def _frontmatter_end(lines: Sequence[str]) -> int:
-    """The number of lines of a leading YAML block, with its rules; 0 if there is none."""
+def _find_frontmatter_end(lines: Sequence[str]) -> int:
+    """The number of lines of a leading YAML block with its rules, or 0."""
     if lines[0].rstrip() != "---":
         return 0
     after = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
@@ -193,13 +194,13 @@ def _frontmatter_end(lines: Sequence[str]) -> int:
     return after + 1 if after and _YAML_KEY.match(inside) else 0
 
 
-def _opens(token: Token) -> bool:
-    """Whether a list item, or what lies in no other block, begins."""
+def _is_opening(token: Token) -> bool:
+    """Whether a token opens a list item or a top-level block."""
     return token.level == (token.type == "list_item_open") and token.type in _OPENING
 
 
-def _parsed(lines: Sequence[str], first: int, parser: MarkdownIt) -> Iterator[tuple[_Lines, bool]]:
-    """The ranges of `lines[first:]`, and whether one is a fence that swallowed the rest of a long text."""
+def _parse_lines(lines: Sequence[str], first: int, parser: MarkdownIt) -> Iterator[tuple[_Lines, bool]]:
+    """(ranges of `lines[first:]`, whether one is a fence that extends to the end of a long text)."""
     source = "\n".join([line.rstrip() for line in lines[first:]]).replace("\r", " ").replace("\f", " ")
     tokens = _Openings()
     parser.block.parse(source, parser, {}, tokens)
@@ -222,13 +223,13 @@ def _parsed(lines: Sequence[str], first: int, parser: MarkdownIt) -> Iterator[tu
         elif token.level == 0 and token.type == "heading_open":
             content = tokens[index + 1].content
             if _is_heading(token, content, lines[begin:after]):
-                yield _Lines("heading", begin, after, int(token.tag[1]), _plain(content)), False
+                yield _Lines("heading", begin, after, int(token.tag[1]), _strip_marks(content)), False
             else:
                 yield _Lines("paragraph", begin, after), False
 
 
 def _is_heading(token: _Opening, content: str, lines: Sequence[str]) -> bool:
-    """Not a comment in indented code, a signature's "--", or prose that happens to stand above a rule."""
+    """Excludes comments in indented code, the "--" of a signature, and prose above a rule."""
     if token.markup[0] == "#":
         return len(lines[0].expandtabs(4)) - len(lines[0].expandtabs(4).lstrip()) < 4
     return (
@@ -239,7 +240,7 @@ def _is_heading(token: _Opening, content: str, lines: Sequence[str]) -> bool:
     )
 
 
-def _plain(heading: str) -> str:
+def _strip_marks(heading: str) -> str:
     words = " ".join(_INLINE.sub(lambda m: m[1] or m[2] or "", heading[: 2 * _HEADING_LENGTH]).split())
     if len(words) <= _HEADING_LENGTH:
         return words

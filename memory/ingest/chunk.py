@@ -1,17 +1,16 @@
-"""Cuts a document into episodes, as drafts: what will be stored, before it has an id.
+"""Splits a document into drafts of episodes, which get their ids when they are stored.
 
-Invariants: drafts are in order; the text of a draft from `Document.text` is an exact slice of it, so a quote
-and its line can be checked against the source; together the drafts hold every word; the same document and
-settings always give the same drafts.
+Invariants: drafts are in order; the text of a draft is an exact slice of `Document.text`, so that quotes and
+lines can be verified; together the drafts contain every word; equal documents and settings give equal drafts.
 
-Sections come first, the budget of words second. A section (headings of level 1 and 2) is what its author
-held together, and an episode that is one section has a title that says exactly what it is about. So:
+Sections (headings of level 1 and 2) come first, the budget of words second: the author grouped their contents,
+and the title of an episode that is one section is exact. So:
 
-* A section of up to 1.5 times the budget is one episode; a longer one is filled up to the budget, block by
-  block, and goes on in the next episode with its last sentences repeated.
-* A section of less than a quarter of the budget says little by itself ("## Decision: RabbitMQ, 3 nodes.").
-  Neighbours share an episode as long as all are that small and siblings, up to the budget: a note of eight
-  sections of 20 words is one episode. A section that is not small stands alone, also beside small ones.
+* A section of up to 1.5 times the budget is one episode; a longer one fills episodes block by block up to
+  the budget; each repeats the last sentences of the one before.
+* A section of less than a quarter of the budget says little alone ("## Decision: RabbitMQ, 3 nodes.").
+  Neighbouring small siblings share an episode up to the budget: a note of eight sections of 20 words is one
+  episode. Larger sections are never merged.
 * The few words between a heading and its first subheading belong to what follows.
 * Parts of a document that are from different times share no episode.
 """
@@ -32,10 +31,10 @@ from memory.text.mentions import Mention
 from memory.text.sentences import sentences
 from memory.text.words import LONG_WORD, count_words
 
-_STRETCH = 1.5  # times the budget: what is kept in one piece rather than cut into a whole and a rest
-_SMALL = 0.25  # of the budget: a section that says little by itself
-_WHOLE: frozenset[BlockKind] = frozenset({"code", "table", "frontmatter"})  # cutting makes them meaningless
-_WHOLE_LIMIT = 100_000  # characters beyond which they are cut at lines after all: no model and no screen takes more
+_STRETCH = 1.5  # times the budget, up to which a section is not split
+_SMALL = 0.25  # of the budget: a small section
+_WHOLE: frozenset[BlockKind] = frozenset({"code", "table", "frontmatter"})  # splitting makes them meaningless
+_WHOLE_LIMIT = 100_000  # characters above which they are split at lines anyway: no model or screen takes more
 _LEVELS = 6  # of headings
 _TITLE_WORDS = 12
 _SEPARATOR = " › "
@@ -46,9 +45,9 @@ _PARTICLE = re.compile(rf"\S{{1,{LONG_WORD}}}")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An episode to be. `line` and `end_line` are 1-based, in the original; None for a chat. What follows from the
-    words is added when it is prepared: `sha256` names them, `sentences` are spans, `extraction` is that of rules,
-    `line_map` has the line of each of its lines, where they do not run on. `turns`: those that it holds of a chat."""
+    """A future episode. `line` and `end_line` are 1-based in the original; None for a chat. Drafting adds: `sha256` of
+    the words, `sentences` (spans), `extraction` by rules, and `line_map`, the line of each of its lines if not
+    consecutive. `turns`: its turns of a chat."""
 
     title: str
     text: str
@@ -68,22 +67,22 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Message(Turn):
-    number: int = 0  # in its chat, from 1
+    number: int = 0  # number in its chat, from 1
 
 
-# An episode's place in the text, with what it repeats, and the headings it is about.
+# An episode's span in the text, including repeated sentences, and its headings.
 _Cut = tuple[int, int, tuple[str, ...]]
 
 
 def chunk_document(document: Document, settings: ChunkSettings) -> list[Draft]:
-    """The episodes of a document: of its turns if it has any, else of its text. None if there are no words."""
+    """The drafts of a document: of its turns, if any, else of its text."""
     if document.turns:
-        return [*_chat(document, settings)]
-    return [*_prose(document, settings)]
+        return [*_chunk_chat(document, settings)]
+    return [*_chunk_text(document, settings)]
 
 
 def title_of(document: Document) -> str:
-    """The document's title; if it has none its first heading, else the start of its first sentence."""
+    """The document's title, else its first heading, else the start of its first sentence."""
     title = " ".join((document.title or "").split())
     if title:
         return title
@@ -104,7 +103,7 @@ def title_of(document: Document) -> str:
 # Text -----------------------------------------------------------------------------------------
 
 
-def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
+def _chunk_text(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
     text = document.text
     if not has_words(text):
         return
@@ -119,28 +118,28 @@ def _prose(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
         start = len(text) - len(text.lstrip())
         cuts: Iterable[_Cut] = [(start, len(text.rstrip()), ())]
     else:
-        cuts = _cuts(text, blocks, begins, settings)
+        cuts = _find_cuts(text, blocks, begins, settings)
     title = title_of(document)
     for start, end, path in cuts:
         if not has_words(text[start:end]):  # a part of a long run of punctuation
             continue
         yield Draft(
-            title=_titled(title, path),
+            title=_join_title(title, path),
             text=text[start:end],
-            line=_original(bisect_right(starts, start), document.lines),
-            end_line=_original(bisect_right(starts, end - 1), document.lines),
+            line=_find_original_line(bisect_right(starts, start), document.lines),
+            end_line=_find_original_line(bisect_right(starts, end - 1), document.lines),
             at=document.parts[bisect_right(begins, start) - 1][1] if begins else document.at,
             speaker=document.speaker,
             refs=(document.ref,) if document.ref else (),
         )
 
 
-def _original(line: int, lines: Sequence[int] | None) -> int:
+def _find_original_line(line: int, lines: Sequence[int] | None) -> int:
     return lines[min(line, len(lines)) - 1] if lines else line
 
 
-def _titled(title: str, path: tuple[str, ...]) -> str:
-    """Document › Heading › Subheading, without saying the same twice."""
+def _join_title(title: str, path: tuple[str, ...]) -> str:
+    """Document › Heading › Subheading, without repetitions."""
     if path and path[0].casefold() == title.casefold():
         path = path[1:]
     return _SEPARATOR.join((title, *path))
@@ -149,40 +148,40 @@ def _titled(title: str, path: tuple[str, ...]) -> str:
 # Sections and their pieces --------------------------------------------------------------------
 
 
-def _cuts(text: str, blocks: Sequence[Block], begins: Sequence[int], settings: ChunkSettings) -> Iterator[_Cut]:
-    """`begins`: where the parts of the text begin that share no episode."""
+def _find_cuts(text: str, blocks: Sequence[Block], begins: Sequence[int], settings: ChunkSettings) -> Iterator[_Cut]:
+    """`begins`: the starts of parts of the text that must not share an episode."""
     pieces = [
         piece
         for block in blocks
-        for part in _apart(text, block, begins)
+        for part in _split_at_parts(text, block, begins)
         if has_words(part.text)
-        for piece in _pieces(text, part, settings)
+        for piece in _split_long_block(text, part, settings)
     ]
     for _, part in groupby(pieces, lambda piece: bisect_right(begins, piece.start)):
-        for section in _sections([*part], settings):
-            yield from _filled(text, section, settings)
+        for section in _group_sections([*part], settings):
+            yield from _fill_episodes(text, section, settings)
 
 
-def _apart(text: str, block: Block, begins: Sequence[int]) -> Iterator[Block]:
-    """The block, or its slices if a part begins in the middle of it."""
+def _split_at_parts(text: str, block: Block, begins: Sequence[int]) -> Iterator[Block]:
+    """The block, or its slices if a part begins inside it."""
     bounds = [block.start, *begins[bisect_right(begins, block.start) : bisect_left(begins, block.end)], block.end]
     for start, end in pairwise(bounds):
         part = text[start:end].rstrip()
         yield block if len(bounds) == 2 else replace(block, text=part, start=start, end=start + len(part))
 
 
-def _pieces(text: str, block: Block, settings: ChunkSettings) -> Iterator[Block]:
-    """The block, or its parts if it is too long and may be cut."""
+def _split_long_block(text: str, block: Block, settings: ChunkSettings) -> Iterator[Block]:
+    """The block, or its parts if it is too long and may be split."""
     if len(block.text) <= _WHOLE_LIMIT if block.kind in _WHOLE else block.words <= settings.words * _STRETCH:
         yield block
         return
-    for start, end in _parts(text, block.start, block.end, settings):
+    for start, end in _split_text(text, block.start, block.end, settings):
         yield replace(block, text=text[start:end], start=start, end=end)
 
 
-def _parts(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
-    """(start, end) of parts within the budget, about equally long, each ending where a sentence ends."""
-    units = [*_units(text, start, end, settings)]
+def _split_text(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
+    """(start, end) of parts within the budget, of similar length, each ending at a sentence end."""
+    units = [*_list_units(text, start, end, settings)]
     left = sum(length for _, length in units)
     begin, size = start, 0
     for unit, length in units:
@@ -194,25 +193,25 @@ def _parts(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator
 
 
 def _is_enough(size: int, following: int, left: int, settings: ChunkSettings) -> bool:
-    """Whether a part of `size` words should end here, of `left` that are to be cut into parts of equal length."""
+    """Whether a part of `size` words should end here, given `left` words to split into equal parts."""
     fair = left / math.ceil(left / settings.words)
     return size + following > settings.words or size + following / 2 > fair
 
 
-def _units(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
-    """(start, words) of the sentences; of the words themselves where a sentence is longer than an episode."""
+def _list_units(text: str, start: int, end: int, settings: ChunkSettings) -> Iterator[tuple[int, int]]:
+    """(start, words) of the sentences; of single words if a sentence is longer than an episode."""
     for first, last in sentences(text[start:end]):
         sentence = text[start + first : start + last]
         words = count_words(sentence)
         if words <= settings.words:
-            yield _with_marks(text, start, start + first), words
+            yield _include_marks(text, start, start + first), words
         else:
             for match in _PARTICLE.finditer(sentence):
                 yield start + first + match.start(), count_words(match.group())
 
 
-def _with_marks(text: str, start: int, sentence: int) -> int:
-    """Where the sentence's line begins, if only its bullet or quote mark stands before it; not before `start`."""
+def _include_marks(text: str, start: int, sentence: int) -> int:
+    """The start of the sentence's line if only its bullet or quote mark comes before it; not before `start`."""
     nearest = max(start, sentence - 40)
     line = text.rfind("\n", nearest, sentence) + 1 or nearest
     begins = line == start or text[line - 1] == "\n"
@@ -221,10 +220,10 @@ def _with_marks(text: str, start: int, sentence: int) -> int:
     return sentence - len(text[line:sentence].lstrip())
 
 
-def _sections(pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[list[Block]]:
-    """The pieces by section, small sections together as the module's first lines say."""
+def _group_sections(pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[list[Block]]:
+    """The pieces by section, with small sections merged as described above."""
     levels = [piece.level for piece in pieces if piece.level]
-    deepest = max(2, min(levels, default=2))  # a document that knows only third-level headings has sections too
+    deepest = max(2, min(levels, default=2))  # also of a document with third-level headings only
     sections: list[list[Block]] = []
     for piece in pieces:
         if not sections or 0 < piece.level <= deepest:
@@ -249,7 +248,7 @@ def _sections(pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[list
         yield group
 
 
-def _filled(text: str, pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[_Cut]:
+def _fill_episodes(text: str, pieces: Sequence[Block], settings: ChunkSettings) -> Iterator[_Cut]:
     """The episodes of a section."""
     left = sum(piece.words for piece in pieces)
     episode: list[Block] = []
@@ -258,22 +257,22 @@ def _filled(text: str, pieces: Sequence[Block], settings: ChunkSettings) -> Iter
     for index, piece in enumerate(pieces):
         if size + left > settings.words * _STRETCH and _is_full(episode, size, pieces, index, settings):
             following = [piece]
-            while len(following) <= _LEVELS and episode[-1].level and any(not held.level for held in episode):
-                following.insert(0, episode.pop())  # a heading stays with what it is the heading of
-            yield _cut(episode, repeated, settings)
-            repeated, size = _repeated(text, episode, following[0], settings)
+            while len(following) <= _LEVELS and episode[-1].level and any(not block.level for block in episode):
+                following.insert(0, episode.pop())  # a heading stays with its text
+            yield _make_cut(episode, repeated, settings)
+            repeated, size = _find_repeated(text, episode, following[0], settings)
             episode = following[:-1]
             size += sum(heading.words for heading in episode)
         episode.append(piece)
         size += piece.words
         left -= piece.words
-    yield _cut(episode, repeated, settings)
+    yield _make_cut(episode, repeated, settings)
 
 
 def _is_full(episode: Sequence[Block], size: int, pieces: Sequence[Block], index: int, settings: ChunkSettings) -> bool:
     """Whether an episode of `size` words should end before the piece at `index`."""
     piece = pieces[index]
-    if not episode or (size + piece.words <= settings.words and all(held.level for held in episode)):
+    if not episode or (size + piece.words <= settings.words and all(block.level for block in episode)):
         return False
     if size < settings.words * _SMALL and (piece.kind in _WHOLE or size + piece.words <= settings.words * _STRETCH):
         return False  # the line that introduces a table or a long paragraph stays with it
@@ -281,7 +280,7 @@ def _is_full(episode: Sequence[Block], size: int, pieces: Sequence[Block], index
         return True
     if not piece.level or size < settings.words / 2:
         return False
-    subsection = piece.words  # better half empty than a subsection torn apart
+    subsection = piece.words  # rather half empty than a split subsection
     for number in range(index + 1, len(pieces)):
         if 0 < pieces[number].level <= piece.level or size + subsection > settings.words:
             break
@@ -289,8 +288,10 @@ def _is_full(episode: Sequence[Block], size: int, pieces: Sequence[Block], index
     return size + subsection > settings.words
 
 
-def _repeated(text: str, episode: Sequence[Block], following: Block, settings: ChunkSettings) -> tuple[int | None, int]:
-    """Where the sentences begin that the next episode repeats, and their words; None if it repeats nothing."""
+def _find_repeated(
+    text: str, episode: Sequence[Block], following: Block, settings: ChunkSettings
+) -> tuple[int | None, int]:
+    """(start of the sentences that the next episode repeats, or None; their words)."""
     start, size = episode[-1].end, 0
     for piece in reversed(episode):
         if size > settings.overlap or piece.kind in _WHOLE or piece.level or piece.path != following.path:
@@ -303,14 +304,14 @@ def _repeated(text: str, episode: Sequence[Block], following: Block, settings: C
         words = count_words(text[start + first : start + last])
         if total + words > settings.overlap:
             break
-        taken, total = _with_marks(text, start, start + first), total + words
+        taken, total = _include_marks(text, start, start + first), total + words
     if taken is None or taken <= episode[0].start:
         return None, 0
     return taken, total
 
 
-def _cut(episode: Sequence[Block], repeated: int | None, settings: ChunkSettings) -> _Cut:
-    """An episode's headings are those that all its pieces share; a few words above a heading do not count."""
+def _make_cut(episode: Sequence[Block], repeated: int | None, settings: ChunkSettings) -> _Cut:
+    """The headings of an episode are those shared by all its pieces; a few words above a heading do not count."""
     words: dict[tuple[str, ...], int] = {}
     for piece in episode:
         words[piece.path] = words.get(piece.path, 0) + piece.words
@@ -327,17 +328,17 @@ def _cut(episode: Sequence[Block], repeated: int | None, settings: ChunkSettings
 # Chats ----------------------------------------------------------------------------------------
 
 
-def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
-    """Turns in groups within the budget. A group begins with the turn that ended the one before, if that is
-    short: an answer is worth little without its question."""
+def _chunk_chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
+    """Groups of turns within the budget. A group repeats the last turn of the one before if it is short: an answer
+    needs its question."""
     title = title_of(document)
     turns = [
         _Message(turn.speaker, turn.text, turn.at, turn.ref, number)
         for number, turn in enumerate(document.turns, 1)
         if turn.text.strip()
     ]
-    for session in _sessions(turns, timedelta(minutes=settings.turn_gap_minutes)):
-        for group in _groups(session, settings):
+    for session in _split_sessions(turns, timedelta(minutes=settings.turn_gap_minutes)):
+        for group in _group_turns(session, settings):
             if not any(has_words(turn.text) for turn in group):
                 continue
             times = [turn.at for turn in group if turn.at is not None]
@@ -352,18 +353,18 @@ def _chat(document: Document, settings: ChunkSettings) -> Iterator[Draft]:
                 speaker=(speakers.pop() or None) if len(speakers) == 1 else None,
                 refs=tuple(turn.ref for turn in group if turn.ref),
                 turns=tuple(
-                    TurnStart(start, turn.number, _speaker(turn), turn.at)
+                    TurnStart(start, turn.number, _show_speaker(turn), turn.at)
                     for start, turn in zip(starts, group, strict=False)
                 ),
             )
 
 
-def _groups(session: Sequence[_Message], settings: ChunkSettings) -> Iterator[list[_Message]]:
-    """Groups of about equal length; a turn too long for one is a group for each of its parts."""
+def _group_turns(session: Sequence[_Message], settings: ChunkSettings) -> Iterator[list[_Message]]:
+    """Groups of similar length; a turn too long for one becomes a group per part."""
     lengths = [count_words(_turn_line(turn)) for turn in session]
     left = sum(lengths)
     group: list[_Message] = []
-    size = new = 0  # words of the group, and those that are not repeated
+    size = new = 0  # words of the group, and those not repeated
     for turn, words in zip(session, lengths, strict=True):
         too_long = words > settings.words * _STRETCH
         if new and (too_long or size + words > settings.words or _is_enough(new, words, left, settings)):
@@ -373,7 +374,7 @@ def _groups(session: Sequence[_Message], settings: ChunkSettings) -> Iterator[li
             keep = not too_long and len(group) > 1 and last <= settings.overlap and last + words <= settings.words
             group, size, new = (group[-1:], last, 0) if keep else ([], 0, 0)
         if too_long:
-            for start, end in _parts(turn.text, 0, len(turn.text), settings):
+            for start, end in _split_text(turn.text, 0, len(turn.text), settings):
                 yield [replace(turn, text=turn.text[start:end])]
             group, size, left = [], 0, left - words
             continue
@@ -384,17 +385,17 @@ def _groups(session: Sequence[_Message], settings: ChunkSettings) -> Iterator[li
 
 
 def _turn_line(turn: Turn) -> str:
-    """The turn as a line: "Speaker: words"."""
-    speaker = _speaker(turn)
+    """ "Speaker: words"."""
+    speaker = _show_speaker(turn)
     return f"{speaker}: {turn.text.strip()}" if speaker else turn.text.strip()
 
 
-def _speaker(turn: Turn) -> str:
+def _show_speaker(turn: Turn) -> str:
     return " ".join(turn.speaker.split())
 
 
-def _sessions(turns: Iterable[_Message], pause: timedelta) -> Iterator[list[_Message]]:
-    """Turns between which there is no long pause and no midnight, as their clocks show it."""
+def _split_sessions(turns: Iterable[_Message], pause: timedelta) -> Iterator[list[_Message]]:
+    """Turns without a long pause or midnight between them, by their local times."""
     session: list[_Message] = []
     last: datetime | None = None
     for turn in turns:

@@ -1,8 +1,7 @@
-"""What follows from a document's text alone: its episodes with their sentences, mentions and facts by rules.
+"""Drafts of documents, from their text alone: episodes with sentences, mentions and facts by rules.
 
-Nothing here knows a store or numbers, so that it can be done in another process (`daemon/reading/`), and passage by
-passage: of a long document no more than a piece need be in memory at a time.
-"""
+Independent of the store and of numpy, so that another process can do it (`daemon/reading/`), passage by passage: only a
+piece of a long document is in memory at a time."""
 
 from __future__ import annotations
 
@@ -26,20 +25,19 @@ from memory.text.placeholders import MaskedSecret
 from memory.text.sentences import sentences
 from memory.text.words import replace_surrogates, to_nfc
 
-LEFT_OUT = "too long: "  # how a reason begins why something of a document is not kept
-IN_PART = "in part: "  # and why something of a document was not read
-BROKEN_OFF = "read only in part: "  # and where the rest of the file could not be
-NO_FACTS = ("bibtex", "ris", "bookmarks", "subtitles")  # readers of what others wrote or published, not of a life
-MAX_EPISODES = 10_000  # of a document: 2.4 million words; prose of 10 MiB has less
-MAX_LINES = 200_000  # of a document: a book that is wrapped at 80 columns has 130,000 in 10 MiB
+LEFT_OUT = "too long: "  # start of the reason why a part of a document was not stored
+IN_PART = "in part: "  # why a part of a document was not read
+BROKEN_OFF = "read only in part: "  # why the rest of the file could not be read
+NO_FACTS = ("bibtex", "ris", "bookmarks", "subtitles")  # readers of published texts, not of a life
+MAX_EPISODES = 10_000  # of a document: 2.4 million words; prose of 10 MiB has fewer
+MAX_LINES = 200_000  # of a document: a book wrapped at 80 columns has 130,000 in 10 MiB
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentDraft:
-    """A document as it will be stored, its text in episodes only; or a piece of a long one, with its episodes from
-    number `first` on. `hashes` name all episodes of the document. `shared`: mentions in its properties and tags, of
-    each of its episodes. `secrets` were taken out of the document. `left_out` says what of it is not kept, where that
-    is not all of it."""
+    """A document to store, its text in episodes only; or a piece of a long one, with its episodes from number `first`
+    on. `hashes` identify all episodes of the document. `shared`: mentions in its properties and tags. `secrets` were
+    removed from it. `left_out` says what was not stored, if anything."""
 
     document: Document
     title: str
@@ -52,17 +50,17 @@ class DocumentDraft:
 
     @property
     def end(self) -> int:
-        """The number of the episode behind its last one."""
+        """The number after its last episode."""
         return self.first + len(self.episodes)
 
     @property
     def is_last(self) -> bool:
-        """Whether no piece of the document comes behind it."""
+        """Whether this is the last piece of the document."""
         return self.end == len(self.hashes)
 
 
 class Drafting:
-    """Drafts one document: `episodes` one after the other, and then `close` for all that is not in one."""
+    """Drafts one document: iterate over `episodes`, then `close`."""
 
     def __init__(
         self,
@@ -72,9 +70,8 @@ class Drafting:
         rules: bool = True,
         most: int | None = None,
     ) -> None:
-        """InvalidInputError for a document without a uri. With a `masker` its secrets are masked; without `rules` no
-        facts are looked for. Of a document with more than `most` episodes, or then of one with more than MAX_LINES, the
-        first are kept."""
+        """InvalidInputError for a document without a uri. A `masker` masks its secrets; without `rules` no facts are
+        extracted. Keeps at most `most` episodes; a longer document is then cut to MAX_LINES."""
         if not document.uri:
             raise InvalidInputError("A document needs a uri: it is the source's identity.")
         self._document = _clean(document)
@@ -90,10 +87,10 @@ class Drafting:
             self._document, self._secrets = masker.mask_document(self._document)
 
     def episodes(self) -> Iterator[Draft]:
-        """In order; to be taken once."""
+        """The episodes in order; iterate once."""
         document = self._document
         headings = find_headings(document.text, title_of(document)) if self._rules else NO_HEADINGS
-        # A title that is the whole name of a file, without a suffix, says what kind of file it is, as README does.
+        # A title that is a whole file name without a suffix names a kind of file, like README.
         has_name = document.mtime_ns is None or PurePath(document.uri).name != document.title
         line_maps = _LineMaps(document)
         cut = chunk_document(document, self._settings)
@@ -106,15 +103,15 @@ class Drafting:
             )
         for draft in islice(cut, self._most):
             spans = tuple(sentences(draft.text))
-            found = NOTHING_EXTRACTED
+            facts = NOTHING_EXTRACTED
             if self._rules:
-                found = extract_by_rules(
+                facts = extract_by_rules(
                     draft.text, draft.title if has_name else "", draft.at, draft.speaker or document.speaker,
                     document.properties, not self._hashes, chat=bool(document.turns), spans=spans, headings=headings,
                     told=document.reader == TOLD,
                 )  # fmt: skip
             words = [draft.title, draft.text, draft.speaker or ""]
-            if document.parts:  # the same words of another time are another episode
+            if document.parts:  # equal words of another time are another episode
                 words.append(draft.at.isoformat() if draft.at else "")
             if headings.records:  # the lines under a record's heading describe it
                 words.append("things")
@@ -122,7 +119,7 @@ class Drafting:
             self._hashes.append(digest)
             mentions = tuple(mention_rules.mentions(draft.text, draft.title))
             lines = line_maps.find(draft)
-            yield replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=found, line_map=lines)
+            yield replace(draft, sha256=digest, sentences=spans, mentions=mentions, extraction=facts, line_map=lines)
 
     def _cut_lines(self) -> None:
         document = self._document
@@ -138,7 +135,7 @@ class Drafting:
         )
 
     def close(self, episodes: Sequence[Draft] = ()) -> DocumentDraft:
-        """The draft, after the last episode, with these of them. InvalidInputError if there was none."""
+        """The draft after the last episode, with these `episodes`. InvalidInputError if there were none."""
         document = self._document
         if not self._hashes:
             raise InvalidInputError(f"There are no words in {document.uri}.")
@@ -154,18 +151,18 @@ class Drafting:
 def draft_document(
     document: Document, settings: ChunkSettings, rules: bool = True, masker: Masker | None = None
 ) -> DocumentDraft:
-    """The document as one draft. Raises InvalidInputError if it holds no words or has no uri."""
+    """The document as one draft. InvalidInputError without words or uri."""
     drafting = Drafting(document, settings, masker, rules)
     return drafting.close([*drafting.episodes()])
 
 
 class _LineMaps:
-    """The original's line of each line of a draft, where the reader made the text and they do not run on."""
+    """The original line of each line of a draft, if the reader made the text and they are not consecutive."""
 
     def __init__(self, document: Document) -> None:
         self._lines = document.lines
         self._written = document.text.split("\n") if document.lines is not None else []
-        self._places: dict[int, int] = {}  # the first line of the text that is from that line of the original
+        self._places: dict[int, int] = {}  # first text line of each original line
         for place, line in enumerate(document.lines or ()):
             self._places.setdefault(line, place)
 
@@ -173,21 +170,21 @@ class _LineMaps:
         if self._lines is None or draft.line not in self._places:
             return ()
         place = self._places[draft.line]
-        found = []
+        line_map = []
         for line in draft.text.split("\n"):
             while place < len(self._written) and line.strip() not in self._written[place]:
                 place += 1
             if place == len(self._written):
                 return ()
-            found.append(self._lines[place])
+            line_map.append(self._lines[place])
             place += 1
-        return () if found == list(range(found[0], found[0] + len(found))) else tuple(found)
+        return () if line_map == list(range(line_map[0], line_map[0] + len(line_map))) else tuple(line_map)
 
 
 def _clean(document: Document) -> Document:
-    """The document without what a database cannot hold, its accents on their letters."""
+    """The document without characters that a database cannot store, with composed accents."""
     uri, ref = replace_surrogates(document.uri), document.ref and replace_surrogates(document.ref)
-    title, speaker = (said and _tidy(said) for said in (document.title, document.speaker))
+    title, speaker = (value and _tidy(value) for value in (document.title, document.speaker))
     turns = tuple(replace(turn, speaker=_tidy(turn.speaker), text=_tidy(turn.text)) for turn in document.turns)
     return replace(document, uri=uri, text=_tidy(document.text), title=title, speaker=speaker, ref=ref, turns=turns)
 

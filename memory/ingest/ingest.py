@@ -1,10 +1,8 @@
 """Ingestion: documents become episodes, theses and objects, in one transaction.
 
-`prepare` does, while nobody waits, all that follows from the text alone (`draft.py`), and embeddings. An `Ingestion`,
-the only writer, then writes the difference to what is stored. An episode whose words are unchanged keeps its id, its
-facts and its edge memory, wherever in its source it now stands. A long document may be written in pieces, each in a
-transaction of its own; its source counts as read with the last one.
-"""
+`prepare` drafts (`draft.py`) and embeds outside the transaction. An `Ingestion`, the only writer, then writes the
+difference to the stored version. An episode with unchanged words keeps its id, facts and edge memory, even if it moved.
+A long document may be written in pieces, each in its own transaction; its source counts as read with the last one."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
@@ -35,9 +33,9 @@ from memory.time.timestamps import to_wall
 
 
 class VersionDiff(NamedTuple):
-    """What a newer version of a source changes: `kept` has for each of its episodes the stored one with the same words,
-    or None; `removed` are the stored ones that are no longer there, `redated` (ids) those of them whose time is that
-    of no part of the source any more. `before` and `behind` are stored next to a piece of a long document."""
+    """The changes by a newer version of a source: `kept` has for each of its episodes the stored one with the same
+    words, or None; `removed` are the stored ones no longer in it, `redated` (ids) those of them whose time no part has
+    any more. `before` and `behind` are stored next to a piece of a long document."""
 
     kept: tuple[episodes.Placed | None, ...]
     removed: tuple[episodes.Placed, ...]
@@ -47,8 +45,8 @@ class VersionDiff(NamedTuple):
 
 
 class PreparedBatch(NamedTuple):
-    """Documents ready to be written, of those with one uri only the last. `places`: where in `documents` each given one
-    is. `vectors`: embedded text -> its vector by `embedder`, for what was not stored when they were prepared."""
+    """Documents ready to be written, of equal uris only the last. `places`: the index in `documents` of each given one.
+    `vectors`: embedded text -> vector by `embedder`, for new texts."""
 
     places: tuple[int, ...]
     documents: tuple[DocumentDraft, ...]
@@ -56,12 +54,12 @@ class PreparedBatch(NamedTuple):
     vectors: Mapping[str, Vectors]
 
     def embed(self, texts: Sequence[str], embedder: Embedder) -> Vectors:
-        """(n,) texts -> (n, dimension); only what has no vector yet is embedded now."""
+        """(n,) texts -> (n, dimension); embeds only texts without a vector."""
         if embedder is not self.embedder:
             return embed_or_leave(embedder, texts)
-        late = [one for one in texts if one not in self.vectors]
-        known = {**self.vectors, **dict(zip(late, embed_or_leave(embedder, late) if late else (), strict=True))}
-        return np.array([known[one] for one in texts], np.float32).reshape(len(texts), embedder.dimension)
+        late = [text for text in texts if text not in self.vectors]
+        vectors = {**self.vectors, **dict(zip(late, embed_or_leave(embedder, late) if late else (), strict=True))}
+        return np.array([vectors[text] for text in texts], np.float32).reshape(len(texts), embedder.dimension)
 
 
 def prepare(
@@ -72,25 +70,24 @@ def prepare(
     rules: bool = True,
     masker: Masker | None = None,
 ) -> PreparedBatch:
-    """Drafts and embeds documents, without their secrets where there is a `masker`. Raises InvalidInputError for one
-    without words or without a uri."""
+    """Drafts and embeds documents, masked by a `masker`. InvalidInputError for one without words or uri."""
     newest = {document.uri: document for document in documents}
     drafts = [draft_document(document, settings, rules, masker) for document in newest.values()]
     places = {uri: place for place, uri in enumerate(newest)}
-    return embed_drafts(store, drafts, embedder)._replace(places=tuple(places[one.uri] for one in documents))
+    return embed_drafts(store, drafts, embedder)._replace(places=tuple(places[document.uri] for document in documents))
 
 
 def embed_drafts(store: Store, drafts: Sequence[DocumentDraft], embedder: Embedder) -> PreparedBatch:
-    """Embeds what is new of documents, each of which has another uri."""
+    """Embeds new texts of documents with different uris."""
     with store.reading() as conn:
         texts = texts_to_embed(drafts, compare_versions(conn, drafts), sentence_window(embedder))
-    known = dict(zip(texts, embed_or_leave(embedder, texts), strict=True)) if texts else {}
-    return PreparedBatch(tuple(range(len(drafts))), tuple(drafts), embedder, known)
+    vectors = dict(zip(texts, embed_or_leave(embedder, texts), strict=True)) if texts else {}
+    return PreparedBatch(tuple(range(len(drafts))), tuple(drafts), embedder, vectors)
 
 
 def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[VersionDiff]:
-    """Compares each document with the stored version of its source, by the words of its episodes. What a long one no
-    longer holds is removed with the piece that has its neighbours: there stands what it may have been edited into."""
+    """Compares each document with the stored version by the words of its episodes. Of a long one, an episode is removed
+    with the piece next to it, which may be its edited form."""
     diffs = []
     for draft in batch:
         source = sources.get(conn, draft.document.uri)
@@ -98,7 +95,7 @@ def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[V
         same_words: dict[str, deque[episodes.Placed]] = defaultdict(deque)
         for placed in stored:
             same_words[placed.sha256].append(placed)
-        kept = [same_words[one].popleft() if same_words[one] else None for one in draft.hashes]
+        kept = [same_words[digest].popleft() if same_words[digest] else None for digest in draft.hashes]
         gone = {placed.id for left in same_words.values() for placed in left}
         if not draft.is_last:
             later = {placed.id for placed in kept[draft.end :] if placed}
@@ -113,7 +110,7 @@ def compare_versions(conn: Connection, batch: Sequence[DocumentDraft]) -> list[V
     return diffs
 
 
-def _new_episodes(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff]) -> list[Draft]:
+def _list_new_episodes(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff]) -> list[Draft]:
     pairs = [
         pair for draft, diff in zip(batch, diffs, strict=True) for pair in zip(draft.episodes, diff.kept, strict=True)
     ]
@@ -121,20 +118,20 @@ def _new_episodes(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff]) 
 
 
 def texts_to_embed(batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff], window: int) -> list[str]:
-    """What is embedded of the episodes that are not stored yet: first the episodes, in order, then their sentences."""
-    new = _new_episodes(batch, diffs)
-    sentences = chain(*(sentence_texts(one.title, one.text, one.sentences, window) for one in new))
-    return [*(embedded_text(one.title, one.text) for one in new), *sentences]
+    """The texts of new episodes, in order, then those of their sentences."""
+    new = _list_new_episodes(batch, diffs)
+    sentences = chain(*(sentence_texts(episode.title, episode.text, episode.sentences, window) for episode in new))
+    return [*(embedded_text(episode.title, episode.text) for episode in new), *sentences]
 
 
 def embedded_text(title: str, text: str) -> str:
-    """What the vector of an episode, or of a sentence in it, is made of."""
+    """The text embedded for an episode or a sentence."""
     return drop_letters(f"{title}. {text}")
 
 
 def sentence_texts(title: str, text: str, spans: Sequence[tuple[int, int]], window: int) -> list[str]:
-    """What the vectors of the sentences at `spans` of an episode are made of: the title, and the `window` sentences
-    (an odd number) of which each is the middle one."""
+    """The texts embedded for the sentences at `spans` of an episode: the title, and `window` sentences (an odd number)
+    around each."""
     around = window // 2
     parts = [text[start:end] for start, end in spans]
     return [
@@ -149,13 +146,13 @@ def split_sentences(matrix: Vectors, counts: Sequence[int]) -> list[Vectors]:
 
 
 def sentence_window(embedder: Embedder) -> int:
-    """How many sentences an embedder reads at a time, with the one that the vector is for in the middle."""
+    """The number of sentences an embedder reads at once, around the one to embed."""
     return getattr(embedder, "sentence_window", 1)
 
 
 def embed_or_leave(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """(n,) texts -> (n, dimension), NaN where the embedder's server cannot be reached now: what is written is found by
-    its words and the graph then, and gets its vectors later (`Maintenance.fill_vectors`)."""
+    """(n,) texts -> (n, dimension), NaN if the embedder's server cannot be reached: these episodes are found by words
+    and graph, and embedded later (`Maintenance.fill_vectors`)."""
     try:
         return embedder.embed_documents(texts)
     except ModelError:
@@ -163,8 +160,8 @@ def embed_or_leave(embedder: Embedder, texts: Sequence[str]) -> Vectors:
 
 
 def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.Words], matrix: Vectors) -> None:
-    """Stores vectors of stored episodes, a row for each, and behind them those of their sentences; those of episodes
-    that have gone since are left out."""
+    """Stores vectors of stored episodes, one row each, followed by those of their sentences; episodes deleted since are
+    skipped."""
     live = {row.id for row in episodes.words_of(conn, [row.id for row in embedded])}
     kept = [place for place, row in enumerate(embedded) if row.id in live]
     ids, hashes = [embedded[place].id for place in kept], [embedded[place].sha256 for place in kept]
@@ -173,10 +170,10 @@ def put_vectors(conn: Connection, embedder_id: int, embedded: Sequence[episodes.
 
 
 class Ingestion:
-    """Writes a batch within one transaction. `change` is what it does to the graph, `extractions` (by episode) what new
-    episodes assert, and kept ones whose source's properties may be others, `redated` the ids of episodes that are gone
-    because their time was wrong, `edited` when each source's newer version began (source id -> ms UTC), `edits`
-    the theses (former, new) of which that made the one out of the other, `restated` those that say what they said."""
+    """Writes a batch within one transaction. `change`: the changes to the graph; `extractions` (by episode): facts of
+    new episodes, and of kept ones with changed properties; `redated`: ids of removed episodes whose time was wrong;
+    `edited`: start of each source's new version (source id -> ms UTC); `edits`: theses (former, new) changed by it;
+    `restated`: those with the same meaning."""
 
     def __init__(self, conn: Connection, embedder_id: int, now: int) -> None:
         self._conn = conn
@@ -196,12 +193,12 @@ class Ingestion:
         self._first_edge = 0
 
     def write(self, batch: Sequence[DocumentDraft], diffs: Sequence[VersionDiff], matrix: Vectors) -> list[Receipt]:
-        """Writes the batch; `matrix` has the vectors of `texts_to_embed`, NaN for none yet."""
-        new = _new_episodes(batch, diffs)
+        """Writes the batch; `matrix` has the vectors of `texts_to_embed`, NaN if missing."""
+        new = _list_new_episodes(batch, diffs)
         count = len(new) + sum(len(episode.sentences) for episode in new)
-        first = graph.allocate(self._conn, "node", count)  # at once: a statement for each costs more than its row
+        first = graph.allocate(self._conn, "node", count)  # in one statement: one per row would cost more than the row
         self._nodes = iter(range(first, first + count))
-        self._first_edge = graph.allocate(self._conn, "edge", 0)  # nobody else takes any until this unit ends
+        self._first_edge = graph.allocate(self._conn, "edge", 0)  # the lock holds until this unit ends
         self._resolve_mentions(batch)
         receipts = [self._write_source(draft, diff) for draft, diff in zip(batch, diffs, strict=True)]
         episodes.insert_many(self._conn, self._episode_rows, self._now)
@@ -234,24 +231,24 @@ class Ingestion:
         return receipts
 
     def retire_removed(self) -> None:
-        """Retires what newer versions no longer hold: only after their facts are asserted, so that a fact which both
-        assert stays the same fact, and one which took its place has something to replace."""
+        """Retires episodes no longer in their source, after new facts are asserted, so that a fact in both versions
+        stays the same and a changed one has a predecessor."""
         episodes.retire_many(self._conn, self.change.retired, self._now, "source_changed")
 
     def _resolve_mentions(self, batch: Sequence[DocumentDraft]) -> None:
-        """Gives every norm of the batch its object: the one that is known, or a new one."""
+        """Finds or creates the object of every norm in the batch."""
         surfaces: dict[str, Mention] = {}
         aliases: dict[str, list[str]] = {}
         for draft in batch:
             for mention in chain(*(episode.mentions for episode in draft.episodes), draft.shared):
                 known_as = surfaces.setdefault(mention.norm, mention)
                 if mention_rules.norm(known_as.surface) != known_as.norm == mention_rules.norm(mention.surface):
-                    surfaces[mention.norm] = mention  # it is called by its whole name
+                    surfaces[mention.norm] = mention  # prefer the full spelling
             for alias in draft.document.aliases:
                 if mention_rules.norm(alias):
                     aliases.setdefault(mention_rules.norm(draft.title), []).append(alias)
-        known = graph.objects_by_norm(self._conn, list(surfaces))
-        self._objects = {name: nodes[0] for name, nodes in known.items()}
+        objects = graph.objects_by_norm(self._conn, list(surfaces))
+        self._objects = {name: nodes[0] for name, nodes in objects.items()}
         new = [name for name in surfaces if name not in self._objects]
         first = graph.allocate(self._conn, "node", len(new))
         self._objects.update({name: first + i for i, name in enumerate(new)})
@@ -265,7 +262,7 @@ class Ingestion:
         for name, given in aliases.items():
             if name in self._objects:
                 node = self._objects[name]
-                # Surer than a mention, so that the short name finds the one it was declared for.
+                # Surer than a mention, so that the alias finds this object first.
                 rows += [graph.AliasRow(mention_rules.norm(a), a, node, "frontmatter", 2.0) for a in given]
         graph.insert_aliases(self._conn, rows)
         self.change.objects.extend((self._objects[name], kinds[name] == "date") for name in new)
@@ -273,7 +270,7 @@ class Ingestion:
     def _write_source(self, draft: DocumentDraft, diff: VersionDiff) -> Receipt:
         document = draft.document
         since = find_version_begin(document, sources.last_read(self._conn, document.uri), self._now)
-        source_id = self._source(draft)
+        source_id = self._upsert_source(draft)
         secrets.keep(self._conn, source_id, draft.secrets)
         removed = [placed.id for placed in diff.removed]
         stated = {at for _, at in document.parts if at is not None}
@@ -281,11 +278,11 @@ class Ingestion:
         if since is not None:
             self.edited[source_id] = since
             still = [placed for placed in diff.removed if placed.id not in diff.redated]
-            for (number, place), one in align_versions(self._conn, draft.episodes, diff.kept, still).items():
-                former[number][place] = one
+            for (number, place), sentence in align_versions(self._conn, draft.episodes, diff.kept, still).items():
+                former[number][place] = sentence
             episodes.end_many(self._conn, removed, since)
             rewritten = {row.event_from for row in episodes.times_of(self._conn, removed)}
-            stated = {at for at in stated if to_wall(at) not in rewritten}  # what is added to a log is from its day
+            stated = {at for at in stated if to_wall(at) not in rewritten}  # text added to a log is from its day
         ids: list[int] = []
         moved: list[episodes.EpisodeRow] = []
         for number, (episode, placed) in enumerate(zip(draft.episodes, diff.kept, strict=True)):
@@ -304,13 +301,13 @@ class Ingestion:
         added = sum(placed is None for placed in diff.kept)
         return Receipt(source_id, tuple(ids), added, len(ids) - added, len(diff.removed))
 
-    def _source(self, draft: DocumentDraft) -> int:
-        """The id of its source, which is as it was until the last piece is written: then it is read."""
+    def _upsert_source(self, draft: DocumentDraft) -> int:
+        """The id of its source, which counts as read only with the last piece."""
         document = draft.document
         if draft.is_last:
             return sources.upsert(self._conn, document, draft.title, self._now)
-        if known := sources.get(self._conn, document.uri):
-            return known.id
+        if source := sources.get(self._conn, document.uri):
+            return source.id
         unread = replace(document, sha256=None, size=None, mtime_ns=None)
         return sources.upsert(self._conn, unread, draft.title, self._now)
 
@@ -325,8 +322,8 @@ class Ingestion:
             episode.line, episode.end_line, refs, episode.line_map, episode.turns,
         )  # fmt: skip
 
-    def _edge(self, kind: graph.EdgeKind, src: int, dst: int, support: int = 1, role: str | None = None) -> int:
-        """Takes an edge down to be written and returns its id."""
+    def _queue_edge(self, kind: graph.EdgeKind, src: int, dst: int, support: int = 1, role: str | None = None) -> int:
+        """Queues an edge; returns its id."""
         self._edges.append((kind, src, dst, support, role))
         return self._first_edge + len(self._edges) - 1
 
@@ -334,17 +331,17 @@ class Ingestion:
         self, row: episodes.EpisodeRow, draft: DocumentDraft, episode: Draft, former: Mapping[int, FormerSentence]
     ) -> None:
         self._episode_rows.append(row)
-        counts, titles = self._mention_counts(draft, episode)
+        counts, titles = self._count_mentions(draft, episode)
         edges = {
-            node: self._edge("mention", row.id, node, count, "title" if node in titles else None)
+            node: self._queue_edge("mention", row.id, node, count, "title" if node in titles else None)
             for node, count in counts.items()
         }
-        self.change.added.append(_graph_row(row, draft, counts, titles, edges))
+        self.change.added.append(_make_vertex(row, draft, counts, titles, edges))
         if episode.extraction:
             self.extractions[row.id] = episode.extraction
         self._add_theses(row, episode, former)
 
-    def _mention_counts(self, draft: DocumentDraft, episode: Draft) -> tuple[dict[int, int], frozenset[int]]:
+    def _count_mentions(self, draft: DocumentDraft, episode: Draft) -> tuple[dict[int, int], frozenset[int]]:
         counts = Counter(self._objects[m.norm] for m in (*episode.mentions, *draft.shared))
         return dict(counts), frozenset(self._objects[m.norm] for m in episode.mentions if m.titles)
 
@@ -363,15 +360,15 @@ class Ingestion:
                 begin = row.since if is_edited else was.valid_from
                 (self.edits if is_edited else self.restated).append((was.id, nodes[place]))
             self._theses.append(graph.ThesisRow(nodes[place], row.id, start, end, valid_from=begin))
-            asserts = self._edge("asserts", row.id, nodes[place])
-            edges = {object: self._edge("member", nodes[place], object) for object in sorted(members[place])}
+            asserts = self._queue_edge("asserts", row.id, nodes[place])
+            edges = {object: self._queue_edge("member", nodes[place], object) for object in sorted(members[place])}
             self.change.theses.append(ThesisVertex(nodes[place], row.id, asserts, edges, begin))
 
     def _keep_episode(self, row: episodes.EpisodeRow, draft: DocumentDraft, episode: Draft) -> None:
-        """A kept episode mentions and asserts what its source's properties now say, and no longer what they said."""
+        """Updates mentions and facts of a kept episode to its source's current properties."""
         if row.seq == 0:
             self.extractions[row.id] = episode.extraction
-        counts, titles = self._mention_counts(draft, episode)
+        counts, titles = self._count_mentions(draft, episode)
         wanted = {(node, count, "title" if node in titles else None) for node, count in counts.items()}
         stored = {
             (edge.dst, edge.n_support, edge.role): edge.id for edge in graph.edges_from(self._conn, [row.id], "mention")
@@ -380,11 +377,11 @@ class Ingestion:
             self.change.unlinked += [id for key, id in stored.items() if key not in wanted]
             edges = {key[0]: id for key, id in stored.items() if key in wanted}
             new = sorted(wanted - stored.keys(), key=lambda key: key[0])
-            edges |= {key[0]: self._edge("mention", row.id, *key) for key in new}
-            self.change.remade.append(_graph_row(row, draft, counts, titles, edges))
+            edges |= {key[0]: self._queue_edge("mention", row.id, *key) for key in new}
+            self.change.remade.append(_make_vertex(row, draft, counts, titles, edges))
 
     def _link_sequence(self, written: list[int], diff: VersionDiff) -> None:
-        """`next` edges along the source, and no others."""
+        """Writes `next` edges along the source and removes others."""
         kept = {placed.id for placed in (*diff.kept, diff.before) if placed}
         ids = [*([diff.before.id] if diff.before else []), *written, *([diff.behind.id] if diff.behind else [])]
         wanted = set(pairwise(ids))
@@ -392,10 +389,10 @@ class Ingestion:
         stored = {(edge.src, edge.dst): edge.id for edge in edges}
         self.change.unlinked += [id for pair, id in stored.items() if pair not in wanted]
         new = [pair for pair in pairwise(ids) if pair not in stored]
-        self.change.links += [Link(self._edge("next", a, b), "next", a, b) for a, b in new]
+        self.change.links += [Link(self._queue_edge("next", a, b), "next", a, b) for a, b in new]
 
 
-def _graph_row(
+def _make_vertex(
     row: episodes.EpisodeRow,
     draft: DocumentDraft,
     counts: dict[int, int],

@@ -1,76 +1,74 @@
-"""Secrets are taken out of a document before anything of it is kept: where one stood there is a placeholder.
+"""Removes secrets from a document before anything of it is stored, leaving placeholders.
 
-Everything that follows from a text (episodes, full text, vectors, facts, prompts, traces) follows from the masked one.
-Lines stay lines, so that citations still point to theirs. The secrets themselves go into a table of their own.
-"""
+All derived data (episodes, full text, vectors, facts, prompts, traces) comes from the masked text. Line numbers stay
+the same for citations. The secrets are stored in their own table."""
 
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memory.nouns import Document, Turn
+from memory.nouns import Document
 from memory.text.placeholders import LENGTH, LETTERS, MaskedSecret
 from memory.text.vendor_tokens import SecretKind
 
 
 @dataclass(frozen=True, slots=True)
 class Masker:
-    """Masks texts of one memory. `key`: what placeholders depend on beside the secret."""
+    """Masks texts of one memory. `key`: the key of its placeholders."""
 
     key: bytes = field(repr=False)
 
     def make_placeholder(self, kind: SecretKind, value: str) -> str:
-        """What stands for a secret."""
+        """The placeholder of a secret."""
         digest = int.from_bytes(hmac.digest(self.key, f"{kind}\0{value}".encode("utf-8", "surrogatepass"), "sha256"))
         letters = (LETTERS[digest // len(LETTERS) ** place % len(LETTERS)] for place in range(LENGTH))
         return f"‹{kind}-{''.join(letters)}›"
 
     def mask(self, text: str) -> str:
-        """The text with a placeholder for each secret."""
+        """The text with placeholders for its secrets."""
         return self._split(text)[0]
 
     def mask_document(self, document: Document) -> tuple[Document, tuple[MaskedSecret, ...]]:
-        """The document without its secrets, and these."""
-        found: list[MaskedSecret] = []
+        """(document without its secrets, the secrets)."""
+        collected: list[MaskedSecret] = []
         text, secrets = self._split(document.text)
-        found += [replace(one, line=_original(one.line, document.lines)) for one in secrets]
-        turns = tuple(self._turn(turn, found) for turn in document.turns)
-        title = document.title and self._bare(document.title, found)
-        properties = {key: self._value(key, value, found) for key, value in document.properties.items()}
-        tags, aliases = (tuple(self._bare(one, found) for one in some) for some in (document.tags, document.aliases))
-        if not found:
+        collected += [replace(secret, line=_map_line(secret.line, document.lines)) for secret in secrets]
+        turns = tuple(replace(turn, text=self._mask_text(turn.text, collected)) for turn in document.turns)
+        title = document.title and self._mask_text(document.title, collected)
+        properties = {key: self._mask_value(key, value, collected) for key, value in document.properties.items()}
+        tags, aliases = (
+            tuple(self._mask_text(name, collected) for name in names) for names in (document.tags, document.aliases)
+        )
+        if not collected:
             return document, ()
         masked = replace(
             document, text=text, turns=turns, title=title, properties=properties, tags=tags, aliases=aliases
         )
-        return masked, tuple({one.placeholder: one for one in reversed(found)}.values())
+        return masked, tuple({secret.placeholder: secret for secret in reversed(collected)}.values())
 
-    def _turn(self, turn: Turn, found: list[MaskedSecret]) -> Turn:
-        return replace(turn, text=self._bare(turn.text, found))
-
-    def _bare(self, text: str, found: list[MaskedSecret]) -> str:
-        """A text that has no line."""
+    def _mask_text(self, text: str, collected: list[MaskedSecret]) -> str:
+        """Masks a text without line numbers."""
         masked, secrets = self._split(text)
-        found += [replace(one, line=None) for one in secrets]
+        collected += [replace(secret, line=None) for secret in secrets]
         return masked
 
-    def _value(self, key: str, value: Any, found: list[MaskedSecret]) -> Any:
-        """What a property holds: its name is its label."""
+    def _mask_value(self, key: str, value: Any, collected: list[MaskedSecret]) -> Any:
+        """Masks the value of a property, whose name is its label."""
         if isinstance(value, Mapping):
-            return {name: self._value(name, held, found) for name, held in value.items()}
+            return {name: self._mask_value(name, item, collected) for name, item in value.items()}
         if isinstance(value, list | tuple):
-            return type(value)(self._value(key, held, found) for held in value)
+            return type(value)(self._mask_value(key, item, collected) for item in value)
         label = f"{key}: "
         written = label + (str(value) if isinstance(value, int | str) and not isinstance(value, bool) else "")
-        masked = self._bare(written, found)
+        masked = self._mask_text(written, collected)
         return masked.removeprefix(label) if masked != written else value
 
     def _split(self, text: str) -> tuple[str, list[MaskedSecret]]:
         pieces: list[str] = []
         secrets: list[MaskedSecret] = []
         done, line = 0, 1
-        from memory.text.secrets import find_secrets  # 35 ms, which a start should not pay
+        from memory.text.secrets import find_secrets  # 35 ms, too slow for the start of the daemon
 
         for start, end, kind in find_secrets(text):
             value = text[start:end]
@@ -83,5 +81,5 @@ class Masker:
         return "".join([*pieces, text[done:]]), secrets
 
 
-def _original(line: int | None, lines: Sequence[int] | None) -> int | None:
+def _map_line(line: int | None, lines: Sequence[int] | None) -> int | None:
     return lines[min(line, len(lines)) - 1] if lines and line is not None else line

@@ -1,4 +1,4 @@
-"""A newer version of a source beside the former one: when it began, and which sentence was which."""
+"""Alignment of a newer version of a source with the former one: its beginning, and former sentences."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from memory.store import episodes, past
 from memory.store.connect import Connection
 from memory.time.timestamps import to_ms, to_wall, wall_of
 
-FormerSentence = tuple[past.StoredSentence, bool]  # what a sentence was, and whether it says something else now
+FormerSentence = tuple[past.StoredSentence, bool]  # former sentence, and whether its meaning changed
 
 
 def align_versions(
@@ -18,16 +18,16 @@ def align_versions(
     kept: Sequence[episodes.Placed | None],
     removed: Sequence[episodes.Placed],
 ) -> dict[tuple[int, int], FormerSentence]:
-    """(episode, sentence) of a newer version, by their numbers -> the one of the former version that it was, where it
-    was edited, or had been. `kept`: for each episode the stored one with the same words, or None; `removed`: those that
-    are no longer there."""
-    told = past.sentences_of(conn, [placed.id for placed in removed])
+    """{(episode, sentence) numbers in the newer version: the former sentence that it replaces, by this edit or an
+    earlier one}. `kept`: the stored episode with the same words for each episode, or None; `removed`: those no longer
+    there."""
+    sentences_of = past.sentences_of(conn, [placed.id for placed in removed])
     former: list[tuple[past.StoredSentence | None, str]] = []
     for placed in sorted((*removed, *filter(None, kept)), key=lambda placed: placed.seq):
         if placed in kept:
             former.append((None, _anchor(placed)))
         else:
-            former += [(one, one.text) for one in told.get(placed.id, ()) if is_statement(one.text, one.before)]
+            former += [(row, row.text) for row in sentences_of.get(placed.id, ()) if is_statement(row.text, row.before)]
     new: list[tuple[tuple[int, int], str]] = []
     for number, (draft, stored) in enumerate(zip(drafts, kept, strict=True)):
         if stored is not None:
@@ -38,28 +38,28 @@ def align_versions(
             ((number, place), text[a:b]) for place, (a, b) in spans if is_statement(text[a:b], text[max(0, a - 6) : a])
         ]
     same, edited = align_sentences([words for _, words in former], [words for _, words in new])
-    found = {new[j][0]: (one, False) for i, j in same if (one := former[i][0]) and one.replaced}
-    return found | {new[j][0]: (one, True) for i, j in edited if (one := former[i][0])}
+    former_of = {new[j][0]: (row, False) for i, j in same if (row := former[i][0]) and row.replaced}
+    return former_of | {new[j][0]: (row, True) for i, j in edited if (row := former[i][0])}
 
 
 def _anchor(kept: episodes.Placed) -> str:
-    """What stands for an episode that is in both versions."""
+    """A text that represents an episode of both versions."""
     return f"episode{kept.id}"
 
 
 def find_version_begin(document: Document, before: tuple[int, int | None, int | None] | None, now: int) -> int | None:
-    """When a source came to say what it says now (wall time): its new date, where it moved on, else when its file was
-    written, or is read. None for a first version (also of one that had gone), for the same file read again, and for a
-    chat, whose turns have their own times. `before`: what `sources.last_read` tells of it."""
+    """The start of a source's new version (wall time): its new date if later, else the time of its file or of reading.
+    None for a first version (also of a restored source), for an unchanged file, and for a chat, whose turns have times.
+    `before`: the result of `sources.last_read`."""
     if before is None or document.kind == "chat":
         return None
     read_ms, dated_ms, mtime_ns = before
-    if mtime_ns is None and document.mtime_ns is not None:  # the first version, of which a part was written before
+    if mtime_ns is None and document.mtime_ns is not None:  # the first version, already partly written
         return None
     written = None if document.mtime_ns is None else document.mtime_ns // 1_000_000
     stated, stated_wall = to_ms(document.at), to_wall(document.at)
     if stated is not None and written is not None and 0 <= written - stated < 1000:
-        stated = None  # that is the file's time, to the second
+        stated = None  # the file's time to the second
     if stated is not None and stated_wall is not None and dated_ms is not None and stated_wall > dated_ms:
         return stated_wall
     if written is not None and document.mtime_ns == mtime_ns:

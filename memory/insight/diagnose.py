@@ -1,8 +1,7 @@
 """Diagnosis: how well the graph serves the questions that were asked, computed from their traces.
 
-Nobody labels anything: what an answer cited counts as what the question needed. A figure looks at the newest traces
-that were answered or refused, and at the graph as it is now; what was cited and has been retired since is left out
-where the graph is asked. What was forgotten has no traces.
+Without labels: the cited passages count as those that the question needed. Figures use the newest traces that were
+answered or refused, and the current graph, which has no retired citations. Forgotten questions have no traces.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,19 +26,19 @@ from memory.store.connect import Connection
 from memory.store.metrics import Outcome
 
 MOST_COMMON = 10_000  # objects
-TRACES = 200  # looked at, if nobody says how many
-MANY_SHOWN = 5  # passages, of which one should have been worth citing
-MOST_MS = 1000.0  # that a question without a model may take
-MOST_CALLS = 12  # of a model, that a question may take
-HUBS = 5  # told
+TRACES = 200  # the default number of traces
+MANY_SHOWN = 5  # passages, of which one should be worth citing
+MOST_MS = 1000.0  # limit for a question without a model
+MOST_CALLS = 12  # calls of a model, the limit for a question
+HUBS = 5  # objects reported
 HOPS = 3
-MOST_EDGES = 1000  # a vertex with more is no way: what passes through it says nothing
+MOST_EDGES = 1000  # a vertex with more edges is a hub, through which a path means nothing
 
 Names = Callable[[Sequence[int]], Mapping[int, str]]
 
 
 class _Case(NamedTuple):
-    """A question with its evidence that is still there, and how its seeds reach that, as `measure_hops` has it."""
+    """A question with its remaining evidence, and the distances from its seeds (`measure_hops`)."""
 
     outcome: Outcome
     cited: tuple[int, ...]
@@ -48,18 +47,17 @@ class _Case(NamedTuple):
 
 
 def diagnose_newest(conn: Connection, graph: Graph, limit: int = TRACES) -> Diagnosis:
-    """The diagnosis from the newest `limit` traces. `graph` is what the memory answers from now."""
+    """The diagnosis from the newest `limit` traces. `graph` is the current graph."""
     asked, stale, dead = metrics.newest(conn, limit), metrics.count_stale_memory(conn), metrics.count_dead_jobs(conn)
-    found = diagnose(asked, graph, partial(stored.object_labels, conn), stale, dead)
-    found = replace(found, alias_suspects=list_suspects(conn))
+    diagnosis = diagnose(asked, graph, partial(stored.object_labels, conn), stale, dead)
+    diagnosis = replace(diagnosis, alias_suspects=list_suspects(conn))
     figures = trend.figures(asked) | trend.measure_now(conn)
-    fired = sum(one.fired for one in asked)
-    return replace(found, figures=figures, trend=trend.trend(conn), advice=tuple(advice(found, figures, fired)))
+    fired = sum(outcome.fired for outcome in asked)
+    return replace(diagnosis, figures=figures, trend=trend.trend(conn), advice=tuple(advice(diagnosis, figures, fired)))
 
 
 def _common_objects(graph: Graph) -> list[tuple[int, int]]:
-    """The objects (node ids) that most live episodes mention, with how many do, the most frequent first; dates are
-    none."""
+    """(node id, number of live episodes) of the objects mentioned most, without dates, most frequent first."""
     frequency = np.where(graph.is_date, 0, graph.document_frequency)
     order = np.lexsort((graph.object_ids, -frequency))[:MOST_COMMON]
     order = order[frequency[order] > 0]
@@ -67,32 +65,31 @@ def _common_objects(graph: Graph) -> list[tuple[int, int]]:
 
 
 def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memory: int, dead_jobs: int) -> Diagnosis:
-    """The diagnosis of what questions came to, in any order; `names` gives the labels of objects.
+    """The diagnosis of outcomes in any order; `names` returns the labels of objects.
 
-    The figures, each over all questions that say something about it:
+    The figures, each over the questions for which it is defined:
 
     no_answer_rate        refused / all questions
-    seed_hit_rate         questions some of whose seeds the cited evidence mentions, or speaks of in a thesis that it
+    seed_hit_rate         questions some of whose seeds the cited evidence mentions, in its text or in a thesis that it
                           asserts / questions with evidence that is still there
     reachability[h - 1]   cited episodes within h edges of a seed / cited episodes, both of questions with seeds. Edges
                           of every kind count; `measure_hops` has the exact rule
     cited_per_call        hop efficiency: cited episodes / model calls, of questions that called a model
     cited_per_1k_tokens   the same for 1,000 tokens, read and written
     neighbourhood_noise   median of episodes shown / episodes cited, of questions that cited any; 1 is the least
-    backfill_reliance     cited episodes that only the text brought / cited episodes, where the trace tells: those that
-                          are not among the k that the walk scores best, k being how many are shown
+    backfill_reliance     cited episodes that only the text brought / cited episodes, where the trace tells: those not
+                          among the k that the walk scores best, k being how many are shown
     evidence_redundancy   mean over questions of the mean Jaccard index of the objects that two cited episodes mention;
                           of questions with two or more. Two episodes without objects share nothing
-    orphans               live episodes that neither mention an object nor assert a thesis that speaks of one
-    hubs                  the objects that most live episodes mention; dates are none
-    stale_memory          rows of edge memory on edges that no longer hold; anything but 0 is a fault
-    dead_jobs             jobs that were given up (extraction loss)
+    orphans               live episodes that mention no object and assert no thesis about one
+    hubs                  the objects mentioned in most live episodes, without dates
+    stale_memory          rows of edge memory on retired edges; must be 0
+    dead_jobs             jobs that failed too often (extraction loss)
 
-    A question is of the first class that fits: coverage (no seeds, or refused and with a name that nothing is known
-    by), connectivity (seeds, and cited evidence out of reach of them), provenance (MANY_SHOWN or more shown, none
-    cited). Besides that it may be of the class queryability (over MOST_CALLS, or without a model over MOST_MS). Of a
-    question that was asked more than once the last time counts. The example is the newest question of a class, one
-    without an answer if there is any.
+    The first matching class counts: coverage (no seeds, or refused with an unknown name), connectivity (seeds, but
+    cited evidence out of their reach), provenance (MANY_SHOWN or more shown, none cited). In addition, queryability
+    (over MOST_CALLS, or without a model over MOST_MS). Of a repeated question the last time counts. The example is
+    the newest question of a class, preferably one without an answer.
     """
     walk = Walkable(graph, graph.alive)
     cases = []
@@ -111,32 +108,29 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
         questions=len(outcomes),
         no_answer_rate=_share(sum(outcome.no_answer for outcome in outcomes), len(outcomes)),
         seed_hit_rate=_share(sum(case.is_hit for case in with_evidence), len(with_evidence)),
-        reachability=_reachability([case for case in with_evidence if case.outcome.seeds]),
-        cited_per_call=_share(_cited(with_calls), sum(outcome.calls for outcome in with_calls)),
-        cited_per_1k_tokens=_share(1000 * _cited(with_tokens), sum(outcome.tokens for outcome in with_tokens)),
+        reachability=_measure_reachability([case for case in with_evidence if case.outcome.seeds]),
+        cited_per_call=_share(_count_cited(with_calls), sum(outcome.calls for outcome in with_calls)),
+        cited_per_1k_tokens=_share(1000 * _count_cited(with_tokens), sum(outcome.tokens for outcome in with_tokens)),
         neighbourhood_noise=median(noise) if noise else None,
         backfill_reliance=_share(
-            sum(len(set(outcome.cited) & set(outcome.text_only or ())) for outcome in telling), _cited(telling)
+            sum(len(set(outcome.cited) & set(outcome.text_only or ())) for outcome in telling), _count_cited(telling)
         ),
-        evidence_redundancy=_redundancy(with_evidence, graph),
+        evidence_redundancy=_measure_redundancy(with_evidence, graph),
         episodes=graph.n_alive,
-        orphans=_orphans(graph),
+        orphans=_count_orphans(graph),
         stale_memory=stale_memory,
         dead_jobs=dead_jobs,
         hubs=tuple(Hub(label, passages) for label, passages in named[:HUBS] if passages > 1),
-        failures=_failures(cases, names),
+        failures=_classify_failures(cases, names),
     )
 
 
 def measure_hops(walk: Walkable, seeds: Iterable[int], episodes: Sequence[int]) -> tuple[dict[int, int], bool]:
-    """Episode -> edges on the shortest way there from any seed, 1 to HOPS, those further off left out; and whether one
-    of the episodes mentions a seed, or asserts a thesis that speaks of one. Episodes must be visible; a seed that is
-    not leads nowhere.
+    """({episode: edges on the shortest path from any seed, 1 to HOPS; farther ones are missing}, whether one of the
+    episodes mentions a seed, or asserts a thesis about one). Episodes must be visible; invisible seeds are ignored.
 
-    Between its ends a way passes through no vertex with more than MOST_EDGES edges. It is searched from the middle: the
-    neighbours of the seeds on one side, those of the episode and of its neighbours on the other. So three hops cost as
-    many look-ups as the episode has neighbours, however many there are two hops away.
-    """
+    No inner vertex of a path has more than MOST_EDGES edges. The search is bidirectional, between the neighbours of the
+    seeds and those of the episode and its neighbours: three hops cost one lookup per neighbour of the episode."""
     near = np.zeros(len(index(walk.graph).kinds), np.bool_)
     for seed in seeds:
         if walk.visible(seed):
@@ -166,17 +160,17 @@ def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def _cited(outcomes: Sequence[Outcome]) -> int:
+def _count_cited(outcomes: Sequence[Outcome]) -> int:
     return sum(len(outcome.cited) for outcome in outcomes)
 
 
-def _reachability(cases: Sequence[_Case]) -> tuple[float, ...]:
+def _measure_reachability(cases: Sequence[_Case]) -> tuple[float, ...]:
     total = sum(len(case.cited) for case in cases)
     hops = [hops for case in cases for hops in case.hops.values()]
     return tuple(sum(n <= most for n in hops) / total for most in range(1, HOPS + 1)) if total else ()
 
 
-def _redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
+def _measure_redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
     def objects(episode: int) -> set[int]:
         row = graph.row_of[episode]
         return set(graph.counts.indices[slice(*graph.counts.indptr[row : row + 2])].tolist())
@@ -184,22 +178,22 @@ def _redundancy(cases: Sequence[_Case], graph: Graph) -> float | None:
     means = []
     for case in cases:
         pairs = combinations(map(objects, case.cited), 2)
-        alike = [len(one & other) / (len(one | other) or 1) for one, other in pairs]  # Jaccard index
+        alike = [len(first & second) / (len(first | second) or 1) for first, second in pairs]  # Jaccard index
         if alike:
             means.append(fsum(alike) / len(alike))
     return _share(fsum(means), len(means))
 
 
-def _orphans(graph: Graph) -> int:
+def _count_orphans(graph: Graph) -> int:
     has_objects = np.diff(graph.counts.indptr) > 0
     has_objects[graph.theses.rows[np.diff(graph.theses.members.indptr) > 0]] = True
     return int((graph.alive & ~has_objects).sum())
 
 
-def _failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
+def _classify_failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
     of_class: dict[FailureName, list[Outcome]] = {name: [] for name in get_args(FailureName)}
     asked = sorted(cases, key=lambda case: case.outcome.id)
-    newest = {" ".join(case.outcome.question.casefold().split()): case for case in asked}  # what was mended is not told
+    newest = {" ".join(case.outcome.question.casefold().split()): case for case in asked}  # the last time counts
     for case in newest.values():
         outcome = case.outcome
         if not outcome.seeds or (outcome.no_answer and outcome.unknown):
@@ -210,13 +204,13 @@ def _failures(cases: Sequence[_Case], names: Names) -> tuple[FailureClass, ...]:
             of_class["provenance"].append(outcome)
         if outcome.calls > MOST_CALLS or (not outcome.calls and outcome.ms > MOST_MS):
             of_class["queryability"].append(outcome)
-    return tuple(_failure(name, failed, names) for name, failed in of_class.items() if failed)
+    return tuple(_make_failure_class(name, failed, names) for name, failed in of_class.items() if failed)
 
 
-def _failure(name: FailureName, failed: Sequence[Outcome], names: Names) -> FailureClass:
-    one = max(failed, key=lambda outcome: (outcome.no_answer, outcome.id))
+def _make_failure_class(name: FailureName, failed: Sequence[Outcome], names: Names) -> FailureClass:
+    example = max(failed, key=lambda outcome: (outcome.no_answer, outcome.id))
     unanswered = sum(outcome.no_answer for outcome in failed)
-    labels = names(one.seeds)
-    known = [labels[seed] for seed in one.seeds if seed in labels]
-    mended = repair(name, one.question, one.id, one.unknown, known)
-    return FailureClass(name, len(failed), unanswered, one.question, one.id, mended)
+    labels = names(example.seeds)
+    known_names = [labels[seed] for seed in example.seeds if seed in labels]
+    advice = repair(name, example.question, example.id, example.unknown, known_names)
+    return FailureClass(name, len(failed), unanswered, example.question, example.id, advice)

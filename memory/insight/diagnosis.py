@@ -1,4 +1,4 @@
-"""How well the graph serves the questions that were asked, as values."""
+"""The values of a diagnosis: how well the graph serves questions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,14 +10,12 @@ FailureName = Literal["coverage", "connectivity", "provenance", "queryability"]
 
 @dataclass(frozen=True, slots=True)
 class FailureClass:
-    """Questions that failed for one reason, and what mends it.
+    """Questions that failed for one reason, and the repair.
 
-    `name`: coverage (the question named no object that is known, or was refused and named one that is not),
-    connectivity (it did, but something that was cited is not within three hops of one), provenance (five or more
-    passages were shown and none was cited), queryability (it took more than a question may).
-    `example` is one of the questions, `trace_id` its trace; `unanswered` counts those
-    that got no answer either. `repair` is a sentence or two, and a command in each line after it.
-    """
+    `name`: coverage (the question named no known object, or was refused with an unknown name), connectivity (cited
+    evidence is more than three hops from its objects), provenance (five or more passages were shown, none cited),
+    queryability (it took too long). `example` is one of the questions, `trace_id` its trace; `unanswered` counts those
+    without an answer. `repair` is a sentence or two, then a command per line."""
 
     name: FailureName
     questions: int
@@ -37,8 +35,8 @@ class Hub:
 
 @dataclass(frozen=True, slots=True)
 class AliasSuspect:
-    """Two objects that may be one: `similarity` of their names in [0, 1]; `facts` of one that took the place of the
-    other's, or were told again of it."""
+    """Two objects that may be one: `similarity` of their names in [0, 1]; `facts` of one that replaced or repeated
+    those of the other."""
 
     one: str
     other: str
@@ -48,8 +46,8 @@ class AliasSuspect:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The questions from a time on until the next period begins, and their figures by name, as far as they say anything
-    about it; `memory.insight.trend` defines them."""
+    """The questions from a time to the next period, and their figures by name, if defined; see
+    `memory.insight.trend`."""
 
     since: datetime
     questions: int
@@ -58,10 +56,9 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """How well the graph serves the questions that were asked; `memory.insight.diagnose` defines every figure. Rates
-    lie in [0, 1]. None, and an empty `reachability`, stand where no question says anything about it. `figures`: what
-    `memory.insight.trend` tells of the same questions and of how things stand, `trend` the same over time, the oldest
-    first. `advice`: what there is to do, a sentence with its command each."""
+    """How well the graph serves questions; `memory.insight.diagnose` defines the figures. Rates are in [0, 1]; None and
+    an empty `reachability` mean no data. `figures`: those of `memory.insight.trend` for the same questions and the
+    current state, `trend` the same over time, oldest first. `advice`: sentences with a command each."""
 
     questions: int
     no_answer_rate: float | None
@@ -86,10 +83,9 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationReport:
-    """What consolidation did. `joined`: facts that another one stands for now; `stale`: rows of edge memory that are
-    gone; `questions` and `episodes` that got the vector they lacked; `recentred`: what all questions have in common was
-    computed anew; `suspects`: names that may be one, the most alike first. `stopped`: it was broken off; what is done
-    stays."""
+    """The results of consolidation. `joined`: facts merged into another; `stale`: deleted rows of edge memory;
+    `questions` and `episodes` that got a missing vector; `recentred`: the center of questions was recomputed;
+    `suspects`: names that may be one, most similar first. `stopped`: it was interrupted; completed work stays."""
 
     joined: int = 0
     stale: int = 0

@@ -1,8 +1,6 @@
-"""The profile of the person whose memory it is: their names, addresses, people, things, and how each changed.
+"""The profile of the memory's owner: names, addresses, people, things, and their history.
 
-It is made of the facts whose subject is the owner, and of no others: a phone number in a note about a plumber, or a
-manager in a note about a project, is theirs.
-"""
+It contains only facts whose subject is the owner: a phone number in a note about a plumber belongs to the plumber."""
 
 from collections.abc import Mapping
 
@@ -20,48 +18,49 @@ ORDER = (
 
 
 def read_profile(conn: Connection, names: Mapping[str, str], now: int) -> Profile:
-    """What is known of the owner at a time (ms UTC). `names`: what they are called -> what says so."""
+    """The profile at a time (ms UTC). `names`: names of the owner -> their origin."""
     own = graph.owner(conn)
     called = set(graph.object_labels(conn, own).values())
     about = {uri for uri, _, _ in sources.list_titled(conn, title_spellings())}
-    found = [one for one in facts.list_about(conn, own, now, now, True, relations=True) if one.objects[0] in called]
+    stated = [fact for fact in facts.list_about(conn, own, now, now, True, relations=True) if fact.objects[0] in called]
     slots: dict[str, list[Fact]] = {}
-    for one in found:
-        key = _slot(one.predicate or "", one.uri in about)
-        ended = one.retired is not None and one.superseded_by is None
-        if key and not ended and one.modality in ("asserted", "past"):
-            slots.setdefault(key, []).append(one)
-    entries = [_entry(key, told, now) for key, told in slots.items()]
-    return Profile(tuple(names), tuple(dict.fromkeys(names.values())), tuple(sorted(entries, key=_place)))
+    for fact in stated:
+        key = _find_slot(fact.predicate or "", fact.uri in about)
+        ended = fact.retired is not None and fact.superseded_by is None
+        if key and not ended and fact.modality in ("asserted", "past"):
+            slots.setdefault(key, []).append(fact)
+    entries = [_make_entry(key, slot_facts, now) for key, slot_facts in slots.items()]
+    return Profile(tuple(names), tuple(dict.fromkeys(names.values())), tuple(sorted(entries, key=_find_place)))
 
 
-def _slot(predicate: str, about: bool) -> str | None:
-    """Under what a fact stands in the profile: of a note about the owner each field, of others what all people have."""
+def _find_slot(predicate: str, about: bool) -> str | None:
+    """The key of a fact in the profile: any field of a note about the owner; of other notes only common attributes of
+    people."""
     key = attribute_of(predicate)
     if about:
         return key or predicate
     return key if key and all(word in attribute_words(key) | {"address"} for word in words(predicate)) else None
 
 
-def _entry(key: str, told: list[Fact], now: int) -> ProfileEntry:
-    told.sort(key=lambda one: (one.valid_from or one.recorded, one.id), reverse=True)
+def _make_entry(key: str, slot_facts: list[Fact], now: int) -> ProfileEntry:
+    slot_facts.sort(key=lambda fact: (fact.valid_from or fact.recorded, fact.id), reverse=True)
     at = from_ms(now)
     holding: list[Fact] = []
     before: list[Fact] = []
-    for one in told:
+    for fact in slot_facts:
         holds = (
-            one.superseded_by is None
-            and one.modality == "asserted"
-            and (one.valid_to is None or at is None or one.valid_to > at)
+            fact.superseded_by is None
+            and fact.modality == "asserted"
+            and (fact.valid_to is None or at is None or fact.valid_to > at)
         )
-        known = holding if holds else [*holding, *before]
-        if not any(same_value(one.objects[-1], other.objects[-1]) for other in known):
-            (holding if holds else before).append(one)
+        compared = holding if holds else [*holding, *before]
+        if not any(same_value(fact.objects[-1], other.objects[-1]) for other in compared):
+            (holding if holds else before).append(fact)
     return ProfileEntry(key, tuple(holding), tuple(before))
 
 
-def _place(entry: ProfileEntry) -> tuple[int, str]:
-    """Contacts first, then what all have one of, the family, and the rest."""
+def _find_place(entry: ProfileEntry) -> tuple[int, str]:
+    """Sort key: contact details, attributes of everybody, family, others."""
     if entry.key in ORDER:
         return ORDER.index(entry.key), ""
     return len(ORDER) + (entry.key not in CONTACT) + (entry.key not in FAMILY), entry.key

@@ -1,12 +1,12 @@
-"""The memory file. All SQL of the product is in this folder, so that another store can take its place.
+"""The memory file. All SQL of the product is in this folder, so that another store can replace it.
 
-    connect      the driver, its settings, its errors as ours      rows         what is seen when, values as columns
+    connect      the driver, its settings, its errors             rows         visibility, values and columns
     schema       the tables, steps, backup before an upgrade
-    store        Store: who reads and writes when                  backup, check, forget, metrics   keeping it
+    store        Store: reading and writing                       backup, check, forget, metrics   maintenance
 
-    sources                      where text comes from             vectors, text   indexes that can be rebuilt
-    episodes, graph, facts       what it says                      traces, conversations, jobs   what was done with it
-    relations, revisions         what holds, what replaced it      queries, edge_memory, training   what is learnt of it
+    sources                      origins of texts                  vectors, text   indexes that can be rebuilt
+    episodes, graph, facts       contents                          traces, conversations, jobs   activity
+    relations, revisions         facts and their changes           queries, edge_memory, training   learning
 
 Verbs take a connection of `store.reading()` or `store.writing()` first, and times as milliseconds UTC.
 """

@@ -1,4 +1,4 @@
-"""What answers in a chat rest on and has changed since they were given."""
+"""Changes, since an answer was given, of the sources it cites."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,41 +8,41 @@ from memory.store.connect import Connection
 from memory.store.rows import LISTED, id_list, is_live
 from memory.time.timestamps import from_ms, to_ms
 
-Span = tuple[int, int, int, int, int, int]  # a revision, its old and its new fact, when, and where the old one stood
+Span = tuple[int, int, int, int, int, int]  # revision, old fact, new fact, time, [start, end) of the old one
 
 
 def list_changes(conn: Connection, messages: Sequence[ChatMessage]) -> dict[int, tuple[AnswerChange, ...]]:
-    """For each answer, by its message's id, what it cites and does not hold any more, or is contradicted: by a newer
-    fact, else because its source does not say so any more. Not what was an earlier value already."""
-    answers = {one.id: one for one in messages if one.citations}
-    cited = sorted({citation.episode_id for one in answers.values() for citation in one.citations})
+    """{message id: changes} of the answers whose citations are out of date: revised by a newer fact, else no longer in
+    their source. Citations of earlier values do not count."""
+    answers = {message.id: message for message in messages if message.citations}
+    cited = sorted({citation.episode_id for message in answers.values() for citation in message.citations})
     if not cited:
         return {}
-    spans, gone = _revised(conn, cited), _retired(conn, cited)
+    spans, gone = _find_revised(conn, cited), _find_retired(conn, cited)
     changes: dict[int, tuple[AnswerChange, ...]] = {}
     for id, answer in answers.items():
-        said = to_ms(answer.at) or 0
-        found = [
+        given_at = to_ms(answer.at) or 0
+        current = [
             change
             for citation in answer.citations
             if not citation.earlier
-            for change in _changes_of(conn, citation, said, spans.get(citation.episode_id, ()), gone)
+            for change in _find_changes(conn, citation, given_at, spans.get(citation.episode_id, ()), gone)
         ]
-        once = {(change.old, change.new): change for change in reversed(found)}
-        if found:
+        once = {(change.old, change.new): change for change in reversed(current)}
+        if current:
             changes[id] = tuple(sorted(once.values(), key=lambda change: change.n))
     return changes
 
 
-def _changes_of(
-    conn: Connection, cited: Citation, said: int, spans: Sequence[Span], gone: Mapping[int, int]
+def _find_changes(
+    conn: Connection, cited: Citation, given_at: int, spans: Sequence[Span], gone: Mapping[int, int]
 ) -> list[AnswerChange]:
-    """The newest change of a citation since the time `said`, if there is one."""
+    """The newest change of a citation since `given_at`, or none."""
     start = cited.passage.find(cited.quote)
     over = [
         (t, revision, old, new)
         for revision, old, new, t, first, last in spans
-        if t > said and start >= 0 and first < start + len(cited.quote) and start < last
+        if t > given_at and start >= 0 and first < start + len(cited.quote) and start < last
     ]
     if over:
         t, revision, old, new = max(over)
@@ -50,14 +50,14 @@ def _changes_of(
         if before is not None and after is not None:
             return [AnswerChange(cited.n, before.text, after.text, from_ms(t), revision)]
     t = gone.get(cited.episode_id, 0)
-    if t > said and not _stands(conn, cited):
+    if t > given_at and not _is_current(conn, cited):
         return [AnswerChange(cited.n, cited.quote, "", from_ms(t))]
     return []
 
 
-def _revised(conn: Connection, episodes: Sequence[int]) -> dict[int, list[Span]]:
-    """The standing revisions of what these episodes say, by episode; not those of which a person has said that the new
-    fact was never true, which ended it."""
+def _find_revised(conn: Connection, episodes: Sequence[int]) -> dict[int, list[Span]]:
+    """The accepted revisions of statements in these episodes, by episode; not those whose new fact a person
+    rejected."""
     refused = "j.revision_id = r.id AND j.item_id = r.new_id AND j.field = 't_expired'"
     standing = (
         "r.relation <> 'duplicates' AND (r.state = 'open' OR r.state = 'kept'"
@@ -71,20 +71,20 @@ def _revised(conn: Connection, episodes: Sequence[int]) -> dict[int, list[Span]]
         f" WHERE +v.item_kind = 'edge' AND v.episode_id IN {LISTED} AND v.span_from IS NOT NULL",
         (id_list(episodes), id_list(episodes)),
     )
-    found: dict[int, list[Span]] = {}
+    spans: dict[int, list[Span]] = {}
     for episode, *span in rows:
-        found.setdefault(episode, []).append(tuple(span))
-    return found
+        spans.setdefault(episode, []).append(tuple(span))
+    return spans
 
 
-def _retired(conn: Connection, episodes: Sequence[int]) -> dict[int, int]:
-    """When each of these episodes was retired, of those that were."""
+def _find_retired(conn: Connection, episodes: Sequence[int]) -> dict[int, int]:
+    """{episode: time of retirement} of the retired ones."""
     query = f"SELECT id, t_expired FROM node WHERE t_expired IS NOT NULL AND id IN {LISTED}"
     return dict(conn.execute(query, (id_list(episodes),)).fetchall())
 
 
-def _stands(conn: Connection, cited: Citation) -> bool:
-    """Whether the source still has the words."""
+def _is_current(conn: Connection, cited: Citation) -> bool:
+    """Whether the source still contains the quote."""
     row = conn.execute(
         "SELECT 1 FROM source s JOIN episode e ON e.source_id = s.id JOIN node n ON n.id = e.node_id"
         f" WHERE s.uri = ? AND {is_live('n')} AND instr(e.text, ?) LIMIT 1",

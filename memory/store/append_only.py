@@ -1,8 +1,7 @@
-"""Arrays that grow at their end without a copy of what they hold, so that a write costs its own rows and not all.
+"""Growing arrays that never copy their contents: a write costs only its own rows.
 
-Who holds an array never sees it change: what is added stands behind its end, and only the newest of several arrays that
-share their room may go on there; any other gets a room of its own.
-"""
+A view of an array never changes: rows are appended after its end. Only the newest of several arrays that share a buffer
+can grow in place; others get a new buffer."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -13,17 +12,17 @@ from numpy.typing import NDArray
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 LEAST_ROOM = 1024
-SHARE = 4  # a new room has this part of its contents free: pages that nobody has written to take no memory
+SHARE = 4  # free part of a new buffer; untouched pages take no memory
 
 
 class _Room(np.ndarray[Any, Any]):
-    """The memory behind arrays that share it; `used`: how long the longest of them is."""
+    """The buffer shared by arrays; `used`: the length of the longest."""
 
     used = 0
 
 
 def append_rows(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> NDArray[Scalar]:
-    """`old` (n, ...) with `values` (k, ...) behind it."""
+    """`old` (n, ...) followed by `values` (k, ...)."""
     if not len(values):
         return old
     size = len(old) + len(values)
@@ -35,12 +34,12 @@ def append_rows(old: NDArray[Scalar], values: Sequence[Any] | NDArray[Any]) -> N
 
 
 def with_room(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """A copy of an array that has room to grow."""
+    """A copy of an array that can grow."""
     return _begin_of(_with_room(array, len(array)), len(array))
 
 
 def _room_of(array: NDArray[Any]) -> _Room | None:
-    """The room that the array begins."""
+    """The buffer at whose start the array begins, or None."""
     room = array.base
     while isinstance(room, np.ndarray) and not isinstance(room, _Room):
         room = room.base

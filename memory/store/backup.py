@@ -1,9 +1,7 @@
-"""Copies of a memory: made in one step, checked, and only then given their name; and which of them still hold what is
-forgotten. They are the person's to delete, so they are named.
+"""Copies of a memory: written, verified, then renamed; and which of them still contain forgotten data, so that the
+person can delete them.
 
-Backups in their own folder and the copies that upgrades leave are found there; a backup that was put elsewhere is
-known by its path.
-"""
+Backups in their folder and copies made by upgrades are found there; other backups are remembered by path."""
 
 import json
 import os
@@ -18,14 +16,14 @@ from memory.store.connect import Connection, connect, create_private, driver_err
 from memory.store.ownership import rename_copy
 from memory.store.rows import FIRST_EDGE, LISTED, to_json
 
-REWRITTEN = ".whole.part"  # behind the name of a memory: that file, rewritten to take its place
-COPIES = "copies"  # in the table meta: paths of backups that were put elsewhere
+REWRITTEN = ".whole.part"  # suffix of a rewritten memory file before it replaces the original
+COPIES = "copies"  # in the table meta: paths of backups outside the folder
 
 
 def verified_copy(conn: Connection, path: Path, to: Path) -> None:
-    """`VACUUM INTO` a temporary name beside `to`, compare, sync, rename. `conn` is outside a transaction.
-    StoreDamagedError if the copy is not equal, in which case nothing is left at `to`."""
-    _look_for_room(path, to)
+    """Runs `VACUUM INTO` a temporary name in the folder of `to`, compares, syncs, renames. `conn` is outside a
+    transaction. StoreDamagedError if the copy differs; then nothing remains at `to`."""
+    _check_room(path, to)
     temporary = to.with_name(f".{to.name}.{os.getpid()}.part")
     temporary.unlink(missing_ok=True)
     create_private(temporary)  # SQLite would create it readable by everyone
@@ -34,7 +32,7 @@ def verified_copy(conn: Connection, path: Path, to: Path) -> None:
             conn.execute("VACUUM INTO ?", (str(temporary),))
         with driver_errors(temporary), closing(connect(temporary)) as copy:
             _compare(conn, copy, path)
-            rename_copy(copy)  # a log of the file it was copied from is none of its
+            rename_copy(copy)  # the log of the file it was copied from
         sync(temporary)
         temporary.replace(to)
         sync(to.absolute().parent)
@@ -42,8 +40,8 @@ def verified_copy(conn: Connection, path: Path, to: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _look_for_room(path: Path, to: Path) -> None:
-    """StoreFullError where a copy, and what its check takes, will not fit: it would fill the disk before it fails."""
+def _check_room(path: Path, to: Path) -> None:
+    """StoreFullError if the copy and its check would not fit on the disk."""
     folder = next(folder for folder in to.absolute().parents if folder.is_dir())
     free, needed = shutil.disk_usage(folder).free, int(path.stat().st_size * 1.2)
     if path.exists() and free < needed:
@@ -58,16 +56,16 @@ def _compare(conn: Connection, copy: Connection, path: Path) -> None:
     if verdict != "ok":
         raise StoreDamagedError(f"The copy of {path} failed its check and was dropped: {verdict}")
     ordinary = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-    for (table,) in conn.execute(ordinary).fetchall():  # the shadow tables of full text and vec0 included
-        counts = [one.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0] for one in (conn, copy)]
+    for (table,) in conn.execute(ordinary).fetchall():  # includes the shadow tables of full text and vec0
+        counts = [connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0] for connection in (conn, copy)]
         if counts[0] != counts[1]:
             raise StoreDamagedError(f"The copy of {path} lacks rows of {table} and was dropped.")
 
 
 def sync(path: Path) -> None:
-    """fsync of a file or, where the system can, of a folder."""
+    """fsync of a file or, where the system supports it, of a folder."""
     if path.is_dir() and os.name == "nt":
-        return  # a folder cannot be opened there, and a rename is durable by itself
+        return  # Windows cannot open a folder; a rename is durable there
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(handle)
@@ -82,9 +80,8 @@ def find_rows(
     fact: int | None = None,
     episode: int | None = None,
 ) -> tuple[str, tuple[Any, ...]]:
-    """The query, with its values, by which a copy tells whether it has that episode, fact (both by id), object (by a
-    name) or one of these sources (by uri). To be asked before it is forgotten: a copy may have a source under an
-    earlier name."""
+    """(query, values) that test a copy for that episode, fact (both by id), object (by name) or one of these sources
+    (by uri). Call before forgetting: a copy may have a source under an earlier name."""
     if episode is not None:
         return "SELECT 1 FROM node WHERE id = ? AND kind = 'E'", (episode,)
     if fact is not None:
@@ -98,29 +95,31 @@ def find_rows(
 
 
 def note_copy(conn: Connection, path: Path) -> None:
-    """Remembers where a backup was put."""
-    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (COPIES, to_json([*_noted(conn), str(path)])))
+    """Remembers the path of a backup."""
+    conn.execute(
+        "INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (COPIES, to_json([*_list_noted(conn), str(path)]))
+    )
 
 
 def known_copies(conn: Connection, memory: Path, backups: Path) -> list[Path]:
-    """All copies of the memory file `memory` that are there now, by path; unfinished ones, too."""
-    found = {Path(path) for path in _noted(conn)}
-    found |= {*backups.glob("*.db"), *memory.parent.glob(f"{memory.name}.*.bak")}
-    found |= find_unfinished(conn, memory, backups)
-    return sorted(path for path in found if path.is_file())
+    """The existing copies of the memory file `memory`, sorted by path, including unfinished ones."""
+    paths = {Path(path) for path in _list_noted(conn)}
+    paths |= {*backups.glob("*.db"), *memory.parent.glob(f"{memory.name}.*.bak")}
+    paths |= find_unfinished(conn, memory, backups)
+    return sorted(path for path in paths if path.is_file())
 
 
 def find_unfinished(conn: Connection, memory: Path, backups: Path) -> set[Path]:
-    """What is left of copies, or of putting one in place, whose process was killed; or is still making them."""
-    found = {*backups.glob(".*.db.*.part*"), *memory.parent.glob(f".{memory.name}.*.part*")}
-    found |= {*memory.parent.glob(f".{memory.name}.restored*"), *memory.parent.glob(f"{memory.name}{REWRITTEN}*")}
-    for noted in map(Path, _noted(conn)):
-        found |= {*noted.parent.glob(f".{noted.name}.*.part*")}
-    return found
+    """Files of copies or restores that are in progress or were killed."""
+    paths = {*backups.glob(".*.db.*.part*"), *memory.parent.glob(f".{memory.name}.*.part*")}
+    paths |= {*memory.parent.glob(f".{memory.name}.restored*"), *memory.parent.glob(f"{memory.name}{REWRITTEN}*")}
+    for noted in map(Path, _list_noted(conn)):
+        paths |= {*noted.parent.glob(f".{noted.name}.*.part*")}
+    return paths
 
 
 def discard_unfinished(conn: Connection, memory: Path, backups: Path) -> int:
-    """Removes what is left of copies whose process was killed; how many files. Nobody else may be making one."""
+    """Removes the files of killed copies; returns their number. No copy may be in progress."""
     left = find_unfinished(conn, memory, backups)
     for path in left:
         path.unlink(missing_ok=True)
@@ -128,11 +127,11 @@ def discard_unfinished(conn: Connection, memory: Path, backups: Path) -> int:
 
 
 def copies_with(copies: Iterable[Path], query: str, values: tuple[Any, ...]) -> list[Path]:
-    """Those in which the query finds a row; and those that cannot be read, which may."""
-    return [path for path in copies if _holds(path, query, values)]
+    """The copies in which the query finds a row, and the unreadable ones."""
+    return [path for path in copies if _has_row(path, query, values)]
 
 
-def _holds(path: Path, query: str, values: tuple[Any, ...]) -> bool:
+def _has_row(path: Path, query: str, values: tuple[Any, ...]) -> bool:
     try:
         with driver_errors(path), closing(connect(path, read_only=True)) as conn:
             return conn.execute(f"{query} LIMIT 1", values).fetchone() is not None
@@ -140,6 +139,6 @@ def _holds(path: Path, query: str, values: tuple[Any, ...]) -> bool:
         return True
 
 
-def _noted(conn: Connection) -> list[str]:
+def _list_noted(conn: Connection) -> list[str]:
     row = conn.execute("SELECT value FROM meta WHERE key = ?", (COPIES,)).fetchone()
     return list(dict.fromkeys(json.loads(row[0]))) if row else []

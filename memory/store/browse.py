@@ -1,8 +1,6 @@
-"""What there is, to look around in: objects, facts and notes by some of their words, page by page; what an object
-stands beside, and where it is mentioned.
+"""Search pages of objects, facts and notes by words; the neighbours of an object and its mentions.
 
-Words are without accents, and looked for anywhere in them: the last may be half typed.
-"""
+Words are without accents and match anywhere in a text: the last may be incomplete."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,12 +11,12 @@ from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, SOURCE_COLUMNS, id_list, is_live, source_from_row
 from memory.text.words import index_form
 
-HIDDEN = ("date", "property", "tag")  # types of objects that nobody would look for as things
-NEWEST_PASSAGES = 200  # of an object, that are looked at for what stands beside it
+HIDDEN = ("date", "property", "tag")  # types of objects that are no things
+NEWEST_PASSAGES = 200  # passages of an object searched for its neighbours
 
 
 class FoundObject(NamedTuple):
-    """`facts` are told of it, `notes` mention it."""
+    """An object with the numbers of `facts` about it and `notes` that mention it."""
 
     name: str
     type: str | None
@@ -27,8 +25,8 @@ class FoundObject(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """What an object is joined to by a `predicate`, from it on if `forward`; without one, both stand in so many
-    `passages`."""
+    """An object related by a `predicate`, as its object if `forward`; without one, mentioned in the same `passages`
+    (number)."""
 
     name: str
     predicate: str = ""
@@ -37,7 +35,7 @@ class Neighbour(NamedTuple):
 
 
 class MentionedIn(NamedTuple):
-    """A source that mentions an object: in so many `passages`, of which `episode` is the first."""
+    """A source that mentions an object in `passages` (number), first in `episode`."""
 
     uri: str
     title: str
@@ -47,7 +45,7 @@ class MentionedIn(NamedTuple):
 
 
 class ReadSource(NamedTuple):
-    """A live source as its own page shows it; times in ms UTC. `readers`: what read facts out of it, beside rules."""
+    """A live source for its page; times in ms UTC. `readers`: the models that extracted facts from it."""
 
     source: ListedSource
     read: int
@@ -57,28 +55,28 @@ class ReadSource(NamedTuple):
 
 
 def find_objects(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[FoundObject], int]:
-    """Live objects one of whose names holds all the words, and how many there are: those first whose own name begins
-    with them, then those that most is told of; what is only the value of something else comes last."""
+    """(page of live objects with a name that contains all words, total). Names that begin with the words come first,
+    then the most mentioned; objects that are only values come last."""
     likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
     named = " AND ".join(f"ifnull(folded, norm) LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     chosen = f"WITH chosen(id) AS MATERIALIZED (SELECT DISTINCT node_id FROM alias WHERE {named})"
-    among = " IN (SELECT id FROM chosen)" if likes else " IS NOT NULL"  # of all, counting each in turn takes longer
-    found = (
+    filter = " IN (SELECT id FROM chosen)" if likes else " IS NOT NULL"  # without words a semijoin would be slower
+    source = (
         f"JOIN node n ON n.id = o.node_id AND {is_live('n')}"
-        f" WHERE o.node_id{among} AND ifnull(o.type, '') NOT IN {HIDDEN}"
+        f" WHERE o.node_id{filter} AND ifnull(o.type, '') NOT IN {HIDDEN}"
     )
     rows = conn.execute(
         f"{chosen},"
-        f" told(id, n) AS (SELECT src, count(*) FROM edge WHERE kind = 'rel' AND {LIVE} AND src{among} GROUP BY src),"
-        f" named(id, n) AS (SELECT dst, count(*) FROM edge WHERE {LIVE} AND dst{among} GROUP BY dst)"
+        f" told(id, n) AS (SELECT src, count(*) FROM edge WHERE kind = 'rel' AND {LIVE} AND src{filter} GROUP BY src),"
+        f" named(id, n) AS (SELECT dst, count(*) FROM edge WHERE {LIVE} AND dst{filter} GROUP BY dst)"
         " SELECT n.id, n.label, o.type, ifnull(t.n, 0) AS facts FROM object o LEFT JOIN told t ON t.id = o.node_id"
         " LEFT JOIN named m ON m.id = o.node_id"
-        f" {found} ORDER BY n.label LIKE :begin ESCAPE '\\' DESC, o.type IS NULL AND t.n IS NULL,"
+        f" {source} ORDER BY n.label LIKE :begin ESCAPE '\\' DESC, o.type IS NULL AND t.n IS NULL,"
         " ifnull(t.n, 0) + ifnull(m.n, 0) DESC, n.label, n.id"
         " LIMIT :limit OFFSET :offset",
         likes | {"begin": _like(" ".join(words))[1:], "limit": limit, "offset": offset},
     ).fetchall()
-    (total,) = conn.execute(f"{chosen} SELECT count(*) FROM object o {found}", likes).fetchone()
+    (total,) = conn.execute(f"{chosen} SELECT count(*) FROM object o {source}", likes).fetchone()
     notes = _count_notes(conn, [row[0] for row in rows])
     return [FoundObject(name, type, facts, notes.get(id, 0)) for id, name, type, facts in rows], int(total)
 
@@ -93,29 +91,29 @@ def _count_notes(conn: Connection, objects: Sequence[int]) -> dict[int, int]:
 
 
 def find_facts(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[int], int]:
-    """Relations with live evidence, each word in the name of an end or in the predicate; the newest first; and how many
-    there are."""
+    """(page of relation ids, newest first, total): relations with live evidence whose ends or predicate contain each
+    word."""
     likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
     named = "SELECT node_id FROM alias WHERE ifnull(folded, norm) LIKE :{0} ESCAPE '\\'"
-    said = (
+    matching = (
         f"(e.src IN ({named}) OR e.dst IN ({named}) OR"
         " e.pred_id IN (SELECT id FROM predicate WHERE label LIKE :{0} ESCAPE '\\'))"
     )
-    chosen = "".join(f" AND {said.format(name)}" for name in likes)
-    found = (
+    chosen = "".join(f" AND {matching.format(name)}" for name in likes)
+    source = (
         f"FROM edge e WHERE e.kind = 'rel' AND {is_live('e')} AND EXISTS (SELECT 1 FROM provenance v"
         f" JOIN node s ON s.id = v.episode_id AND {is_live('s')} WHERE v.item_kind = 'edge' AND v.item_id = e.id)"
         f"{chosen}"
     )
     page = likes | {"limit": limit, "offset": offset}
-    rows = conn.execute(f"SELECT e.id {found} ORDER BY e.id DESC LIMIT :limit OFFSET :offset", page).fetchall()
-    (total,) = conn.execute(f"SELECT count(*) {found}", likes).fetchone()
+    rows = conn.execute(f"SELECT e.id {source} ORDER BY e.id DESC LIMIT :limit OFFSET :offset", page).fetchall()
+    (total,) = conn.execute(f"SELECT count(*) {source}", likes).fetchone()
     return [id for (id,) in rows], int(total)
 
 
 def find_sources(conn: Connection, words: Sequence[str], limit: int, offset: int) -> tuple[list[ListedSource], int]:
-    """Live sources that have all the words in their title or path, or in one of their passages; the former, then the
-    newest, first; and how many there are."""
+    """(page of live sources, total) with all words in title or path, these first, or in one passage; then the newest
+    first."""
     likes = {f"word{place}": _like(word) for place, word in enumerate(words)}
     titled = " AND ".join(f"title || ' ' || uri LIKE :{name} ESCAPE '\\'" for name in likes) or "1"
     matching = {"match": " ".join(f"{text.phrase(index_form(word))}*" for word in words)} if words else {}
@@ -123,24 +121,24 @@ def find_sources(conn: Connection, words: Sequence[str], limit: int, offset: int
         " OR id IN (SELECT e.source_id FROM episode_text JOIN episode e ON e.node_id = episode_text.rowid"
         " WHERE episode_text MATCH :match)"
     )
-    found = f"FROM source WHERE t_deleted IS NULL AND (({titled}){holding if words else ''})"
+    source = f"FROM source WHERE t_deleted IS NULL AND (({titled}){holding if words else ''})"
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS}, (SELECT count(*) FROM episode e JOIN node n ON n.id = e.node_id"
-        f" WHERE e.source_id = source.id AND {is_live('n')}) {found}"
+        f" WHERE e.source_id = source.id AND {is_live('n')}) {source}"
         f" ORDER BY ({titled}) DESC, ifnull(at, t_ingested) DESC, id DESC LIMIT :limit OFFSET :offset",
         likes | matching | {"limit": limit, "offset": offset},
     ).fetchall()
-    (total,) = conn.execute(f"SELECT count(*) {found}", likes | matching).fetchone()
+    (total,) = conn.execute(f"SELECT count(*) {source}", likes | matching).fetchone()
     return [_listed(row) for row in rows], int(total)
 
 
 def _listed(row: Sequence[object]) -> ListedSource:
-    one = source_from_row(row[:-1])
-    return ListedSource(one.uri, one.kind, one.title, row[-1], one.at, one.policy)  # type: ignore[arg-type]
+    source = source_from_row(row[:-1])
+    return ListedSource(source.uri, source.kind, source.title, row[-1], source.at, source.policy)  # type: ignore[arg-type]
 
 
 def read_source(conn: Connection, uri: str) -> ReadSource | None:
-    """The live source of that uri."""
+    """The live source of that uri, or None."""
     row = conn.execute(
         f"SELECT {SOURCE_COLUMNS}, t_ingested FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)
     ).fetchone()
@@ -162,7 +160,7 @@ def read_source(conn: Connection, uri: str) -> ReadSource | None:
 
 
 def names_of(conn: Connection, objects: Sequence[int]) -> list[str]:
-    """All that these objects are called, as it was written."""
+    """All names of these objects, as written."""
     rows = conn.execute(
         f"SELECT DISTINCT surface FROM alias WHERE node_id IN {LISTED} ORDER BY conf DESC, surface", (id_list(objects),)
     )
@@ -172,24 +170,24 @@ def names_of(conn: Connection, objects: Sequence[int]) -> list[str]:
 def list_mentioning(
     conn: Connection, objects: Sequence[int], limit: int, offset: int = 0
 ) -> tuple[list[MentionedIn], int]:
-    """The live sources that mention one of these objects, the newest first; and how many there are."""
-    found = (
+    """(page of the live sources that mention one of these objects, newest first, total)."""
+    source = (
         "FROM edge m JOIN episode e ON e.node_id = m.src JOIN source s ON s.id = e.source_id"
         f" WHERE m.dst IN (SELECT value FROM json_each(:ids)) AND m.kind = 'mention' AND {is_live('m')}"
     )
     values = {"ids": id_list(objects), "limit": limit, "offset": offset}
     rows = conn.execute(
         "SELECT s.uri, s.title, min(e.node_id), count(DISTINCT e.node_id), max(ifnull(e.event_from, s.at)) AS at"
-        f" {found} GROUP BY s.id ORDER BY at DESC, s.id DESC LIMIT :limit OFFSET :offset",
+        f" {source} GROUP BY s.id ORDER BY at DESC, s.id DESC LIMIT :limit OFFSET :offset",
         values,
     ).fetchall()
-    (total,) = conn.execute(f"SELECT count(DISTINCT s.id) {found}", {"ids": values["ids"]}).fetchone()
+    (total,) = conn.execute(f"SELECT count(DISTINCT s.id) {source}", {"ids": values["ids"]}).fetchone()
     return [MentionedIn(*row) for row in rows], int(total)
 
 
 def list_neighbours(conn: Connection, objects: Sequence[int], limit: int) -> list[Neighbour]:
-    """What these objects are joined to: by relations that nothing took the place of, the newest first, then what is
-    mentioned beside them most often."""
+    """The objects related to these by current relations, newest first, then those most often mentioned in the same
+    passages."""
     ids = id_list(objects)
     joined = conn.execute(
         "SELECT n.label, p.label, e.src IN (SELECT value FROM json_each(:ids)) AS forward FROM edge e"
@@ -202,9 +200,9 @@ def list_neighbours(conn: Connection, objects: Sequence[int], limit: int) -> lis
         " ORDER BY e.id DESC LIMIT :limit",
         {"ids": ids, "limit": limit},
     ).fetchall()
-    found = [Neighbour(name, predicate, bool(forward)) for name, predicate, forward in joined]
+    neighbours = [Neighbour(name, predicate, bool(forward)) for name, predicate, forward in joined]
     types = ", ".join(f"'{type}'" for type in HIDDEN)
-    beside = conn.execute(
+    mentioned = conn.execute(
         "SELECT n.label, count(*) AS passages FROM (SELECT DISTINCT src FROM edge WHERE dst IN"
         f" (SELECT value FROM json_each(:ids)) AND kind = 'mention' AND {LIVE} ORDER BY src DESC LIMIT :newest) here"
         f" JOIN edge m ON m.src = here.src AND m.kind = 'mention' AND {is_live('m')}"
@@ -213,9 +211,9 @@ def list_neighbours(conn: Connection, objects: Sequence[int], limit: int) -> lis
         " GROUP BY m.dst ORDER BY passages DESC, n.label LIMIT :limit",
         {"ids": ids, "newest": NEWEST_PASSAGES, "limit": limit},
     ).fetchall()
-    known = {one.name for one in found}
-    found += [Neighbour(name, passages=passages) for name, passages in beside if name not in known]
-    return found[:limit]
+    names = {neighbour.name for neighbour in neighbours}
+    neighbours += [Neighbour(name, passages=passages) for name, passages in mentioned if name not in names]
+    return neighbours[:limit]
 
 
 def _like(word: str) -> str:

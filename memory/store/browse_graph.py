@@ -1,5 +1,4 @@
-"""A part of the graph to look at: objects, the sources that mention them, and the relations between objects, each with
-the time from which and until which it holds."""
+"""A part of the graph for display: objects, the sources that mention them, and relations with their times."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,13 +7,13 @@ from memory.store.browse import HIDDEN, NEWEST_PASSAGES
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, id_list, is_live
 
-RELATED = 1 << 40  # more times than anything is mentioned beside another
-EDGES_PER_VERTEX = 4  # at most, of each kind: a drawing of more is a blot
+RELATED = 1 << 40  # exceeds the number of any joint mentions
+EDGES_PER_VERTEX = 4  # of each kind: a larger drawing is unreadable
 
 
 class Vertex(NamedTuple):
-    """An object, or a source, whose id is negative: `uri` is its. `at`: ms UTC, of a source. `degree`: how many edges
-    it has in the whole memory."""
+    """An object, or a source, whose id is negative and which has a `uri`. `at`: ms UTC, of a source. `degree`: its
+    number of edges in the whole memory."""
 
     id: int
     label: str
@@ -25,7 +24,7 @@ class Vertex(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A relation between two objects, or, without a `predicate`, that a source mentions one. Times: ms UTC."""
+    """A relation between two objects or, without a `predicate`, a mention of one by a source. Times: ms UTC."""
 
     id: int
     src: int
@@ -36,7 +35,7 @@ class Edge(NamedTuple):
 
 
 def list_things(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
-    """The first of these ids that are of live objects which somebody would look for."""
+    """The first of these ids that belong to live things."""
     rows = conn.execute(
         f"SELECT o.node_id FROM json_each(?) given JOIN object o ON o.node_id = given.value"
         f" AND ifnull(o.type, '') NOT IN {HIDDEN} JOIN node n ON n.id = o.node_id AND {is_live('n')}"
@@ -47,8 +46,7 @@ def list_things(conn: Connection, objects: Sequence[int], limit: int) -> list[in
 
 
 def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[int]:
-    """Ids of live objects that relations join to these, whatever they are, then of things that are mentioned beside
-    them most often."""
+    """Ids of live objects related to these, then of things most often mentioned with them."""
     ours = "(SELECT value FROM json_each(:ids))"
     related = (
         f"SELECT dst AS id, {RELATED} AS times FROM edge WHERE src IN {ours} AND kind = 'rel' AND {LIVE}"
@@ -70,7 +68,7 @@ def list_joined(conn: Connection, objects: Sequence[int], limit: int) -> list[in
 
 
 def list_mentioned(conn: Connection, source: int, limit: int) -> list[int]:
-    """Ids of the objects that a source mentions, in their order."""
+    """Ids of the objects that a source mentions, in order."""
     rows = conn.execute(
         "SELECT m.dst FROM episode e JOIN edge m ON m.src = e.node_id AND m.kind = 'mention'"
         f" AND {is_live('m')} JOIN object o ON o.node_id = m.dst AND ifnull(o.type, '') NOT IN {HIDDEN}"
@@ -92,7 +90,7 @@ def list_sources(conn: Connection, objects: Sequence[int], limit: int) -> list[i
 
 
 def read_vertices(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> list[Vertex]:
-    """These objects and sources, in the order of their ids."""
+    """These objects and sources, sorted by id."""
     rows = conn.execute(
         "SELECT n.id, n.label, o.type, '', NULL,"
         f" (SELECT count(*) FROM edge e WHERE e.dst = n.id AND {is_live('e')})"
@@ -110,7 +108,7 @@ def read_vertices(conn: Connection, objects: Sequence[int], sources: Sequence[in
 
 
 def read_edges(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> list[Edge]:
-    """What joins these objects and sources: relations, also those that others took the place of, then mentions."""
+    """The edges between these objects and sources: relations, replaced ones included, then mentions."""
     values = {"objects": id_list(objects), "sources": id_list(sources)}
     most = EDGES_PER_VERTEX * (len(objects) + len(sources))
     theirs = "(SELECT value FROM json_each(:objects))"

@@ -1,7 +1,6 @@
-"""Entries of calendars among the episodes: on which days they are, and which of them are outdated.
+"""Calendar entries among the episodes: their days, and outdated versions.
 
-Of an event that several files have the newest version counts (RFC 5545: SEQUENCE).
-"""
+Of an event in several files the newest version counts (RFC 5545: SEQUENCE)."""
 
 import json
 import re
@@ -17,15 +16,15 @@ from memory.store.connect import Connection
 from memory.store.rows import LISTED, id_list, is_live
 from memory.time.recurrence import list_event_days, move_day
 
-MAX_RECURRING = 500  # passages with events that recur
-MAX_EVENT_DAYS = 100  # that an event may have begun before, or go on after, a day that is asked for
+MAX_RECURRING = 500  # passages with recurring events
+MAX_EVENT_DAYS = 100  # maximum days of an event before or after a requested day
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SEVERAL_DAYS = "*When: ????-??-??* to ????-??-??*"
 
 
 def on_days(conn: Connection, since: date, until: date) -> list[int]:
-    """Ids of the live episodes that name a day from `since` on and before `until`, or whose event is then: it recurs,
-    or began before."""
+    """Ids of the live episodes that name a day in [since, until), or whose event is then: recurring, or begun
+    before."""
     named = text.naming_dates(conn, since, until)
     near = text.naming_dates(conn, move_day(since, -MAX_EVENT_DAYS), move_day(until, MAX_EVENT_DAYS))
     query = f"SELECT node_id, text FROM episode WHERE node_id IN {LISTED}"
@@ -37,8 +36,8 @@ def on_days(conn: Connection, since: date, until: date) -> list[int]:
 
 
 class EntryVersions(NamedTuple):
-    """The episodes of entries of which another file has a newer version; and the days that an episode's series has not,
-    because another file has that occurrence."""
+    """Episodes of entries with a newer version in another file; and, per episode, the days of its series that another
+    file describes."""
 
     outdated: frozenset[int] = frozenset()
     elsewhere: Mapping[int, frozenset[date]] = MappingProxyType({})
@@ -67,7 +66,7 @@ def find_entry_versions(conn: Connection) -> EntryVersions:
     newest: dict[tuple[str, str], _Entry] = {}
     for entry in entries:
         key = entry.uid, entry.occurrence
-        newest[key] = max(newest.get(key, entry), entry, key=lambda one: one.version)
+        newest[key] = max(newest.get(key, entry), entry, key=lambda version: version.version)
     have = {(entry.source, entry.uid, entry.occurrence) for entry in entries}
     outdated = [entry for entry in entries if _is_outdated(entry, newest, have)]
     changed: dict[str, set[str]] = defaultdict(set)
@@ -75,7 +74,7 @@ def find_entry_versions(conn: Connection) -> EntryVersions:
         if _DAY.fullmatch(entry.occurrence):
             changed[entry.uid].add(entry.occurrence)
     series = [entry for entry in entries if not entry.occurrence and entry.uid in changed and entry not in outdated]
-    episodes = _episodes_of(conn, entries, [*outdated, *series])
+    episodes = _find_episodes(conn, entries, [*outdated, *series])
     elsewhere = {
         episode: frozenset(map(date.fromisoformat, days))
         for entry in series
@@ -86,7 +85,8 @@ def find_entry_versions(conn: Connection) -> EntryVersions:
 
 
 def _is_outdated(entry: _Entry, newest: dict[tuple[str, str], _Entry], have: set[tuple[int, str, str]]) -> bool:
-    """Whether another version of it is newer; or the whole series is, which the entry's own file has, too."""
+    """Whether a newer version of the entry exists, or of its whole series, if the entry's own file has the series,
+    too."""
     if entry.version < newest[entry.uid, entry.occurrence].version:
         return True
     series = newest.get((entry.uid, ""))
@@ -94,17 +94,17 @@ def _is_outdated(entry: _Entry, newest: dict[tuple[str, str], _Entry], have: set
     return series is not None and has_series and series.source != entry.source and entry.version < series.version
 
 
-def _episodes_of(conn: Connection, entries: Iterable[_Entry], wanted: Iterable[_Entry]) -> dict[_Entry, list[int]]:
-    """The live episodes of each of the wanted entries: an entry ends where the next one of its file begins."""
+def _find_episodes(conn: Connection, entries: Iterable[_Entry], wanted: Iterable[_Entry]) -> dict[_Entry, list[int]]:
+    """The live episodes of each wanted entry; an entry ends where the next one of its file begins."""
     begins: dict[int, list[int]] = defaultdict(list)
-    for entry in sorted(entries, key=lambda one: one.line):
+    for entry in sorted(entries, key=lambda item: item.line):
         begins[entry.source].append(entry.line)
     query = (
         "SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id"
         f" WHERE e.source_id = ? AND e.line_from >= ? AND e.line_from < ? AND {is_live('n')}"
     )
-    found = {}
+    episodes = {}
     for entry in wanted:
         end = next((line for line in begins[entry.source] if line > entry.line), 1 << 40)
-        found[entry] = [id for (id,) in conn.execute(query, (entry.source, entry.line, end))]
-    return found
+        episodes[entry] = [id for (id,) in conn.execute(query, (entry.source, entry.line, end))]
+    return episodes

@@ -1,4 +1,4 @@
-"""Is the memory whole? SQLite's own checks, and what must belong together by our rules."""
+"""Checks the integrity of a memory: SQLite's checks, and our own rules between tables."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -15,15 +15,15 @@ RESTORE = (
 )
 ANEW = "Make it anew: pal rebuild --text."
 ANEW_VECTORS = "Make them anew: pal rebuild --vectors."
-SLOW = ("full text", "vectors")  # compare every text and vector with what is made of it
-MOST = 5  # rows of which one rule tells
+SLOW = ("full text", "vectors")  # compare all texts and vectors with their derived data
+MOST = 5  # rows reported per rule
 
 
 def check(store: Store, quick: bool = False) -> Check:
-    """Looks at everything, or with `quick` at all but what is SLOW; writers wait meanwhile. Problems are sentences."""
+    """Runs all checks, or with `quick` all except SLOW; writers wait meanwhile. Problems are sentences."""
     problems: list[str] = []
     names = [name for name in {**LOOKS, **RULES} if not (quick and name in SLOW)]
-    looks = {name: look for name, look in LOOKS.items() if not (store.is_read_only and look is _full_text)}
+    looks = {name: look for name, look in LOOKS.items() if not (store.is_read_only and look is _check_full_text)}
     with store.quiet() as conn:
         for name in names:
             try:
@@ -37,30 +37,30 @@ def check(store: Store, quick: bool = False) -> Check:
     return Check(tuple(problems), tuple(names))
 
 
-def _file(conn: Connection) -> Iterator[str]:
+def _check_file(conn: Connection) -> Iterator[str]:
     for (verdict,) in conn.execute("PRAGMA integrity_check(20)"):
         if verdict != "ok":
-            said = " ".join(verdict.replace("*** in database main ***", "").split())
-            yield f"The file is damaged: {said}. {RESTORE}"
+            problem = " ".join(verdict.replace("*** in database main ***", "").split())
+            yield f"The file is damaged: {problem}. {RESTORE}"
     for table, row, parent, _ in conn.execute("PRAGMA foreign_key_check"):
         yield f"Row {row} of {table} belongs to a row of {parent} that is not there."
 
 
-def _full_text(conn: Connection) -> Iterator[str]:
-    """Asked by an INSERT, so not of a file that is only read."""
-    try:  # 1: compares with the texts as well
+def _check_full_text(conn: Connection) -> Iterator[str]:
+    """The check is an INSERT, so it is skipped for a read-only file."""
+    try:  # 1: also compares the texts
         conn.execute("INSERT INTO episode_text(episode_text, rank) VALUES ('integrity-check', 1)")
     except driver().DatabaseError as error:
         yield f"The full text of episode texts is damaged ({error}). {ANEW}"
 
 
-def _fact_vectors(conn: Connection) -> Iterator[str]:
+def _check_fact_vectors(conn: Connection) -> Iterator[str]:
     if fact_vectors.is_open(conn):
         gone = "SELECT id FROM vec_fact EXCEPT SELECT id FROM edge EXCEPT SELECT node_id FROM thesis"
         yield from _first_few(conn, f"There are vectors of fact {{0}}, which there is not. {ANEW_VECTORS}", gone)
 
 
-def _seals(conn: Connection) -> Iterator[str]:
+def _check_seals(conn: Connection) -> Iterator[str]:
     damage = [f"{sentence} {RESTORE}" for sentence in seals.find_damage(conn)]
     yield from damage[:MOST]
     if len(damage) > MOST:
@@ -68,11 +68,11 @@ def _seals(conn: Connection) -> Iterator[str]:
 
 
 LOOKS: Mapping[str, Callable[[Connection], Iterator[str]]] = {
-    "file": _file, "full text": _full_text, "vectors": _fact_vectors, "checksums": _seals,
+    "file": _check_file, "full text": _check_full_text, "vectors": _check_fact_vectors, "checksums": _check_seals,
 }  # fmt: skip
 
 _IN_SOURCE = f"FROM episode e JOIN node n ON n.id = e.node_id JOIN source s ON s.id = e.source_id WHERE {is_live('n')}"
-# What is checked -> a sentence for each row that is found, and the queries that find what must not be.
+# Name of a check -> (sentence for each row found, queries that must find none).
 RULES: Mapping[str, Mapping[str, list[str]]] = {
     "full text": {
         f"Episode {{0}} is missing from the full text. {ANEW}": [
@@ -158,7 +158,7 @@ RULES: Mapping[str, Mapping[str, list[str]]] = {
         "Revision {0} is undone, but what it changed is not.": [
             "SELECT DISTINCT r.id FROM revision r JOIN journal j ON j.revision_id = r.id WHERE r.state = 'undone'"
         ],
-        # what one revision wrote another may have overwritten: the last one counts
+        # a later revision may overwrite an earlier one: the last one counts
         "Fact {0} is replaced by fact {1}, but no revision says so.": [
             "SELECT e.id, e.superseded_by FROM edge e WHERE e.superseded_by IS NOT NULL AND NOT EXISTS (SELECT 1"
             " FROM journal j WHERE j.item_kind = 'edge' AND j.item_id = e.id AND j.field = 'superseded_by')"
@@ -168,7 +168,7 @@ RULES: Mapping[str, Mapping[str, list[str]]] = {
 
 
 def _first_few(conn: Connection, sentence: str, query: str) -> Iterator[str]:
-    """A sentence for each row, up to MOST, then how many more there are."""
+    """A sentence for each row, up to MOST, then the number of further rows."""
     rows = conn.execute(query).fetchall()
     for row in rows[:MOST]:
         yield sentence.format(*row)

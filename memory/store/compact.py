@@ -1,10 +1,8 @@
-"""Giving back to the disk what is free in the file.
+"""Returns free space in the file to the disk.
 
-A file keeps the pages of what was deleted and fills them again. Those that are too many are cut off by SQLite's
-incremental vacuum, some in each transaction: it moves pages from the end of the file into the free ones. A file must
-have been made for that; one that was not is rewritten once, when it is opened and nobody else has it open. A plain
-VACUUM would want as much memory as the file is large.
-"""
+SQLite keeps the pages of deleted data and reuses them. Its incremental vacuum cuts surplus pages off, some per
+transaction: it moves pages from the end of the file into free ones. A file made without that option is rewritten once,
+when it is opened by nobody else. A plain VACUUM would need as much memory as the file is large."""
 
 import shutil
 from pathlib import Path
@@ -14,13 +12,13 @@ from memory.store.connect import Connection, connect, driver
 
 INCREMENTAL = 2  # of PRAGMA auto_vacuum
 WORTH_BYTES = 1 << 20
-WORTH_SHARE = 0.1  # of the file; less will be filled again soon
+WORTH_SHARE = 0.1  # of the file; less is reused soon
 
 
 def make_compactable(conn: Connection, path: Path) -> Connection:
-    """The connection to use from now on, which is a new one if the file at `path` was rewritten. Nothing is done where
-    there is no need or no room for it, or another program has the file open. Outside a transaction, by the only
-    connection of this process; leaves the log to the caller (`PRAGMA journal_mode`)."""
+    """The connection to use from now on, a new one if the file at `path` was rewritten. Does nothing without need or
+    room, or while another program has the file open. Call outside a transaction, with the only connection of this
+    process; the caller sets the log mode (`PRAGMA journal_mode`)."""
     if conn.execute("PRAGMA auto_vacuum").fetchone()[0] == INCREMENTAL:
         return conn
     if shutil.disk_usage(path.absolute().parent).free < 2 * path.stat().st_size or not _is_alone(conn):
@@ -38,7 +36,7 @@ def make_compactable(conn: Connection, path: Path) -> Connection:
 
 
 def _is_alone(conn: Connection) -> bool:
-    """Whether nobody else has the file open. Then it has no log any more: that would be another file's."""
+    """Whether no other program has the file open; then it has no log, which would belong to the old file."""
     (wait_ms,) = conn.execute("PRAGMA busy_timeout").fetchone()
     conn.execute("PRAGMA busy_timeout = 0")
     try:
@@ -50,23 +48,23 @@ def _is_alone(conn: Connection) -> bool:
 
 
 def count_free(conn: Connection) -> int:
-    """Bytes of the file that could be given back."""
+    """Bytes of the file that can be returned."""
     if conn.execute("PRAGMA auto_vacuum").fetchone()[0] != INCREMENTAL:
         return 0
-    return _pages(conn, "freelist_count") * _pages(conn, "page_size")
+    return _ask(conn, "freelist_count") * _ask(conn, "page_size")
 
 
 def is_worth_it(conn: Connection) -> bool:
-    """Whether so much is free that giving it back is worth the writing."""
+    """Whether enough is free to justify the writing."""
     free = count_free(conn)
-    return free >= WORTH_BYTES and free >= WORTH_SHARE * _pages(conn, "page_count") * _pages(conn, "page_size")
+    return free >= WORTH_BYTES and free >= WORTH_SHARE * _ask(conn, "page_count") * _ask(conn, "page_size")
 
 
 def cut_off(conn: Connection, pages: int) -> int:
-    """Gives back so many pages; how many bytes are left to give. The file is shorter behind the next checkpoint."""
-    conn.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()  # each row that is fetched is a page
+    """Returns `pages` pages; the bytes left to return. The file gets shorter with the next checkpoint."""
+    conn.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()  # each fetched row is a page
     return count_free(conn)
 
 
-def _pages(conn: Connection, name: str) -> int:
+def _ask(conn: Connection, name: str) -> int:
     return int(conn.execute(f"PRAGMA {name}").fetchone()[0])

@@ -1,10 +1,7 @@
-"""Connections to a memory file, whether it is still what was opened, and the one place where the driver's errors become
-ours.
+"""Connections to a memory file, detection of a replaced file, and the translation of the driver's errors.
 
 Every connection comes from `connect`: foreign keys on, deleted text overwritten, each commit on the disk before it is
-acknowledged, sqlite-vec loaded and the door for further extensions shut again. Transactions are ours: the driver never
-opens one by itself.
-"""
+acknowledged, sqlite-vec loaded and further extensions disabled. The driver never opens a transaction by itself."""
 
 import errno
 import importlib
@@ -24,9 +21,9 @@ from memory.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFu
 Connection: TypeAlias = sqlite3.Connection
 Inode: TypeAlias = tuple[int, int]
 
-OLDEST_SQLITE = (3, 42, 0)  # FTS5's secure-delete, without which forgotten words stay in the index
+OLDEST_SQLITE = (3, 42, 0)  # FTS5's secure-delete removes forgotten words from the index
 
-MAX_PREPARED = 512  # statements kept ready in a connection; with 128, the driver's own, a passage's push each other out
+MAX_PREPARED = 512  # cached statements per connection; the driver's default of 128 is too small for one passage
 
 PRAGMAS = (
     "synchronous = FULL",
@@ -38,14 +35,14 @@ PRAGMAS = (
     "mmap_size = 0",
     "cache_size = -16384",
     "temp_store = MEMORY",
-    "fullfsync = ON",  # macOS only: a plain fsync there does not reach the platter
+    "fullfsync = ON",  # macOS only: a plain fsync does not reach the disk there
     "checkpoint_fullfsync = ON",
 )
 
 
 @cache
 def driver() -> Any:
-    """The DB-API module to use: pysqlite3 where it is installed, else sqlite3; whichever can load extensions."""
+    """The DB-API module: pysqlite3 if installed, else sqlite3; it must be able to load extensions."""
     for name in ("pysqlite3", "sqlite3"):
         try:
             module = importlib.import_module(name)
@@ -60,10 +57,10 @@ def driver() -> Any:
 
 
 def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Connection:
-    """A connection that any one thread at a time may use. `read_only` never changes a byte of the file."""
+    """A connection for one thread at a time. `read_only` never changes a byte of the file."""
     uri = path.absolute().as_uri() + ("?mode=ro" if read_only else "?mode=rw")
     if read_only and not path.with_name(path.name + "-wal").exists():
-        uri += "&immutable=1"  # nobody has it open; otherwise SQLite would leave an empty log beside it
+        uri += "&immutable=1"  # nobody has it open; otherwise SQLite would create an empty log
     conn: Connection = driver().connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=MAX_PREPARED
     )
@@ -83,8 +80,8 @@ def connect(path: Path, *, wait_ms: int = 5000, read_only: bool = False) -> Conn
 
 
 def create_private(path: Path) -> None:
-    """An empty file that only its owner can read, and missing folders above it likewise. An existing file is left.
-    OSError where there can be no file."""
+    """Creates an empty file readable by its owner only, and missing parent folders likewise. An existing file is left.
+    OSError if that fails."""
     for folder in reversed(path.absolute().parents):
         if not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -96,7 +93,7 @@ def create_private(path: Path) -> None:
 
 @contextmanager
 def driver_errors(path: Path) -> Iterator[None]:
-    """Raises the driver's errors, and the system's, as StoreError or one of its kinds."""
+    """Raises errors of the driver and the system as StoreError or a subclass."""
     try:
         yield
     except driver().Error as error:
@@ -104,7 +101,7 @@ def driver_errors(path: Path) -> Iterator[None]:
 
 
 def translate_error(error: Exception, path: Path) -> StoreError:
-    """The error of our own tree that says what a driver's error means for the person."""
+    """The StoreError for an error of the driver."""
     code = (getattr(error, "sqlite_errorname", None) or "").removeprefix("SQLITE_")
     if code.startswith(("BUSY", "LOCKED")):
         return StoreBusyError(f"Another program holds {path}. Close it, or wait, and try again.")
@@ -123,32 +120,32 @@ def translate_error(error: Exception, path: Path) -> StoreError:
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """What stood at these paths when a memory was opened. A file that is renamed, replaced or deleted stays open, and
-    what is written to it then is found by nobody; its inode, that of its log and that of its folder tell."""
+    """The inodes of the memory, its log and its folder when it was opened. A file that is renamed, replaced or deleted
+    stays open, but writes to it are lost."""
 
     folder: tuple[Path, Inode | None]
     files: tuple[tuple[Path, Inode | None], ...]  # the memory and its log
 
     @classmethod
     def look_up(cls, path: Path) -> "FilePlace":
-        """Of the memory at `path`, which is open."""
+        """The inodes for the open memory at `path`."""
         log = path.with_name(path.name + "-wal")
         return cls((path.parent, _inode(path.parent)), tuple((file, _inode(file)) for file in (path, log)))
 
     @property
     def is_replaced(self) -> bool:
-        """Whether something else stands there now, or nothing. 7 us."""
+        """Whether the paths now lead to other files or none. 7 us."""
         return self.is_elsewhere or any(_inode(file) != was for file, was in self.files)
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it is the folder that was moved or deleted."""
+        """Whether the folder was moved or deleted."""
         return _inode(self.folder[0]) != self.folder[1]
 
 
 def _inode(path: Path) -> Inode | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

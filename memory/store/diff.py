@@ -1,7 +1,6 @@
-"""What changed in the memory from one time to another: facts that began, were replaced or ended, and sources.
+"""Changes of the memory between two times: facts that began, were replaced or ended, and sources.
 
-Times are milliseconds UTC, of when the memory came to know; `since` is left out of a span, `until` is in it.
-"""
+Times are ms UTC of when the memory learned something; spans are (since, until]."""
 
 from typing import Literal, NamedTuple
 
@@ -13,8 +12,8 @@ Change = Literal["added", "edited", "deleted"]
 
 
 class SourceRow(NamedTuple):
-    """A source that changed last at `t`: so many passages `came` and `went`. One that came and went within the span is
-    none."""
+    """A source last changed at `t`, with the numbers of passages added (`came`) and removed (`went`). One added and
+    removed within the span is left out."""
 
     uri: str
     title: str
@@ -25,9 +24,9 @@ class SourceRow(NamedTuple):
 
 
 def list_begun(conn: Connection, since: int, until: int) -> list[int]:
-    """The relations that began to be known and still were at the end, the newest first; none of those that took the
-    place of another, or lost theirs."""
-    told = (
+    """The relations first known in the span and still known at its end, newest first; without those that replaced
+    another or were replaced."""
+    evidence = (
         "EXISTS (SELECT 1 FROM provenance v JOIN node evidence ON evidence.id = v.episode_id"
         f" WHERE v.item_kind = 'edge' AND v.item_id = r.id AND {is_recorded('evidence', ':until')})"
     )
@@ -37,7 +36,7 @@ def list_begun(conn: Connection, since: int, until: int) -> list[int]:
     return _select_ids(
         conn,
         f"SELECT r.id FROM edge r WHERE r.id >= :first AND r.kind = 'rel' AND r.t_created <= :until AND"
-        f" {is_recorded('r', ':until')} AND {told} AND r.id NOT IN ({replacing})"
+        f" {is_recorded('r', ':until')} AND {evidence} AND r.id NOT IN ({replacing})"
         f" AND r.id NOT IN ({over}) ORDER BY r.id DESC",
         first=find_first_after(conn, "edge", since),
         until=until,
@@ -45,7 +44,7 @@ def list_begun(conn: Connection, since: int, until: int) -> list[int]:
 
 
 def list_revisions_between(conn: Connection, relation: str, since: int, until: int) -> list[Row]:
-    """The revisions of one kind that were made and stand, the newest first."""
+    """The accepted revisions of one kind made in the span, newest first."""
     return list_by_clauses(
         conn,
         "WHERE relation = ? AND state IN ('open', 'kept') AND t > ? AND t <= ? ORDER BY t DESC, id DESC",
@@ -54,8 +53,7 @@ def list_revisions_between(conn: Connection, relation: str, since: int, until: i
 
 
 def list_untold(conn: Connection, since: int, until: int) -> list[int]:
-    """The relations, known before, that no passage told any more at the end, and that no revision replaced or ended,
-    the newest first."""
+    """The relations known before that lost all their passages without a revision, newest first."""
     return _select_ids(
         conn,
         "SELECT r.id FROM edge r WHERE r.kind = 'rel' AND r.t_created <= :since AND r.superseded_by IS NULL"
@@ -71,7 +69,7 @@ def list_untold(conn: Connection, since: int, until: int) -> list[int]:
 
 
 def list_changed_sources(conn: Connection, since: int, until: int) -> list[SourceRow]:
-    """The sources that were added, edited and deleted, the last changed first."""
+    """The sources added, edited and deleted, last changed first."""
     rows = conn.execute(
         "WITH passages AS (SELECT e.source_id AS id, min(n.t_created) AS first,"
         "  total(n.t_created > :since) AS came,"
@@ -92,8 +90,7 @@ def list_changed_sources(conn: Connection, since: int, until: int) -> list[Sourc
 
 
 def find_first_after(conn: Connection, table: Literal["node", "edge"], since: int) -> int:
-    """The least id of a row that was made after a time, for ids grow with it; one more than the last where there is
-    none."""
+    """The least id of a row created after a time, or the next id; ids grow with time."""
     low, high = 1, conn.execute(f"SELECT ifnull(max(id), 0) + 1 FROM {table}").fetchone()[0]
     while low < high:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""Episodes and their theses. Title and text of an episode never change: other words are another episode."""
+"""Episodes and their theses. Title and text of an episode never change: a different text is a different episode."""
 
 import json
 from collections import defaultdict
@@ -24,12 +24,12 @@ from memory.store.rows import (
 )
 from memory.time.timestamps import from_wall, to_wall, wall_of
 
-RECENT_TRACES = 400  # whose episodes are read first
+RECENT_TRACES = 400  # traces whose episodes are read first
 
 
 class EpisodeRow(NamedTuple):
-    """What `insert_many` takes: times in milliseconds UTC, lines 1-based, `sha256` (hex) of what makes it the same.
-    `since`: when its source came to say so, None if it did from the first."""
+    """The input of `insert_many`: times in ms UTC, 1-based lines, `sha256` (hex) of the identifying content. `since`:
+    when an edit of the source added it, None for the first version."""
 
     id: int
     source_id: int
@@ -44,14 +44,14 @@ class EpisodeRow(NamedTuple):
     line_from: int | None = None
     line_to: int | None = None
     refs: tuple[str, ...] = ()
-    line_map: tuple[int, ...] = ()  # the line of each line of the text, where they do not run on from `line_from`
+    line_map: tuple[int, ...] = ()  # the line of each text line, if they are not consecutive from `line_from`
     turns: tuple[TurnStart, ...] = ()
     since: int | None = None
 
 
 class Placed(NamedTuple):
-    """A live episode's place in its source, and its times in milliseconds UTC: what it is about, and when an edit of
-    its source brought it (None: none did)."""
+    """The place of a live episode in its source, and its times in ms UTC: of its topic, and of the edit that added it
+    (or None)."""
 
     id: int
     seq: int
@@ -62,7 +62,7 @@ class Placed(NamedTuple):
 
 
 class Thesis(NamedTuple):
-    """A live thesis with its words. The span counts characters of the episode's text, its end excluded."""
+    """A live thesis and its text. The span counts characters of the episode's text, end exclusive."""
 
     id: int
     episode_id: int
@@ -76,7 +76,7 @@ class Thesis(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What a live episode says; `sha256` names it, `sentences` are the spans of its theses."""
+    """The text of a live episode; `sha256` identifies it, `sentences` are the spans of its theses."""
 
     id: int
     title: str
@@ -86,7 +86,7 @@ class Words(NamedTuple):
 
 
 class EpisodeArrays(NamedTuple):
-    """Episodes as columns of one length, ids rising. `event_from` in ms UTC, the least int64 where there is none."""
+    """Episodes as columns of equal length, sorted by id. `event_from` in ms UTC, the least int64 if unknown."""
 
     id: NDArray[np.int64]
     source_id: NDArray[np.int64]
@@ -106,60 +106,60 @@ def live(conn: Connection) -> EpisodeArrays:
 
 
 def of_source(conn: Connection, source_id: int, former: bool = False) -> list[Placed]:
-    """The source's live episodes in order; `former`: also those that a person brought back of earlier versions."""
-    return _placed(conn, "e.source_id = ? AND (? OR e.until IS NULL) ORDER BY e.seq, e.node_id", source_id, former)
+    """The live episodes of a source in order; `former`: also restored ones of earlier versions."""
+    return _list_placed(conn, "e.source_id = ? AND (? OR e.until IS NULL) ORDER BY e.seq, e.node_id", source_id, former)
 
 
 def list_ids(conn: Connection, after: int, limit: int) -> list[int]:
-    """The ids of all episodes, also of those that are retired, above one, by id."""
+    """The next ids of episodes after one, retired ones included, sorted."""
     return select_ids(conn, "SELECT node_id FROM episode WHERE node_id > ? ORDER BY node_id LIMIT ?", after, limit)
 
 
 def times_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Placed]:
-    """Those of these episodes that are live, by id."""
-    return _placed(conn, f"e.node_id IN {LISTED} ORDER BY e.node_id", id_list(ids))
+    """The live ones of these episodes, by id."""
+    return _list_placed(conn, f"e.node_id IN {LISTED} ORDER BY e.node_id", id_list(ids))
 
 
-def _placed(conn: Connection, where: str, *values: int | str) -> list[Placed]:
+def _list_placed(conn: Connection, where: str, *values: int | str) -> list[Placed]:
     query = "SELECT e.node_id, e.seq, e.sha256, e.source_id, e.event_from, e.since FROM episode e"
     rows = conn.execute(f"{query} JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {where}", values)
     return [Placed(*row) for row in rows]
 
 
 def insert_many(conn: Connection, rows: Sequence[EpisodeRow], now: int) -> None:
-    """Episodes with their nodes. Full text and vectors follow with `text.add` and `vectors.put_many`."""
+    """Inserts episodes with their nodes. `text.add` and `vectors.put_many` follow."""
     conn.executemany(
         "INSERT INTO node(id, kind, label, t_created) VALUES (?, 'E', ?, ?)", [(row.id, row.title, now) for row in rows]
     )
     conn.executemany(
         "INSERT INTO episode(node_id, source_id, seq, text, sha256, words, speaker, event_from, event_to, line_from,"
         " line_to, line_map, refs, turns, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(row.id, row.source_id, row.seq, *row[4:12], *_lists(row), row.since) for row in rows],
+        [(row.id, row.source_id, row.seq, *row[4:12], *_pack_lists(row), row.since) for row in rows],
     )
 
 
 def restate_many(conn: Connection, rows: Sequence[EpisodeRow]) -> None:
-    """Moves kept episodes to their new places and times; only rows that differ are written."""
+    """Updates places and times of kept episodes; only changed rows are written."""
     conn.executemany(
         "UPDATE episode SET seq = ?2, event_from = ?3, event_to = ?4, line_from = ?5, line_to = ?6, line_map = ?7,"
         " refs = ?8, turns = ?9 WHERE node_id = ?1 AND (seq, event_from, event_to, line_from, line_to, line_map, refs,"
         " turns) IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        [(row.id, row.seq, *row[8:12], *_lists(row)) for row in rows],
+        [(row.id, row.seq, *row[8:12], *_pack_lists(row)) for row in rows],
     )
 
 
-def _lists(row: EpisodeRow) -> tuple[str | None, str | None, str | None]:
+def _pack_lists(row: EpisodeRow) -> tuple[str | None, str | None, str | None]:
     """The columns line_map, refs and turns."""
     turns = tuple((turn.start, turn.number, to_wall(turn.at), len(turn.speaker)) for turn in row.turns)
-    return _list(row.line_map), _list(row.refs), _list(turns)
+    return _pack_list(row.line_map), _pack_list(row.refs), _pack_list(turns)
 
 
-def _list(values: tuple[object, ...]) -> str | None:
+def _pack_list(values: tuple[object, ...]) -> str | None:
     return to_json(values) if values else None
 
 
 def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
-    """The episodes in the order asked, expired ones too; an unknown id is left out."""
+    """The episodes in the given order, expired ones included; unknown ids are skipped."""
     rows = conn.execute(
         "SELECT e.node_id, e.source_id, e.seq, n.label, e.text, e.event_from, e.event_to, e.speaker, e.line_from,"
         " e.line_to, e.line_map, e.refs, e.turns FROM episode e JOIN node n ON n.id = e.node_id"
@@ -167,13 +167,13 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
         (id_list(ids),),
     ).fetchall()
     source_ids = id_list({row[1] for row in rows})
-    known = {
+    sources = {
         row[0]: source_from_row(row)
         for row in conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE id IN {LISTED}", (source_ids,))
     }
-    found = {
+    by_id = {
         id: Episode(
-            id, known[source], seq, label or "", body, from_wall(event_from), from_wall(event_to), speaker, line_from,
+            id, sources[source], seq, label or "", body, from_wall(event_from), from_wall(event_to), speaker, line_from,
             line_to, tuple(json.loads(refs or "[]")), tuple(json.loads(line_map or "[]")),
             tuple(
                 TurnStart(start, number, body[start : start + length], from_wall(at))
@@ -183,23 +183,23 @@ def by_ids(conn: Connection, ids: Sequence[SupportsInt]) -> list[Episode]:
         for id, source, seq, label, body, event_from, event_to, speaker, line_from, line_to, line_map, refs, turns
         in rows
     }  # fmt: skip
-    return [found[int(id)] for id in ids if int(id) in found]
+    return [by_id[int(id)] for id in ids if int(id) in by_id]
 
 
 def alive(conn: Connection, ids: Sequence[SupportsInt]) -> set[int]:
-    """Those of these episodes that are still found: not retired, not forgotten."""
+    """The live ones of these episodes."""
     return set(select_ids(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} AND id IN {LISTED}", id_list(ids)))
 
 
 def read_at(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, int]:
-    """When each of these episodes was read into the memory, ms UTC."""
+    """{episode: ms UTC when it was read}."""
     rows = conn.execute(f"SELECT id, t_created FROM node WHERE kind = 'E' AND id IN {LISTED}", (id_list(ids),))
     return dict(rows.fetchall())
 
 
 def retired_with(conn: Connection, words: Sequence[str], limit: int) -> list[tuple[int, int]]:
-    """(id, when, ms UTC) of retired episodes that hold all these words, in whatever case, the last retired first. No
-    index knows them, so their texts are read."""
+    """(id, ms UTC of retirement) of retired episodes that contain all words, regardless of case, last retired first.
+    They are not indexed, so all texts are scanned."""
     rows = conn.execute(
         "SELECT n.id, n.t_expired FROM node n JOIN episode e ON e.node_id = n.id"
         " WHERE n.kind = 'E' AND n.t_expired IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(?)"
@@ -210,7 +210,7 @@ def retired_with(conn: Connection, words: Sequence[str], limit: int) -> list[tup
 
 
 def stood_before(conn: Connection, id: int, words: str) -> bool:
-    """Whether the version of its source that ended when an episode came had these words."""
+    """Whether the preceding version of the episode's source contained these words."""
     row = conn.execute(
         "SELECT 1 FROM episode e JOIN episode o ON o.source_id = e.source_id AND o.until = e.since"
         " WHERE e.node_id = ? AND instr(o.text, ?) LIMIT 1",
@@ -220,12 +220,12 @@ def stood_before(conn: Connection, id: int, words: str) -> bool:
 
 
 def end_many(conn: Connection, ids: Sequence[SupportsInt], until: int) -> None:
-    """Notes when the source of these episodes ceased to say so (ms UTC)."""
+    """Records when the source of these episodes dropped them (ms UTC)."""
     conn.execute(f"UPDATE episode SET until = ? WHERE node_id IN {LISTED}", (until, id_list(ids)))
 
 
 def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
-    """Those of these episodes that are live, by id."""
+    """The live ones of these episodes, by id."""
     listed = (id_list(ids),)
     spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
     query = f"SELECT episode_id, span_from, span_to FROM thesis WHERE episode_id IN {LISTED} AND origin = 'sentence'"
@@ -240,7 +240,7 @@ def words_of(conn: Connection, ids: Sequence[SupportsInt]) -> list[Words]:
 
 
 def neighbours(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
-    """For each episode, the live one before and the live one after it in its source."""
+    """{episode: (live episode before it, live episode after it)} in its source."""
     beside = (
         "(SELECT o.node_id FROM episode o JOIN node n ON n.id = o.node_id WHERE o.source_id = e.source_id"
         f" AND o.seq {{0}} e.seq AND {is_live('n')} ORDER BY o.seq {{1}} LIMIT 1)"
@@ -265,8 +265,8 @@ def theses_of(conn: Connection, episode_ids: Sequence[SupportsInt]) -> list[Thes
 
 
 def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
-    """Ids of the live episodes inside a scope. Folders are uri prefixes; a time range is about the event, else the
-    source's date; an episode without any date is in no time range."""
+    """Ids of the live episodes inside a scope. Folders are uri prefixes; a time range applies to the event, else to the
+    source's date; an episode without a date is in no range."""
     conditions, values = [is_live("n")], []
     places = ["s.uri = ?"] * len(scope.sources) + ["substr(s.uri, 1, ?) = ?"] * len(scope.folders)
     if places:
@@ -289,16 +289,15 @@ def find_in_scope(conn: Connection, scope: Scope) -> list[int]:
 
 
 def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> tuple[int, ...]:
-    """Takes episodes out of sight: with their theses, edges, full text, vectors, and objects nothing else speaks of.
-    Ids of all these nodes. The rows stay, so that a question about an earlier time still finds them. After a change of
-    a source insert the new episodes first: an object that both mention then keeps its identity. Ids that are not live
-    are ignored."""
+    """Retires episodes with their theses, edges, full text, vectors, and objects without other mentions; returns the
+    ids of all retired nodes. The rows stay for questions about earlier times. After an edit insert the new episodes
+    first, so that shared objects keep their identity. Ids that are not live are ignored."""
     live = sorted(alive(conn, ids))
     if not live:
         return ()
     query = f"SELECT t.node_id FROM thesis t JOIN node n ON n.id = t.node_id WHERE t.episode_id IN {LISTED}"
     theses = select_ids(conn, f"{query} AND {is_live('n')}", id_list(live))
-    text.remove(conn, live)  # before the nodes expire: full text asks the views for the words to remove
+    text.remove(conn, live)  # before the nodes expire: full text reads the words to remove from views
     nodes = id_list([*live, *theses])
     query = f"SELECT DISTINCT dst FROM edge WHERE src IN {LISTED} AND kind IN ('mention', 'member') AND {LIVE}"
     spoken_of = select_ids(conn, query, nodes)
@@ -315,8 +314,8 @@ def retire_many(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: 
 
 
 def retire_source(conn: Connection, source_id: int, now: int) -> tuple[int, ...]:
-    """A source has gone: it and its episodes are no longer seen, but stay until they are forgotten; ids as above. Its
-    secrets do not stay."""
+    """Retires a deleted source and its episodes, which stay until forgotten; returns ids as above. Its secrets are
+    deleted."""
     conn.execute("UPDATE source SET t_deleted = ? WHERE id = ? AND t_deleted IS NULL", (now, source_id))
     end_many(conn, [row.id for row in of_source(conn, source_id)], wall_of(now))
     live = [row.id for row in of_source(conn, source_id, former=True)]
@@ -332,7 +331,7 @@ SELECT id FROM node WHERE id IN {LISTED} AND kind = 'O' AND {LIVE}
 
 
 def mark_read(conn: Connection, ids: Iterable[int], model: str, now: int) -> None:
-    """A model has read these episodes, as far as they are still there."""
+    """Records that a model read these episodes, if they still exist."""
     conn.executemany(
         "INSERT OR REPLACE INTO extraction(episode_id, model, t) SELECT node_id, ?, ? FROM episode WHERE node_id = ?",
         [(model, now, id) for id in ids],
@@ -340,23 +339,23 @@ def mark_read(conn: Connection, ids: Iterable[int], model: str, now: int) -> Non
 
 
 def list_unread(conn: Connection, limit: int) -> list[int]:
-    """Ids of live episodes that no model has read and no job has in hand: those that the newest questions found, the
-    latest question's first; then the newest."""
+    """Ids of live episodes that no model has read and no job covers: those found by the newest questions first, then
+    the newest."""
     query = (
         f"SELECT v.node_id FROM trace_visit v JOIN node n ON n.id = v.node_id AND n.kind = 'E' AND {is_live('n')}"
         " WHERE v.trace_id > (SELECT ifnull(max(id), 0) - ? FROM trace) AND v.status IN ('seed', 'selected')"
         f" AND {_UNREAD.format('v.node_id')} GROUP BY v.node_id ORDER BY max(v.trace_id) DESC, v.node_id LIMIT ?"
     )
-    found = select_ids(conn, query, RECENT_TRACES, limit)
-    if len(found) < limit:
+    recent = select_ids(conn, query, RECENT_TRACES, limit)
+    if len(recent) < limit:
         query = f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE"
         newest = f"{query} {_UNREAD.format('e.node_id')} ORDER BY e.event_from DESC, e.node_id DESC LIMIT ?"
-        found += select_ids(conn, newest, limit + len(found))
-    return list(dict.fromkeys(found))[:limit]
+        recent += select_ids(conn, newest, limit + len(recent))
+    return list(dict.fromkeys(recent))[:limit]
 
 
 def count_read(conn: Connection) -> tuple[int, int]:
-    """How many live episodes a model has read, and how many there are."""
+    """(live episodes that a model has read, all live episodes)."""
     read, live = conn.execute(
         "SELECT count(x.episode_id), count(*) FROM node n LEFT JOIN extraction x ON x.episode_id = n.id"
         f" WHERE n.kind = 'E' AND {is_live('n')}"
@@ -364,7 +363,7 @@ def count_read(conn: Connection) -> tuple[int, int]:
     return int(read), int(live)
 
 
-# NOT IN, so that the jobs are looked through once and not for each episode
+# NOT IN, so that the jobs are scanned once and not per episode
 _UNREAD = """NOT EXISTS (SELECT 1 FROM extraction x WHERE x.episode_id = {0})
  AND {0} NOT IN (SELECT held.value FROM job j, json_each(j.payload, '$.episodes') held
   WHERE j.kind = 'extract' AND j.state <> 'done')"""

@@ -1,10 +1,9 @@
-"""The rows of a memory as lines of JSON, in an order that depends on nothing but what is in it.
+"""The rows of a memory as JSON lines, in an order that depends on its contents only.
 
-They are read one after the other from one snapshot, and never held: a memory of any size takes the same room. What the
-lines are is in `memory.store.records`; `memory.store.load` makes a memory of them.
-"""
+Rows are streamed from one snapshot: memory use is independent of size. `memory.store.records` defines the lines;
+`memory.store.load` reads them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, get_type_hints
 
 import msgspec
@@ -25,20 +24,22 @@ def write_header(version: str, counts: dict[str, int], secrets: bool) -> bytes:
 
 
 def write_end(lines: int) -> bytes:
-    """The last line, behind so many others."""
+    """The last line, after `lines` others."""
     return _encode(End(lines)) + b"\n"
 
 
 def count_rows(conn: Connection, kind: Kind, secrets: bool = False) -> int:
-    """How many lines there are of a kind."""
-    return int(conn.execute(f"SELECT count(*) FROM {kind.table} r WHERE {_which(kind, secrets)}").fetchone()[0])
+    """The number of lines of a kind."""
+    return int(conn.execute(f"SELECT count(*) FROM {kind.table} r WHERE {_filter_rows(kind, secrets)}").fetchone()[0])
 
 
 def read_pieces(conn: Connection, kind: Kind, secrets: bool = False) -> Iterator[tuple[bytes, int]]:
-    """The lines of a kind, as pieces of some kB, each with how many are in it."""
-    make, piece, number = _maker(kind), bytearray(), 0
-    order = ", ".join(f"r.{column}" for column in _key(kind).split(", "))
-    query = f"SELECT {', '.join(_columns(kind))} FROM {kind.table} r {_join(kind)} WHERE {_which(kind, secrets)}"
+    """The lines of a kind in pieces of some kB, each with its number of lines."""
+    make, piece, number = _find_maker(kind), bytearray(), 0
+    key, join = ("node_id", "JOIN node n ON n.id = r.node_id") if kind.node else (kind.order, "")
+    order = ", ".join(f"r.{column}" for column in key.split(", "))
+    columns = ", ".join(_list_columns(kind))
+    query = f"SELECT {columns} FROM {kind.table} r {join} WHERE {_filter_rows(kind, secrets)}"
     try:
         for row in conn.execute(f"{query} ORDER BY {order}"):
             piece += _encode(make(row))
@@ -55,10 +56,10 @@ def read_pieces(conn: Connection, kind: Kind, secrets: bool = False) -> Iterator
         yield bytes(piece), number
 
 
-def _maker(kind: Kind) -> Callable[[tuple[Any, ...]], msgspec.Struct]:
-    """What makes a row a line."""
+def _find_maker(kind: Kind) -> Callable[[tuple[Any, ...]], msgspec.Struct]:
+    """The function from a row to its line."""
     record = kind.record
-    raw = [place for place, of in enumerate(get_type_hints(record).values()) if of is Raw]
+    raw = [place for place, type in enumerate(get_type_hints(record).values()) if type is Raw]
     if not raw:
         return lambda row: record(*row)
 
@@ -72,36 +73,25 @@ def _maker(kind: Kind) -> Callable[[tuple[Any, ...]], msgspec.Struct]:
 
 
 def _splice(text: str | None) -> Raw:
-    """JSON as it stands in the table, on one line; a line feed in it is never part of a value."""
+    """JSON from the table in one line; line feeds in it are never part of a value."""
     return Raw(b"null" if text is None else text.replace("\n", " ").encode())
 
 
-def _columns(kind: Kind) -> Iterator[str]:
+def _list_columns(kind: Kind) -> Iterator[str]:
     own = kind.columns or {}
-    for name, of in get_type_hints(kind.record).items():
+    for name, type in get_type_hints(kind.record).items():
         if name in own:
             yield own[name]
         elif kind.node and (name == "id" or name in NODE_FIELDS):
             yield f"n.{name}"
-        elif of is Raw:  # what is no JSON is a JSON text; `load` takes either
+        elif type is Raw:  # text that is no JSON is quoted; `load` accepts both
             yield f"iif(r.{name} IS NULL OR json_valid(r.{name}), r.{name}, json_quote(r.{name}))"
         else:
             yield f"r.{name}"
 
 
-def _join(kind: Kind) -> str:
-    return "JOIN node n ON n.id = r.node_id" if kind.node else ""
-
-
-def _key(kind: Kind) -> str:
-    return "node_id" if kind.node else kind.order
-
-
-def _which(kind: Kind, secrets: bool) -> str:
+def _filter_rows(kind: Kind, secrets: bool) -> str:
     if kind.table == "meta":
-        return f"r.key IN {_listed((*KEPT_META, SECRET_META) if secrets else KEPT_META)}"
+        names = (*KEPT_META, SECRET_META) if secrets else KEPT_META
+        return f"r.key IN ({', '.join(map(repr, names))})"
     return kind.rows
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"({', '.join(map(repr, names))})"

@@ -1,4 +1,4 @@
-"""What is known of an object: the theses that speak of it and its relations, at a time or in all of history."""
+"""The facts about an object: theses and relations, at a time or in all of history."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,24 +20,24 @@ from memory.time.timestamps import from_ms, from_wall
 def list_about(
     conn: Connection, objects: Sequence[int], known_on: int, at: int, history: bool = False, relations: bool = False
 ) -> list[Fact]:
-    """Facts about these objects, newest first: what held in the world at `at`, as the memory knew it at `known_on` (ms
-    UTC). With `history` all that was ever known, replaced and retired facts too; `relations`: no theses."""
+    """Facts about these objects, newest first: valid at `at` and known at `known_on` (ms UTC). `history`: all facts
+    ever known; `relations`: no theses."""
     times = {"ids": id_list(objects), "known_on": known_on, "at": at}
     theses: list[tuple[Any, ...]] = []
     if not relations:
         query = _THESES.format(chosen=_OF_OBJECTS, seen="1" if history else _SEEN_THESIS)
-        theses = conn.execute(query if history else _known_then(query), times).fetchall()
+        theses = conn.execute(query if history else _restrict_to_known(query), times).fetchall()
     seen, evidence = ("1", "1") if history else (_SEEN_RELATION, _EVIDENCE)
     query = _RELATIONS.format(chosen=f"r.id IN ({_TOUCHING})", seen=seen, evidence=evidence, ended=_EVIDENCE_ENDED)
-    found = conn.execute(query if history else _known_then(query), times).fetchall()
-    names = _objects_of(conn, [row[0] for row in theses])
-    facts = [_fact("thesis", row, names.get(row[0], ())) for row in theses] + [_relation(row) for row in found]
-    facts = _named_ends({fact.id: fact for fact in facts})
+    rows = conn.execute(query if history else _restrict_to_known(query), times).fetchall()
+    names = _list_objects(conn, [row[0] for row in theses])
+    facts = [_make_fact("thesis", row, names.get(row[0], ())) for row in theses] + [_make_relation(row) for row in rows]
+    facts = _name_ends({fact.id: fact for fact in facts})
     return sorted(facts, key=lambda fact: (fact.valid_from or fact.recorded, fact.id), reverse=True)
 
 
 def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
-    """These facts in the order asked, replaced and retired ones too; an unknown id is left out."""
+    """These facts in the given order, replaced and retired ones included; unknown ids are skipped."""
     wanted = {"ids": id_list(ids), "known_on": 0, "at": 0}
     theses = conn.execute(
         _THESES.format(chosen=_THESE, seen="1"), wanted | {"ids": id_list(id for id in ids if id < FIRST_EDGE)}
@@ -45,29 +45,29 @@ def by_id(conn: Connection, ids: Sequence[int]) -> list[Fact]:
     relations = conn.execute(
         _RELATIONS.format(chosen=f"r.id IN {_THESE}", seen="1", evidence="1", ended="NULL"), wanted
     ).fetchall()
-    names = _objects_of(conn, [row[0] for row in theses])
-    found = {row[0]: _fact("thesis", row, names.get(row[0], ())) for row in theses}
-    found |= {row[0]: _relation(row) for row in relations}
-    found = {fact.id: fact for fact in _named_ends(found)}
-    return [found[id] for id in ids if id in found]
+    names = _list_objects(conn, [row[0] for row in theses])
+    facts = {row[0]: _make_fact("thesis", row, names.get(row[0], ())) for row in theses}
+    facts |= {row[0]: _make_relation(row) for row in relations}
+    facts = {fact.id: fact for fact in _name_ends(facts)}
+    return [facts[id] for id in ids if id in facts]
 
 
-def _named_ends(facts: Mapping[int, Fact]) -> list[Fact]:
-    """The facts, by id, that end where a successor begins with that day as it is named there."""
-    after = ((one, facts.get(one.superseded_by or 0)) for one in facts.values())
-    return [replace(one, until=new.since) if new and new.valid_from == one.valid_to else one for one, new in after]
+def _name_ends(facts: Mapping[int, Fact]) -> list[Fact]:
+    """The facts by id, with their end replaced by the start of their successor in its precision."""
+    after = ((fact, facts.get(fact.superseded_by or 0)) for fact in facts.values())
+    return [replace(fact, until=new.since) if new and new.valid_from == fact.valid_to else fact for fact, new in after]
 
 
 def get(conn: Connection, id: int) -> Fact:
-    """NotFoundError if there is no such fact."""
-    found = by_id(conn, [id])
-    if not found:
+    """NotFoundError for an unknown id."""
+    facts = by_id(conn, [id])
+    if not facts:
         raise NotFoundError(f"There is no fact {id}. `pal facts NAME` shows the numbers.")
-    return found[0]
+    return facts[0]
 
 
-def _as_known(item_kind: str, id: str, column: str) -> str:
-    """SQL: what a field of a fact was at the store's time :known_on, before revisions that came later changed it."""
+def _select_as_known(item_kind: str, id: str, column: str) -> str:
+    """SQL: the value of a field of a fact at store time :known_on, without later revisions."""
     later = (
         f"FROM journal j WHERE j.item_kind = '{item_kind}' AND j.item_id = {id} AND j.field = '{column.split('.')[1]}'"
         " AND j.t > :known_on"
@@ -75,30 +75,30 @@ def _as_known(item_kind: str, id: str, column: str) -> str:
     return f"iif(EXISTS (SELECT 1 {later}), (SELECT CAST(j.old AS INTEGER) {later} ORDER BY j.id LIMIT 1), {column})"
 
 
-_THEN = {column: _as_known("node", "t.node_id", column) for column in ("t.valid_to", "t.superseded_by")}
-_THEN |= {column: _as_known("edge", "r.id", column) for column in ("r.valid_to", "r.superseded_by")}
+_THEN = {column: _select_as_known("node", "t.node_id", column) for column in ("t.valid_to", "t.superseded_by")}
+_THEN |= {column: _select_as_known("edge", "r.id", column) for column in ("r.valid_to", "r.superseded_by")}
 
 
-def _known_then(query: str) -> str:
-    """The query with what was known at :known_on."""
+def _restrict_to_known(query: str) -> str:
+    """The query at store time :known_on."""
     for column, then in _THEN.items():
         query = query.replace(column, then)
     return query
 
 
-# A version of a source said so from `since` on and until `until`, whenever this memory came to know.
+# A version of a source is current in [since, until), regardless of when it was read.
 _SAID = "(({node} OR {episode}.until > :at) AND ({episode}.since IS NULL OR {episode}.since <= :at))"
 _SEEN_THESIS = f"({_SAID.format(node=is_recorded('n', ':known_on'), episode='e')} AND {valid('t', ':at')})"
 _SEEN_RELATION = visible("r", ":known_on", ":at")
 _EVIDENCE = _SAID.format(node=is_recorded("evidence", ":known_on"), episode="said")
 
 _THESE = "(SELECT value FROM json_each(:ids))"
-_TOUCHING = " UNION ".join(  # each of the four has its own, partial, index
+_TOUCHING = " UNION ".join(  # each of the four has its own partial index
     f"SELECT id FROM edge WHERE kind = 'rel' AND {end} IN {_THESE} AND t_expired {state}"
     for end in ("src", "dst")
     for state in ("IS NULL", "IS NOT NULL")
 )
-# When the last episode of its evidence went, where none is left.
+# When the last episode of its evidence was retired, if none is live.
 _EVIDENCE_ENDED = """(SELECT max(g.t_expired) FROM provenance w JOIN node g ON g.id = w.episode_id
  WHERE w.item_kind = 'edge' AND w.item_id = r.id HAVING count(*) = count(g.t_expired))"""
 _OF_OBJECTS = f"""(
@@ -109,7 +109,7 @@ _OF_OBJECTS = f"""(
 
 # Columns: id, text, valid from and to, created, expired, superseded by, episode, uri, title, its first line and line
 # map, its text and time, the span, modality, origin; of a relation also the names of its subject and object, and its
-# predicate. It is quoted from where it was told when it began: a later telling beside that day would read as of it.
+# predicate. The first passage is quoted: a later one with another date would change its meaning.
 _THESES = """
 SELECT t.node_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from)), t.valid_from, t.valid_to,
        n.t_created, n.t_expired, t.superseded_by, e.node_id, s.uri, s.title, e.line_from, e.line_map, e.text,
@@ -136,23 +136,25 @@ WHERE r.kind = 'rel' AND {chosen} AND {seen}
 """
 
 
-def _relation(row: tuple[Any, ...]) -> Fact:
+def _make_relation(row: tuple[Any, ...]) -> Fact:
     id, *shared, subject, object, predicate = row
     words = statement(subject, predicate or "is related to", object)
-    return _fact("relation", (id, words, *shared), (subject, object), predicate)
+    return _make_fact("relation", (id, words, *shared), (subject, object), predicate)
 
 
-def _fact(
+def _make_fact(
     kind: Literal["thesis", "relation"], row: Sequence[Any], objects: Iterable[str], predicate: str | None = None
 ) -> Fact:
     id, text, valid_from, valid_to, created, expired, superseded_by, episode, uri, title, *rest = row
-    first, line_map, body, told, start, end, modality, origin = rest
-    quote, said = (body[start:end], lines_around(body, start, end)) if start is not None else ("", "")
+    first, line_map, body, said_at, start, end, modality, origin = rest
+    quote, words = (body[start:end], lines_around(body, start, end)) if start is not None else ("", "")
     if start is None and predicate and (place := find_property(body, predicate, [*objects][-1])) is not None:
         start, quote = place[0], body[slice(*place)]
     line = line_at(first, json.loads(line_map or "[]"), body, start or 0)
-    said = f"{said}\n{title}\n{PurePosixPath(uri).stem}" if valid_from == told else said
-    since, until = (told_day(at, said, from_wall(told)) if at else "" for at in map(from_wall, (valid_from, valid_to)))
+    words = f"{words}\n{title}\n{PurePosixPath(uri).stem}" if valid_from == said_at else words
+    since, until = (
+        told_day(at, words, from_wall(said_at)) if at else "" for at in map(from_wall, (valid_from, valid_to))
+    )
     return Fact(
         id, kind, show_links(text), tuple(objects), from_wall(valid_from), from_wall(valid_to), from_ms(created),
         from_ms(expired), superseded_by, episode, uri, line, modality, origin, predicate, quote, title,
@@ -160,15 +162,15 @@ def _fact(
     )  # fmt: skip
 
 
-def _objects_of(conn: Connection, theses: list[int]) -> dict[int, tuple[str, ...]]:
-    """Names of all objects a thesis speaks of, or spoke of before it was retired."""
-    found: dict[int, tuple[str, ...]] = {}
+def _list_objects(conn: Connection, theses: list[int]) -> dict[int, tuple[str, ...]]:
+    """The names of all objects of a thesis, also of a retired one."""
+    names: dict[int, tuple[str, ...]] = {}
     for live in ("IS NULL", "IS NOT NULL"):  # two partial indexes
         for id, name in conn.execute(
             "SELECT DISTINCT m.src, o.label FROM edge m JOIN node o ON o.id = m.dst WHERE m.kind = 'member'"
             f" AND m.t_expired {live} AND m.src IN {LISTED} ORDER BY m.src, m.id",
             (id_list(theses),),
         ):
-            if name not in found.get(id, ()):
-                found[id] = (*found.get(id, ()), name)
-    return found
+            if name not in names.get(id, ()):
+                names[id] = (*names.get(id, ()), name)
+    return names

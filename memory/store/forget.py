@@ -1,9 +1,8 @@
-"""Forgetting for good: rows, vectors, full text, edges and what was learnt on them, traces and answers that showed it.
+"""Permanent forgetting: rows, vectors, full text, edges with their memory, traces and the answers that showed the data.
 
-Call inside `store.writing()`, then `store.checkpoint()`: only after that the words are gone from the disk too. What a
-person wrote in a chat stays, as do passages that mention a forgotten object: they are other sources' words. What a
-forgotten fact had replaced holds again, until the time of what came after it.
-"""
+Call inside `store.writing()`, then `store.checkpoint()`, which removes the words from the disk. A person's chat
+messages stay, as do passages of other sources that mention a forgotten object. Facts that a forgotten fact replaced
+become valid again, until the next replacement."""
 
 from dataclasses import replace
 
@@ -15,12 +14,12 @@ from memory.store.connect import Connection
 from memory.store.rows import FIRST_EDGE, LISTED, LIVE, id_list, select_ids
 
 HANDED_OVER = "What took its place is forgotten; this came after that."
-FORGOTTEN_ANSWER = "[forgotten]"  # what stands in a chat where an answer quoted what is gone
-UNWIPED = "unwiped"  # in the table meta: since when, ms UTC, something forgotten may still be in the log
+FORGOTTEN_ANSWER = "[forgotten]"  # replaces an answer in a chat that quoted forgotten data
+UNWIPED = "unwiped"  # in the table meta: ms UTC since which the log may contain forgotten data
 
 
 def note_unwiped(conn: Connection, now: int) -> None:
-    """Notes that what is forgotten in this unit is still in the log, until `note_wiped`."""
+    """Records that the log contains data forgotten in this unit, until `note_wiped`."""
     conn.execute("INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (UNWIPED, now))
 
 
@@ -29,38 +28,38 @@ def note_wiped(conn: Connection) -> None:
 
 
 def unwiped_since(conn: Connection) -> int | None:
-    """Since when, ms UTC, something that is forgotten may still be in the log; None if nothing is."""
+    """Since when (ms UTC) the log may contain forgotten data, or None."""
     row = conn.execute("SELECT value FROM meta WHERE key = ?", (UNWIPED,)).fetchone()
     return None if row is None else int(row[0])
 
 
 def source(conn: Connection, uri: str, now: int) -> Forgotten:
-    """A source with all it ever held, earlier versions too, and the jobs about it; a file with the same content is not
-    read again. NotFoundError."""
+    """Forgets a source with all its versions and jobs; a file with the same content is not read again.
+    NotFoundError."""
     sources = select_ids(conn, "SELECT id FROM source WHERE uri = ?", uri)
     if not sources:
         raise NotFoundError(f"There is no source {uri}.")
     listed = id_list(sources)
     _mark(conn, listed, now)
-    gone = _sources(conn, listed, now)
-    _unmention(conn, uri)
+    gone = _forget_sources(conn, listed, now)
+    _remove_references(conn, uri)
     return replace(gone, sources=len(sources))
 
 
 def retired_source(conn: Connection, id: int, now: int, mark: bool) -> Forgotten:
-    """A source that has gone, with all it ever held; with `mark` a file with the same content is not read again."""
+    """Forgets a retired source; with `mark` a file with the same content is not read again."""
     ((uri,),) = conn.execute("SELECT uri FROM source WHERE id = ?", (id,)).fetchall()
     if mark:
         _mark(conn, id_list([id]), now)
-    gone = _sources(conn, id_list([id]), now)
+    gone = _forget_sources(conn, id_list([id]), now)
     if conn.execute("SELECT 1 FROM source WHERE uri = ?", (uri,)).fetchone() is None:
-        _unmention(conn, uri)
+        _remove_references(conn, uri)
     return replace(gone, sources=1)
 
 
 def passages(conn: Connection, ids: list[int], now: int) -> Forgotten:
-    """Earlier text of sources that are there: retired episodes with all that was learnt of them."""
-    return _episodes(conn, ids, now) if ids else Forgotten()
+    """Forgets earlier text of live sources: retired episodes with all that was learned from them."""
+    return _forget_episodes(conn, ids, now) if ids else Forgotten()
 
 
 def _mark(conn: Connection, sources: str, now: int) -> None:
@@ -68,15 +67,15 @@ def _mark(conn: Connection, sources: str, now: int) -> None:
     forgotten.mark(conn, [digest for (digest,) in conn.execute(query, (sources,)).fetchall()], now)
 
 
-def _sources(conn: Connection, sources: str, now: int) -> Forgotten:
-    held = select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", sources)
-    gone = _episodes(conn, held, now)
+def _forget_sources(conn: Connection, sources: str, now: int) -> Forgotten:
+    episodes = select_ids(conn, f"SELECT node_id FROM episode WHERE source_id IN {LISTED}", sources)
+    gone = _forget_episodes(conn, episodes, now)
     conn.execute(f"DELETE FROM source WHERE id IN {LISTED}", (sources,))
     return gone
 
 
-def _unmention(conn: Connection, uri: str) -> None:
-    """What there is about a source: skips, questions limited to it, jobs."""
+def _remove_references(conn: Connection, uri: str) -> None:
+    """Deletes what refers to a source: skips, questions limited to it, jobs."""
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
     within = "SELECT 1 FROM json_tree(plan, '$.within') WHERE value IN (?1, ?1 || '#')"  # questions limited to it
     limited = id_list(select_ids(conn, f"SELECT id FROM trace WHERE EXISTS ({within})", uri))
@@ -86,14 +85,14 @@ def _unmention(conn: Connection, uri: str) -> None:
 
 
 def episode(conn: Connection, id: int, now: int) -> Forgotten:
-    """One episode with its theses. NotFoundError."""
+    """Forgets an episode with its theses. NotFoundError."""
     query = "SELECT source_id, uri FROM episode JOIN source s ON s.id = source_id WHERE node_id = ?"
     row = conn.execute(query, (id,)).fetchone()
     if row is None:
         raise NotFoundError(f"There is no episode {id}.")
-    gone = _episodes(conn, [id], now)
+    gone = _forget_episodes(conn, [id], now)
     secrets.remove_unseen(conn, [row[0]])
-    conn.execute(  # its title may be the passage's first words; the source stays, so that the file is not read again
+    conn.execute(  # the title may contain the first words; the source stays, so that the file is not read again
         "UPDATE source SET title = ?2 WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM episode WHERE source_id = ?1)",
         (row[0], row[1].rpartition("/")[2]),
     )
@@ -101,7 +100,7 @@ def episode(conn: Connection, id: int, now: int) -> Forgotten:
 
 
 def object(conn: Connection, norm: str, now: int) -> Forgotten:
-    """The object that the name `norm` finds, with its aliases and the facts about it. NotFoundError."""
+    """Forgets the object with the name `norm`, its aliases and the facts about it. NotFoundError."""
     objects = graph.objects_by_norm(conn, [norm]).get(norm, [])[:1]
     gone = "SELECT node_id FROM alias JOIN node ON id = node_id WHERE norm = ? AND t_expired IS NOT NULL"
     objects += select_ids(conn, gone, norm)
@@ -116,7 +115,7 @@ def object(conn: Connection, norm: str, now: int) -> Forgotten:
 
 
 def fact(conn: Connection, id: int, now: int) -> Forgotten:
-    """One thesis or relation. The passage it was read from stays as it was written. NotFoundError."""
+    """Forgets a thesis or relation; its passage stays. NotFoundError."""
     if id >= FIRST_EDGE:
         theses, relations = [], select_ids(conn, "SELECT id FROM edge WHERE id = ? AND kind = 'rel'", id)
     else:
@@ -128,10 +127,10 @@ def fact(conn: Connection, id: int, now: int) -> Forgotten:
     return Forgotten(objects=_remove(conn, [], theses, [], relations, now), facts=1)
 
 
-def _episodes(conn: Connection, episodes: list[int], now: int) -> Forgotten:
+def _forget_episodes(conn: Connection, episodes: list[int], now: int) -> Forgotten:
     listed = id_list(episodes)
     theses = select_ids(conn, f"SELECT node_id FROM thesis WHERE episode_id IN {LISTED}", listed)
-    relations = select_ids(  # that no other episode tells
+    relations = select_ids(  # without other evidence
         conn,
         f"SELECT item_id FROM provenance p WHERE item_kind = 'edge' AND episode_id IN {LISTED} AND NOT EXISTS"
         " (SELECT 1 FROM provenance o WHERE o.item_kind = 'edge' AND o.item_id = p.item_id"
@@ -139,7 +138,7 @@ def _episodes(conn: Connection, episodes: list[int], now: int) -> Forgotten:
         listed,
         listed,
     )
-    named_only = select_ids(  # objects that a model named when it read them, and told nothing of
+    named_only = select_ids(  # objects that a model only named while reading them
         conn,
         "SELECT id FROM node n WHERE kind = 'O' AND t_created IN (SELECT t FROM extraction"
         f" WHERE episode_id IN {LISTED}) AND NOT EXISTS ({_ANY_EDGE})",
@@ -152,7 +151,7 @@ def _episodes(conn: Connection, episodes: list[int], now: int) -> Forgotten:
 def _remove(
     conn: Connection, episodes: list[int], theses: list[int], objects: list[int], relations: list[int], now: int
 ) -> int:
-    """Removes these and all that hangs on them; returns how many objects went because nothing speaks of them now."""
+    """Removes these and all that depends on them; returns the number of objects removed for lack of mentions."""
     _reopen(conn, {*theses, *relations}, now)
     text.remove(conn, episodes)
     nodes = id_list([*episodes, *theses, *objects])
@@ -164,7 +163,7 @@ def _remove(
     conn.execute(f"DELETE FROM edge WHERE id IN {LISTED}", (edges,))
     _remove_predicates(conn, predicates)
     lonely = select_ids(conn, f"SELECT id FROM node n WHERE id IN {LISTED} AND NOT EXISTS ({_ANY_EDGE})", spoken_of)
-    conn.execute(  # only the past speaks of them
+    conn.execute(  # only retired edges mention them
         f"UPDATE node AS n SET t_expired = ?, expire_reason = 'forgotten' WHERE id IN {LISTED} AND id NOT IN {LISTED}"
         f" AND {LIVE} AND NOT EXISTS ({_LIVE_EDGE})",
         (now, spoken_of, id_list(lonely)),
@@ -173,7 +172,7 @@ def _remove(
     _remove_traces(conn, nodes, edges)
     _remove_history(conn, nodes, edges)
     _remove_names(conn, episodes, spoken_of)
-    conn.execute(  # the other episodes that such a job was about wait for a new one
+    conn.execute(  # the other episodes of such a job wait for a new one
         "DELETE FROM job WHERE EXISTS (SELECT 1 FROM json_each(job.payload, '$.episodes')"
         f" WHERE value IN {LISTED}) OR json_extract(job.payload, '$.episode') IN {LISTED}",
         [id_list(episodes)] * 2,
@@ -189,11 +188,11 @@ def _remove(
 
 
 def _reopen(conn: Connection, gone: set[int], now: int) -> None:
-    """What these facts had replaced holds as before; where something else came after them, until then."""
+    """Restores what these facts replaced; until the next replacement, if there is one."""
     listed = id_list(gone)
     query = f"SELECT id FROM revision WHERE new_id IN {LISTED} AND old_id NOT IN {LISTED} ORDER BY id DESC"
-    found = select_ids(conn, query, listed, listed)
-    for row in [revisions.get(conn, id) for id in found]:
+    ids = select_ids(conn, query, listed, listed)
+    for row in [revisions.get(conn, id) for id in ids]:
         after = revisions.find_replacement(conn, row.new, gone)
         if row.relation == "supersedes" and row.state in _STANDING and after is not None:
             _hand_over(conn, row, after, now)
@@ -202,7 +201,7 @@ def _reopen(conn: Connection, gone: set[int], now: int) -> None:
 
 
 def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: int) -> None:
-    """A revision has another newer fact from now on: the one that came after the one that goes."""
+    """Gives a revision the next newer fact instead of the forgotten one."""
     ended = conn.execute(
         "SELECT new FROM journal WHERE revision_id = ? AND item_id = ? AND field = 'valid_to' ORDER BY id DESC LIMIT 1",
         (after.id, after.old),
@@ -221,7 +220,7 @@ def _hand_over(conn: Connection, row: revisions.Row, after: revisions.Row, now: 
 
 
 def _remove_predicates(conn: Connection, predicates: str) -> None:
-    """Those that no relation uses any more: they are words of who told them; and what they were counted as."""
+    """Removes unused predicates and their canonical ones."""
     query = f"SELECT canon_id FROM predicate WHERE id IN {LISTED} AND canon_id IS NOT NULL"
     canons = select_ids(conn, query, predicates)
     for listed in (predicates, id_list(canons)):
@@ -234,8 +233,8 @@ def _remove_predicates(conn: Connection, predicates: str) -> None:
 
 
 def _remove_names(conn: Connection, episodes: list[int], objects: str) -> None:
-    """Names of objects that stay, but which these episodes, or the properties of a source that goes with them, gave
-    them, and nothing that stays does."""
+    """Removes names of remaining objects that only these episodes, or the properties of a source removed with them,
+    gave."""
     listed = id_list(episodes)
     named = conn.execute(
         f"DELETE FROM alias AS a WHERE node_id IN {LISTED} AND origin <> 'mention' AND EXISTS"
@@ -258,7 +257,7 @@ def _remove_names(conn: Connection, episodes: list[int], objects: str) -> None:
 
 
 def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
-    """Traces that touched any of these go, and so does what the answers they led to said in chats."""
+    """Removes traces that touched any of these, and the text of their answers in chats."""
     cites = f"EXISTS (SELECT 1 FROM json_each(citations) WHERE value ->> 'episode_id' IN {LISTED})"
     query = (
         f"SELECT trace_id FROM trace_visit WHERE node_id IN {LISTED}"
@@ -278,12 +277,12 @@ def _remove_traces(conn: Connection, nodes: str, edges: str) -> None:
 
 
 def _remove_history(conn: Connection, nodes: str, edges: str) -> None:
-    """Journal, provenance, revisions, and what is said to be replaced by or merged into what is gone."""
+    """Removes journal, provenance and revisions of these, and references to them as successors."""
     for fact, listed in (("thesis", nodes), ("relation", edges)):
         for side in ("old", "new"):
-            of = f"FROM revision WHERE {side}_kind = ? AND {side}_id IN {LISTED}"
-            conn.execute(f"DELETE FROM journal WHERE revision_id IN (SELECT id {of})", (fact, listed))
-            conn.execute(f"DELETE {of}", (fact, listed))
+            condition = f"FROM revision WHERE {side}_kind = ? AND {side}_id IN {LISTED}"
+            conn.execute(f"DELETE FROM journal WHERE revision_id IN (SELECT id {condition})", (fact, listed))
+            conn.execute(f"DELETE {condition}", (fact, listed))
     for kind, listed in (("node", nodes), ("edge", edges)):
         conn.execute(f"DELETE FROM journal WHERE item_kind = ? AND item_id IN {LISTED}", (kind, listed))
         conn.execute(f"DELETE FROM provenance WHERE item_kind = ? AND item_id IN {LISTED}", (kind, listed))
@@ -299,7 +298,7 @@ _NAMING = "FROM episode e JOIN source s ON s.id = e.source_id"
 _IN_TEXT = "instr(lower(e.text), lower(a.surface))"
 _IN_PROPERTIES = "instr(lower(s.properties), lower(a.surface))"
 
-_GONE = "t_expired IS NOT NULL"  # it and LIVE have an index each
+_GONE = "t_expired IS NOT NULL"  # it and LIVE each have an index
 # Edges that touch any of the given nodes (the same list four times).
 _TOUCHING = " UNION ".join(
     f"SELECT id FROM edge WHERE {end} IN {LISTED} AND {state}" for end in ("src", "dst") for state in (LIVE, _GONE)

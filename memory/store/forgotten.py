@@ -1,9 +1,7 @@
-"""Files that are not read again, because what they hold was forgotten.
+"""Contents of forgotten files, which are not read again.
 
-Of a forgotten file there stays a hash of its content with a key that only this memory has: enough to know the same
-content again under any name, and nothing that could be looked up elsewhere. Where the file itself still stands, its
-path is among the skipped files.
-"""
+A hash of the content with a key of this memory remains: enough to recognize the content under any name, useless for a
+lookup elsewhere. If the file still exists, its path is in the list of skipped files."""
 
 import hmac
 import secrets
@@ -16,19 +14,19 @@ KEY = "forgotten_key"  # in the table meta
 
 
 def mark(conn: Connection, digests: Iterable[str], now: int) -> None:
-    """Files with these contents (SHA-256, hex) are not read from now on."""
+    """Excludes files with these contents (SHA-256, hex) from reading."""
     rows = [(_mark(conn, digest), now) for digest in digests]
     conn.executemany("INSERT OR IGNORE INTO forgotten(mark, t) VALUES (?, ?)", rows)
 
 
 def unmark(conn: Connection, digests: Iterable[str]) -> None:
-    """Files with these contents may be read."""
+    """Allows reading files with these contents."""
     marks = to_json([_mark(conn, digest) for digest in digests])
     conn.execute(f"DELETE FROM forgotten WHERE mark IN {LISTED}", (marks,))
 
 
 def is_marked(conn: Connection, digest: str) -> bool:
-    """Whether a file with this content is not to be read."""
+    """Whether a file with this content must not be read."""
     if conn.execute("SELECT 1 FROM forgotten LIMIT 1").fetchone() is None:
         return False
     return conn.execute("SELECT 1 FROM forgotten WHERE mark = ?", (_mark(conn, digest),)).fetchone() is not None

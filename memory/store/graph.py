@@ -1,4 +1,5 @@
-"""The hypergraph's rows: objects and aliases, theses, edges. Written in bulk, loaded at once, never walked here."""
+"""The rows of the hypergraph: objects and aliases, theses, edges. Written in bulk, loaded at once; walks use
+`memory.graph`."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from memory.text.words import strip_accents
 EdgeKind = Literal["mention", "asserts", "member", "next", "rel", "open"]
 EDGE_KINDS: tuple[EdgeKind, ...] = ("mention", "asserts", "member", "next", "rel", "open")
 """In every array a kind is its place here; in the file its name is stored."""
-OWNER_NAME = 0.5  # confidence of the owner's names: who else is called so goes first
+OWNER_NAME = 0.5  # confidence of the owner's names, which ranks namesakes first
 
 
 class ObjectRow(NamedTuple):
@@ -38,8 +39,8 @@ class ObjectRow(NamedTuple):
 
 
 class AliasRow(NamedTuple):
-    """`norm` is the spelling that identifies an object, `surface` the one that was read. In the table there is
-    also `folded`, the norm without accents where it has any: by it an object is searched for."""
+    """`norm` identifies an object, `surface` is the spelling in the text. The table adds `folded`, the norm without
+    accents if it has any, for searching."""
 
     norm: str
     surface: str
@@ -49,7 +50,7 @@ class AliasRow(NamedTuple):
 
 
 class ThesisRow(NamedTuple):
-    """`text` is None where it is the episode's words [span_from, span_to). Validity in milliseconds UTC."""
+    """`text` is None if it is the episode's words [span_from, span_to). Validity in ms UTC."""
 
     id: int
     episode_id: int
@@ -64,7 +65,7 @@ class ThesisRow(NamedTuple):
 
 
 class EdgeRow(NamedTuple):
-    """For a mention `n_support` is how often, `role` "title" where the episode is titled by the object."""
+    """For a mention, `n_support` is its frequency and `role` "title" if the object titles the episode."""
 
     id: int
     kind: EdgeKind
@@ -79,8 +80,8 @@ class EdgeRow(NamedTuple):
 
 
 class EdgeArrays(NamedTuple):
-    """Edges as columns of one length, ids rising. `support` is 32,767 at most; `title`: role "title"; `timed`: its
-    validity has a bound."""
+    """Edges as columns of equal length, sorted by id. `support` is 32,767 at most; `title`: role "title"; `timed`: the
+    validity is bounded."""
 
     id: NDArray[np.int32]
     src: NDArray[np.int32]
@@ -96,24 +97,24 @@ class EdgeArrays(NamedTuple):
         return cls(numbers, numbers, numbers, np.empty(0, np.int16), flags, flags)
 
     def plus(self, more: EdgeArrays) -> EdgeArrays:
-        """These and more, which have larger ids."""
+        """These edges and more with larger ids."""
         columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(self, more, strict=True)
         return EdgeArrays._make(append_rows(mine, theirs) for mine, theirs in columns)
 
     def select(self, chosen: NDArray[np.bool_ | np.int64]) -> EdgeArrays:
-        """Some of them, or in another order."""
+        """The chosen edges, in that order."""
         return EdgeArrays._make(column[chosen] for column in self)
 
 
 def allocate(conn: Connection, table: Literal["node", "edge"], n: int) -> int:
-    """The first of `n` consecutive ids that nothing has or ever had."""
+    """The first of `n` consecutive ids that were never used."""
     query = "UPDATE meta SET value = value + ? WHERE key = ? RETURNING value"
     (next_free,) = conn.execute(query, (n, f"next_{table}")).fetchone()
     return int(next_free) - n
 
 
 def insert_objects(conn: Connection, rows: Sequence[ObjectRow], now: int) -> None:
-    """Objects with their nodes."""
+    """Inserts objects with their nodes."""
     conn.executemany(
         "INSERT INTO node(id, kind, label, t_created) VALUES (?, 'O', ?, ?)", [(row.id, row.label, now) for row in rows]
     )
@@ -121,7 +122,7 @@ def insert_objects(conn: Connection, rows: Sequence[ObjectRow], now: int) -> Non
 
 
 def insert_aliases(conn: Connection, rows: Sequence[AliasRow]) -> None:
-    """Aliases that are not known yet; a known one stays as it is."""
+    """Inserts aliases; existing ones stay unchanged."""
     conn.executemany(
         "INSERT OR IGNORE INTO alias(norm, surface, node_id, origin, conf, folded) VALUES (?, ?, ?, ?, ?, ?)",
         [(*row, fold_name(row.norm)) for row in rows],
@@ -129,7 +130,7 @@ def insert_aliases(conn: Connection, rows: Sequence[AliasRow]) -> None:
 
 
 def fold_name(norm: str) -> str | None:
-    """The norm without accents; None if it has none."""
+    """The norm without accents, or None if it is the same."""
     folded = strip_accents(norm)
     return None if folded == norm else folded
 
@@ -141,7 +142,7 @@ def fold_aliases(conn: Connection) -> None:
 
 
 def insert_theses(conn: Connection, rows: Sequence[ThesisRow], now: int) -> None:
-    """Theses with their nodes, after their episodes."""
+    """Inserts theses with their nodes, after their episodes."""
     conn.executemany(f"INSERT INTO node(id, kind, t_created) VALUES (?, 'T', {int(now)})", [(row.id,) for row in rows])
     conn.executemany(
         "INSERT INTO thesis(node_id, episode_id, span_from, span_to, text, origin, modality, conf,"
@@ -151,9 +152,8 @@ def insert_theses(conn: Connection, rows: Sequence[ThesisRow], now: int) -> None
 
 
 def insert_edges(conn: Connection, rows: Sequence[EdgeRow], now: int) -> None:
-    """Edges between nodes that are there. The same edge may live only once. Nearly all have defaults behind
-    `n_support`, and leaving those to SQLite halves the time: the driver takes about a microsecond for each NULL that it
-    binds."""
+    """Inserts edges between existing nodes. Only one copy of an edge may be live. Most have default values after
+    `n_support`: leaving them to SQLite is twice as fast, since the driver takes a microsecond per bound NULL."""
     conn.executemany(
         f"INSERT INTO edge(id, kind, src, dst, n_support, t_created) VALUES (?, ?, ?, ?, ?, {int(now)})",
         [row[:5] for row in rows if row[5:] == _EDGE_DEFAULTS],
@@ -169,19 +169,19 @@ _EDGE_DEFAULTS = tuple(EdgeRow._field_defaults.values())[1:]
 
 
 def objects_by_norm(conn: Connection, norms: Sequence[str]) -> dict[str, list[int]]:
-    """Live objects under each alias; the surest, then the oldest, first. An unknown norm is left out."""
+    """{alias: live objects}, surest, then oldest first; unknown norms are missing."""
     rows = conn.execute(
         f"SELECT a.norm, a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm IN {LISTED}"
         f" AND {is_live('n')} ORDER BY a.norm, a.conf DESC, a.node_id",
-        (json.dumps(list(norms)),),  # in ASCII: a name may hold half a surrogate pair
+        (json.dumps(list(norms)),),  # in ASCII: a name may contain half a surrogate pair
     )
     return group_rows(rows)
 
 
 def objects_by_search(conn: Connection, norms: Sequence[str]) -> dict[str, list[int]]:
-    """As `objects_by_norm`; a name that nothing has is looked up without accents."""
-    found = objects_by_norm(conn, norms)
-    missing = {norm: strip_accents(norm) for norm in norms if norm not in found}
+    """Like `objects_by_norm`, but unknown names are searched without accents."""
+    by_norm = objects_by_norm(conn, norms)
+    missing = {norm: strip_accents(norm) for norm in norms if norm not in by_norm}
     rows = conn.execute(
         "SELECT f.value, a.node_id FROM json_each(?) f CROSS JOIN alias a ON a.folded = f.value"
         f" JOIN node n ON n.id = a.node_id WHERE {is_live('n')} ORDER BY f.value, a.conf DESC, a.node_id",
@@ -191,16 +191,16 @@ def objects_by_search(conn: Connection, norms: Sequence[str]) -> dict[str, list[
     folded |= {
         norm: [*nodes, *folded.get(norm, ())] for norm, nodes in objects_by_norm(conn, [*missing.values()]).items()
     }
-    return found | {norm: folded[bare] for norm, bare in missing.items() if bare in folded}
+    return by_norm | {norm: folded[bare] for norm, bare in missing.items() if bare in folded}
 
 
 def all_by_norm(conn: Connection, norm: str) -> list[int]:
-    """The objects that have, or had, that name, by id."""
+    """The objects, retired ones included, with that name, by id."""
     return select_ids(conn, "SELECT node_id FROM alias WHERE norm = ? ORDER BY node_id", norm)
 
 
 def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
-    """Names of live objects that begin with `norm`, with or without accents, the shortest first."""
+    """Up to `most` names of live objects that begin with `norm`, regardless of accents, shortest first."""
     rows = conn.execute(
         f"SELECT DISTINCT n.label FROM alias a JOIN node n ON n.id = a.node_id AND {is_live('n')}"
         " WHERE (a.norm > ?1 AND a.norm < ?2) OR (a.folded > ?1 AND a.folded < ?2)"
@@ -211,14 +211,14 @@ def beginning_with(conn: Connection, norm: str, most: int) -> list[str]:
 
 
 def find_by_own_name(conn: Connection, norm: str) -> list[int]:
-    """The objects whose own name it is, not one that they were given by a person or a model; by id."""
+    """The objects with that name from their texts, not from a person or model; by id."""
     query = "SELECT a.node_id FROM alias a JOIN node n ON n.id = a.node_id WHERE a.norm = ?"
     own = "a.origin IN ('mention', 'frontmatter') OR n.label = a.surface"
     return select_ids(conn, f"{query} AND ({own}) ORDER BY a.node_id", norm)
 
 
 def join(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
-    """Finds each of these objects under the names of those, too, and the other way round; nothing else is touched."""
+    """Adds the names of each group of objects to the other group; changes nothing else."""
     for mine, theirs in ((ones, others), (others, ones)):
         conn.execute(
             "INSERT INTO alias(norm, surface, node_id, origin) SELECT a.norm, a.surface, o.value, 'user'"
@@ -229,7 +229,7 @@ def join(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
 
 
 def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
-    """Takes from each of these objects the names that it got from those, and the other way round."""
+    """Removes from each group of objects the names that came from the other group."""
     places = "UPDATE alias SET origin = 'place' WHERE origin = 'user' AND node_id IN (SELECT value FROM json_each(?))"
     own_name = "surface = (SELECT label FROM node WHERE id = node_id)"
     conn.execute(f"{places} AND {own_name}", (id_list([*ones, *others]),))
@@ -245,27 +245,26 @@ def part(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> None:
 
 
 def owner(conn: Connection) -> list[int]:
-    """The object that stands for the person whose memory it is, then those that are called as they are; none as long
-    as nothing is asserted of them and no name is known."""
-    return [one for id in select_ids(conn, _OWNER) for one in dict.fromkeys((id, *namesakes(conn, id)))]
+    """The object of the memory's owner, then its namesakes; empty until something is asserted of the owner or a name is
+    known."""
+    return [object for id in select_ids(conn, _OWNER) for object in dict.fromkeys((id, *namesakes(conn, id)))]
 
 
 _OWNER = f"SELECT n.id FROM meta m JOIN node n ON n.id = m.value WHERE m.key = 'owner' AND {is_live('n')}"
 
 
 def owner_names(conn: Connection) -> tuple[str, ...]:
-    """What the owner's object is called, as it is written, the first name first."""
+    """The names of the owner as written, first name first."""
     rows = conn.execute("SELECT surface FROM alias WHERE origin = 'owner' ORDER BY conf DESC")
     return tuple(surface for (surface,) in rows)
 
 
 def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[int, bool]:
-    """The owner's object, and whether it was made for this. It is called so from now on (normal form -> as it is
-    written), beside the objects that are, and no longer as it was: whose names these are may turn out otherwise, and
-    nothing was moved."""
-    known = select_ids(conn, _OWNER)
-    id = known[0] if known else allocate(conn, "node", 1)
-    if not known:
+    """Gives the owner these names (norm -> as written) instead of the former ones; returns (its object, whether it is
+    new). Objects with these names stay separate: the names may be corrected later."""
+    owners = select_ids(conn, _OWNER)
+    id = owners[0] if owners else allocate(conn, "node", 1)
+    if not owners:
         insert_objects(conn, [ObjectRow(id, NAMELESS, "person")], now)
         conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES ('owner', ?)", (id,))
     conn.execute("DELETE FROM alias WHERE origin = 'owner'")
@@ -274,12 +273,11 @@ def name_owner(conn: Connection, names: Mapping[str, str], now: int) -> tuple[in
         conn, [AliasRow(norm, name, id, "owner", OWNER_NAME / (1 + place)) for place, (norm, name) in aliases]
     )
     conn.execute("UPDATE node SET label = ? WHERE id = ?", (next(iter(names.values()), NAMELESS), id))
-    return id, not known
+    return id, not owners
 
 
 def list_people(conn: Connection, objects: Sequence[int], marks: Collection[str] = ()) -> list[int]:
-    """Those of these objects that are persons: of that type, or with a relation that only persons have (`marks`, labels
-    of predicates)."""
+    """The persons among these objects: by type, or by a relation that only persons have (`marks`, predicate labels)."""
     rows = conn.execute(
         "SELECT node_id FROM object WHERE type = 'person' AND node_id IN (SELECT value FROM json_each(?1)) UNION"
         " SELECT e.src FROM edge e JOIN predicate p ON p.id = e.pred_id"
@@ -291,20 +289,20 @@ def list_people(conn: Connection, objects: Sequence[int], marks: Collection[str]
 
 
 def names_of(conn: Connection, object: int) -> list[str]:
-    """The normal forms of all its names."""
+    """The norms of all names of an object."""
     return [norm for (norm,) in conn.execute("SELECT norm FROM alias WHERE node_id = ?", (object,))]
 
 
 def namesakes(conn: Connection, object: int) -> list[int]:
-    """The live objects that share a name with it. The name of a place is its own, whoever else is called so."""
+    """The live objects that share a name with an object; names of places are not shared."""
     query = "SELECT DISTINCT b.node_id FROM alias a JOIN alias b ON b.norm = a.norm JOIN node n ON n.id = b.node_id"
     shared = "a.origin <> 'place' AND b.origin <> 'place'"
     return select_ids(conn, f"{query} WHERE a.node_id = ? AND {shared} AND {is_live('n')}", object)
 
 
 def find_subjects(conn: Connection, objects: Sequence[int], sources: Sequence[int]) -> tuple[set[int], set[int]]:
-    """Those of these objects that rules have made subjects of facts of one of these `sources`, and those that are
-    subjects of others: of other contacts where the sources are contacts, of other notes where they are notes."""
+    """(those of these objects that rules made subjects of facts in one of these `sources`, those that are subjects in
+    other sources): other contacts if the sources are contacts, else other notes."""
     rows = conn.execute(
         "SELECT DISTINCT e.src, o.source_id IN (SELECT value FROM json_each(?2)) FROM edge e"
         " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id AND v.extractor = 'rule'"
@@ -319,7 +317,7 @@ def find_subjects(conn: Connection, objects: Sequence[int], sources: Sequence[in
 def named_between(
     conn: Connection, bounds: tuple[str, str], names: Sequence[str], limit: int, type: str | None = None
 ) -> list[int]:
-    """Live objects with a name between the bounds, without these, or one of `names`; of a type, if one is given."""
+    """Live objects with a name between the bounds (exclusive), or one of `names`; optionally of one type."""
     rows = conn.execute(
         "SELECT DISTINCT a.node_id FROM alias a JOIN object o ON o.node_id = a.node_id"
         f" JOIN node n ON n.id = a.node_id AND {is_live('n')}"
@@ -331,8 +329,8 @@ def named_between(
 
 
 def object_type(conn: Connection, object: int) -> str | None:
-    (found,) = conn.execute("SELECT type FROM object WHERE node_id = ?", (object,)).fetchone()
-    return found  # type: ignore[no-any-return]
+    (type,) = conn.execute("SELECT type FROM object WHERE node_id = ?", (object,)).fetchone()
+    return type  # type: ignore[no-any-return]
 
 
 def set_object_type(conn: Connection, object: int, type: str) -> None:
@@ -340,7 +338,7 @@ def set_object_type(conn: Connection, object: int, type: str) -> None:
 
 
 def mentioned_names(conn: Connection, episode: int) -> list[tuple[str, str | None]]:
-    """Names that the passage mentions, with what kind of thing they are known to be."""
+    """(name, type) of the objects that the passage mentions."""
     return conn.execute(
         "SELECT n.label, o.type FROM edge m JOIN node n ON n.id = m.dst JOIN object o ON o.node_id = n.id"
         f" WHERE m.src = ? AND m.kind = 'mention' AND m.role IS NULL AND {is_live('m')}",
@@ -359,21 +357,21 @@ def model_theses(conn: Connection, episode: int) -> set[str]:
 
 
 def object_labels(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
-    """id -> name, of objects."""
+    """{id: name} of objects."""
     rows = conn.execute(f"SELECT id, label FROM node WHERE kind = 'O' AND id IN {LISTED}", (id_list(ids),))
     return dict(rows.fetchall())
 
 
 def live_objects(conn: Connection) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The live objects: (n,) ids, rising, and whether each is a date."""
+    """(ids (n,), sorted; whether each is a date) of the live objects."""
     rest = f"JOIN object o ON o.node_id = n.id WHERE {is_live('n')}"
     id, is_date = read_columns(conn, ("n.id", "o.type IS 'date'"), "node n", "n.id", rest)
     return id.copy(), is_date.astype(np.bool_)
 
 
 def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
-    """The live edges of each kind, by id. Two numbers a row instead of seven, and the commonest kinds asked for first:
-    they are many, and each number and comparison costs. Node ids are below 2^30."""
+    """The live edges of each kind, by id. Packs a row into two numbers and tests the commonest kinds first, because
+    there are many. Node ids are below 2^30."""
     often: tuple[EdgeKind, ...] = ("member", "mention", "asserts")
     kinds = sorted(enumerate(EDGE_KINDS), key=lambda kind: kind[1] not in often)
     code = " ".join(f"WHEN '{kind}' THEN {number}" for number, kind in kinds)
@@ -382,7 +380,7 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
         "(src << 30) + dst",
         f"(id << 32) + (min(n_support, 0x7fff) << 5) + (role IS 'title') * 16 + {is_timed} * 8 + CASE kind {code} END",
     )
-    found = {kind: EdgeArrays.none() for kind in EDGE_KINDS}
+    by_kind = {kind: EdgeArrays.none() for kind in EDGE_KINDS}
     for ends, packed in read_numbers(conn, packed_row, "edge", "id", f"WHERE {LIVE}"):
         whole = EdgeArrays(
             (packed >> 32).astype(np.int32),
@@ -393,13 +391,13 @@ def live_edges(conn: Connection) -> dict[EdgeKind, EdgeArrays]:
             (packed & 8).astype(np.bool_),
         )
         for number, kind in enumerate(EDGE_KINDS):
-            found[kind] = found[kind].plus(whole.select((packed & 7) == number))
-    return found
+            by_kind[kind] = by_kind[kind].plus(whole.select((packed & 7) == number))
+    return by_kind
 
 
 def live_theses(conn: Connection) -> NDArray[np.int64]:
-    """(4, n) the live theses, by id: id, episode, valid from and to in milliseconds UTC, the least and the greatest
-    int64 where that is open."""
+    """(4, n) the live theses, by id: id, episode, valid from and to in ms UTC; the least and greatest int64 if
+    unbounded."""
     least, greatest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
     values = ("t.node_id", "t.episode_id", f"ifnull(t.valid_from, {least})", f"ifnull(t.valid_to, {greatest})")
     rest = f"JOIN node n ON n.id = t.node_id WHERE {is_live('n')}"
@@ -407,32 +405,32 @@ def live_theses(conn: Connection) -> NDArray[np.int64]:
 
 
 def validity(conn: Connection, edge_ids: Sequence[SupportsInt]) -> dict[int, tuple[int | None, int | None]]:
-    """Edge id -> when it begins and ends to hold, in milliseconds UTC."""
+    """{edge: (valid from, valid to)} in ms UTC."""
     rows = conn.execute(f"SELECT id, valid_from, valid_to FROM edge WHERE id IN {LISTED}", (id_list(edge_ids),))
     return {id: (start, end) for id, start, end in rows}
 
 
 def evidence_of_edges(conn: Connection) -> NDArray[np.int64]:
-    """(p, 2) edge id, episode id: which episodes assert which live edges, where that is kept apart."""
+    """(p, 2) (edge, episode): the evidence of live edges."""
     rest = f"JOIN edge e ON e.id = p.item_id WHERE p.item_kind = 'edge' AND {is_live('e')}"
     edges, episodes = read_columns(conn, ("p.item_id", "p.episode_id"), "provenance p", "p.episode_id", rest)
     return np.stack([edges, episodes], axis=1)[np.lexsort((episodes, edges))]
 
 
 def thesis_texts(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, str]:
-    """id -> words, of live theses."""
+    """{id: text} of live theses."""
     return dict(conn.execute(f"SELECT id, body FROM thesis_content WHERE id IN {LISTED}", (id_list(ids),)).fetchall())
 
 
 def relation_words(conn: Connection, ids: Sequence[SupportsInt]) -> dict[int, tuple[int, str]]:
-    """id -> the node that an edge begins at, and the words of its relation, "" for none."""
+    """{id: (source node, predicate or "")} of edges."""
     query = "SELECT e.id, e.src, ifnull(p.label, '') FROM edge e LEFT JOIN predicate p ON p.id = e.pred_id"
     rows = conn.execute(f"{query} WHERE e.id IN {LISTED}", (id_list(ids),))
     return {id: (src, label) for id, src, label in rows}
 
 
 def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -> list[EdgeRow]:
-    """The live edges of a kind that begin at these nodes, by id."""
+    """The live edges of a kind from these nodes, by id."""
     rows = conn.execute(
         "SELECT id, kind, src, dst, n_support, role, pred_id, conf, valid_from, valid_to FROM edge"
         f" WHERE src IN {LISTED} AND kind = ? AND {LIVE} ORDER BY id",
@@ -442,7 +440,7 @@ def edges_from(conn: Connection, nodes: Sequence[SupportsInt], kind: EdgeKind) -
 
 
 def retire_edges(conn: Connection, ids: Sequence[SupportsInt], now: int, reason: str) -> None:
-    """Takes edges out of sight, with what was learnt on them. Ids that are not live are ignored."""
+    """Retires edges and deletes their memory. Ids that are not live are ignored."""
     query = f"UPDATE edge SET t_expired = ?, expire_reason = ? WHERE id IN {LISTED} AND {LIVE}"
     conn.execute(query, (now, reason, id_list(ids)))
     conn.execute(f"DELETE FROM edge_memory WHERE edge_id IN {LISTED}", (id_list(ids),))

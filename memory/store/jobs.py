@@ -1,12 +1,11 @@
-"""Work that must not be lost: a durable queue in the same file, so that a result and "done" are one transaction; and
-what language models were used for in doing it.
+"""A durable job queue in the memory file, so that a result and "done" are one transaction; and the use of models.
 
     queued -> leased -> done
       ^         |
       +-- fail -+-> dead     after too many attempts, with the reason
 
-A job whose process is gone is handed out again: work is done at least once, and its effect must be the same the second
-time. One process holds the file, so no lease runs out. Times are milliseconds UTC.
+A job of a dead process runs again: work is done at least once and must be idempotent. One process owns the file, so
+leases do not expire. Times are ms UTC.
 """
 
 import json
@@ -43,7 +42,7 @@ _COLUMNS = "id, kind, dedupe_key, payload, state, attempts, not_before, last_err
 def enqueue(
     conn: Connection, kind: str, dedupe_key: str, payload: Mapping[str, Any], now: int, *, priority: int = 0
 ) -> int:
-    """The id of the queued job; of the one that is there if such a job waits or runs. Larger priority goes first."""
+    """Queues a job; returns its id, or that of an equal job that is queued or leased. Larger priority goes first."""
     (id,) = conn.execute(
         "INSERT INTO job(kind, dedupe_key, payload, not_before, priority, created) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(kind, dedupe_key) WHERE state IN ('queued', 'leased')"
@@ -54,23 +53,23 @@ def enqueue(
 
 
 def claim(conn: Connection, now: int, boot_id: str, kinds: Sequence[str]) -> Job | None:
-    """The next job of these kinds that is due, leased to the process `boot_id`; its attempt counts from here."""
+    """The next due job of these kinds, leased to the process `boot_id`; counts an attempt."""
     row = conn.execute(
         "UPDATE job SET state = 'leased', attempts = attempts + 1, boot_id = ? WHERE id = (SELECT id FROM job"
         f" WHERE state = 'queued' AND not_before <= ? AND kind IN {LISTED} ORDER BY priority DESC, id LIMIT 1)"
         f" RETURNING {_COLUMNS}",
         (boot_id, now, to_json(list(kinds))),
     ).fetchone()
-    return _job(row) if row else None
+    return _make_job(row) if row else None
 
 
 def finish(conn: Connection, id: int) -> None:
-    """Done: in the transaction that writes the job's result."""
+    """Marks a job done, in the transaction that writes its result."""
     conn.execute("UPDATE job SET state = 'done', last_error = NULL WHERE id = ?", (id,))
 
 
 def release(conn: Connection, id: int, not_before: int) -> None:
-    """Gives a job back that could not be tried, through no fault of its own: the attempt does not count."""
+    """Returns a job that could not be tried for external reasons; the attempt does not count."""
     conn.execute(
         "UPDATE job SET state = 'queued', attempts = max(attempts - 1, 0), not_before = ? WHERE id = ?",
         (not_before, id),
@@ -78,18 +77,18 @@ def release(conn: Connection, id: int, not_before: int) -> None:
 
 
 def put_back(conn: Connection) -> int:
-    """Queues all that is leased, for its process ends as it was told; returns how many. The attempts do not count."""
+    """Queues all leased jobs at a regular shutdown; returns their number. The attempts do not count."""
     query = "UPDATE job SET state = 'queued', attempts = max(attempts - 1, 0) WHERE state = 'leased'"
     return conn.execute(query).rowcount
 
 
 def bury(conn: Connection, id: int, error: str) -> None:
-    """There is no use in trying again: dead at once, with the reason."""
+    """Marks a job dead at once, with the reason: a retry is useless."""
     conn.execute("UPDATE job SET state = 'dead', last_error = ? WHERE id = ?", (error, id))
 
 
 def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = None) -> int:
-    """Queues dead jobs of these kinds anew, or one of them, as if they had never been tried; returns how many."""
+    """Queues dead jobs of these kinds, or one of them, with no attempts; returns their number."""
     return conn.execute(
         "UPDATE OR IGNORE job SET state = 'queued', attempts = 0, not_before = ?, last_error = NULL"
         f" WHERE state = 'dead' AND kind IN {LISTED} AND (?3 IS NULL OR id = ?3)",
@@ -98,15 +97,15 @@ def retry(conn: Connection, kinds: Sequence[str], now: int, id: int | None = Non
 
 
 def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMPTS) -> JobState:
-    """The attempt failed: later again, each pause twice the one before, or "dead" after `attempts`. "done" if there is
-    no such job any more: what it was about has been forgotten."""
+    """Records a failed attempt: queued again, with doubled pauses, or dead after `attempts`. Returns "done" if the job
+    is gone because its subject was forgotten."""
     row = conn.execute("SELECT attempts FROM job WHERE id = ?", (id,)).fetchone()
     if row is None:
         return "done"
     (tried,) = row
     state: JobState = "dead" if tried >= attempts else "queued"
     pause = min(FIRST_PAUSE * 2 ** max(tried - 1, 0), LONGEST_PAUSE)
-    spread = 0.75 + (id * 2654435761 + tried) % 1000 / 2000  # so that what failed together does not return together
+    spread = 0.75 + (id * 2654435761 + tried) % 1000 / 2000  # spread jobs that failed together
     conn.execute(
         "UPDATE job SET state = ?, last_error = ?, not_before = ? WHERE id = ?",
         (state, error, now + int(pause * spread), id),
@@ -117,7 +116,7 @@ def fail(conn: Connection, id: int, error: str, now: int, attempts: int = ATTEMP
 def count_attempt(
     conn: Connection, kind: str, dedupe_key: str, payload: Mapping[str, Any], error: str, now: int, attempts: int
 ) -> int:
-    """Counts an attempt that failed at something that nobody claims, dead after so `attempts`; returns how many."""
+    """Counts a failed attempt at work outside the queue, dead after `attempts`; returns the count."""
     conn.execute("DELETE FROM job WHERE kind = ? AND dedupe_key = ? AND state = 'dead'", (kind, dedupe_key))
     id = enqueue(conn, kind, dedupe_key, payload, now)
     (tried,) = conn.execute(
@@ -129,34 +128,34 @@ def count_attempt(
 
 
 def drop(conn: Connection, kind: str, dedupe_keys: Sequence[str]) -> None:
-    """Forgets jobs of that kind, whatever became of them."""
+    """Deletes jobs of a kind in any state."""
     conn.execute(f"DELETE FROM job WHERE kind = ? AND dedupe_key IN {LISTED}", (kind, to_json(list(dedupe_keys))))
 
 
 def requeue(conn: Connection, boot_id: str) -> int:
-    """Frees what other, dead processes had leased; returns how many. Call at start, as the only process."""
+    """Frees the leases of dead processes; returns their number. Call at start, as the only process."""
     query = "UPDATE job SET state = 'queued' WHERE state = 'leased' AND boot_id IS NOT ?"
     return conn.execute(query, (boot_id,)).rowcount
 
 
 def count(conn: Connection, kinds: Sequence[str]) -> dict[JobState, int]:
-    """How many jobs of these kinds there are in each state that has any."""
+    """{state: number of jobs of these kinds}."""
     query = f"SELECT state, count(*) FROM job WHERE kind IN {LISTED} GROUP BY state"
     return dict(conn.execute(query, (to_json(list(kinds)),)).fetchall())
 
 
 def list_jobs(conn: Connection, state: JobState, limit: int = -1, kinds: Sequence[str] | None = None) -> list[Job]:
-    """Jobs in one state, of all kinds or of these, the newest first."""
+    """Jobs in one state, of all or these kinds, newest first."""
     chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
     rows = conn.execute(
         f"SELECT {_COLUMNS} FROM job WHERE state = :state{chosen} ORDER BY id DESC LIMIT :limit",
         {"state": state, "limit": limit, "kinds": to_json(list(kinds or ()))},
     )
-    return [_job(row) for row in rows]
+    return [_make_job(row) for row in rows]
 
 
 def prune(conn: Connection, before: int, kinds: Sequence[str] | None = None) -> int:
-    """Drops done jobs, of all kinds or of these, that were created before a time; returns how many."""
+    """Deletes done jobs, of all or these kinds, created before a time; returns their number."""
     chosen = "" if kinds is None else " AND kind IN (SELECT value FROM json_each(:kinds))"
     return conn.execute(
         f"DELETE FROM job WHERE state = 'done' AND created < :before{chosen}",
@@ -164,16 +163,16 @@ def prune(conn: Connection, before: int, kinds: Sequence[str] | None = None) -> 
     ).rowcount
 
 
-def _job(row: tuple[Any, ...]) -> Job:
+def _make_job(row: tuple[Any, ...]) -> Job:
     id, kind, dedupe_key, payload, *rest = row
     return Job(id, kind, dedupe_key, json.loads(payload), *rest)
 
 
-# Language models: what probes found of them, and what they were used for; nothing of what was said -------------
+# Language models: results of probes, and usage without any texts ------------------------------------------------
 
 
 class Use(NamedTuple):
-    """What a model was used for on a day, which is like "2026-11-21". `calls` counts those that failed, too."""
+    """The use of a model on a day such as "2026-11-21". `calls` includes failed ones."""
 
     day: str
     model: str
@@ -186,18 +185,20 @@ class Use(NamedTuple):
 
 
 def keep_grades(conn: Connection, grades: Grades) -> None:
-    """Replaces what an earlier probe found of that model."""
+    """Replaces the probe results of a model."""
     values = to_json(asdict(grades))
     conn.execute("INSERT OR REPLACE INTO llm_probe(name, t, grades) VALUES (?, ?, ?)", (grades.name, grades.at, values))
 
 
 def list_grades(conn: Connection) -> dict[str, Grades]:
-    """What is known of each model that was probed, by its name."""
-    return {name: _grades(text) for name, text in conn.execute("SELECT name, grades FROM llm_probe ORDER BY name")}
+    """{model: probe results}."""
+    return {
+        name: _parse_grades(text) for name, text in conn.execute("SELECT name, grades FROM llm_probe ORDER BY name")
+    }
 
 
 def count_use(conn: Connection, use: Use) -> None:
-    """Adds to what the model was used for on that day."""
+    """Adds to the use of a model on that day."""
     conn.execute(
         "INSERT INTO llm_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(day, model, purpose, is_local) DO UPDATE SET calls = calls + excluded.calls,"
@@ -209,7 +210,7 @@ def count_use(conn: Connection, use: Use) -> None:
 
 
 def list_uses(conn: Connection, since: str) -> list[Use]:
-    """What models were used for from that day on, the newest first."""
+    """The uses of models since that day, newest first."""
     rows = conn.execute(
         "SELECT day, model, purpose, is_local, calls, failed, tok_read, tok_written, tok_cached, ms FROM llm_use"
         " WHERE day >= ? ORDER BY day DESC, model, purpose, is_local",
@@ -221,11 +222,11 @@ def list_uses(conn: Connection, since: str) -> list[Use]:
     ]
 
 
-def _grades(text: str) -> Grades:
-    """Grades as they were kept; of those of other tasks only what is not a grade."""
+def _parse_grades(text: str) -> Grades:
+    """Grades from the table; fields of other versions are dropped."""
     values = {"edition": 1} | json.loads(text)
     names = {field.name for field in fields(Grades)} & values.keys()
     if values["edition"] != PROBE_EDITION:
         names -= {*GRADED}
-    known = {name: values[name] for name in names}
-    return Grades(**{**known, "usage": Usage(**values["usage"]), "notes": tuple(values["notes"])})
+    kept = {name: values[name] for name in names}
+    return Grades(**{**kept, "usage": Usage(**values["usage"]), "notes": tuple(values["notes"])})

@@ -1,4 +1,4 @@
-"""All there is of each noun, by id, some at a time: for who reads a whole memory and holds none of it."""
+"""All objects, sources, episodes and facts by id, in batches, for readers of a whole memory."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,17 +15,17 @@ from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select
 from memory.time.timestamps import from_ms, from_wall
 
 AT_ONCE = 500
-MIN_NOTES = 2  # that mention a thing of which no fact is told, for it to have a page
-UNTOLD = ("name", "title", "link", "property")  # types that say how something was written, and not what it is
+MIN_NOTES = 2  # mentions needed for a page of a thing without facts
+UNTOLD = ("name", "title", "link", "property")  # types of a text form, not of a thing
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ListedThing:
-    """A live object with all its `names`; `kind` is what it is, "" if nothing says it. So many `facts` are told of it,
-    and so many `notes` mention it. `page`: the one of those that share a name with it, or itself, under which a person
-    would look for it; 0 if nobody would look for it as a thing, or a single mention is all there is."""
+    """A live object with all its `names`; `kind` is "" if unknown. `facts` and `notes` count what is about it and
+    mentions it. `page`: the object with a shared name, or itself, whose page shows it; 0 if it is no thing or has a
+    single mention only."""
 
     id: int
     name: str
@@ -71,14 +71,14 @@ class ListedPassage:
 
 
 def list_things(conn: Connection) -> Iterator[ListedThing]:
-    """Every object that something live speaks of."""
-    page_of = _shared_pages(conn)
-    for one in _in_pieces(conn, f"SELECT id FROM node WHERE kind = 'O' AND {LIVE} ORDER BY id", _read_things):
-        yield replace(one, page=page_of.get(one.id, one.page))
+    """All live objects."""
+    page_of = _find_shared_pages(conn)
+    for thing in _read_in_batches(conn, f"SELECT id FROM node WHERE kind = 'O' AND {LIVE} ORDER BY id", _read_things):
+        yield replace(thing, page=page_of.get(thing.id, thing.page))
 
 
-def _shared_pages(conn: Connection) -> dict[int, int]:
-    """Of objects that share names: whose page tells of each, that of which most is told; 0 if none of them has one."""
+def _find_shared_pages(conn: Connection) -> dict[int, int]:
+    """{object with a shared name: the best of its namesakes that has a page, or 0}."""
     shared = group_rows(
         conn.execute(
             "SELECT a.norm, a.node_id FROM alias a WHERE a.norm IN (SELECT x.norm FROM alias x JOIN node n"
@@ -90,13 +90,13 @@ def _shared_pages(conn: Connection) -> dict[int, int]:
     for ids in shared.values():
         joined = set(ids).union(*(group.get(id, ()) for id in ids))
         group |= dict.fromkeys(joined, joined)
-    known = {one.id: one for one in _read_things(conn, sorted(group))}
-    found = {}
+    things_by_id = {thing.id: thing for thing in _read_things(conn, sorted(group))}
+    pages = {}
     for id, members in group.items():
-        things = [known[member] for member in sorted(members)]
-        best = max(things, key=lambda one: (bool(one.page), one.facts, one.notes, len(one.name)))
-        found[id] = best.id if any(one.page for one in things) else 0
-    return found
+        things = [things_by_id[member] for member in sorted(members)]
+        best = max(things, key=lambda thing: (bool(thing.page), thing.facts, thing.notes, len(thing.name)))
+        pages[id] = best.id if any(thing.page for thing in things) else 0
+    return pages
 
 
 def _read_things(conn: Connection, ids: list[int]) -> list[ListedThing]:
@@ -108,10 +108,10 @@ def _read_things(conn: Connection, ids: list[int]) -> list[ListedThing]:
     ).fetchall()
     called = f"SELECT node_id, surface FROM alias WHERE node_id IN {LISTED} ORDER BY node_id, conf DESC, surface"
     names = group_rows(conn.execute(called, listed).fetchall())
-    told: Counter[int] = Counter()
+    fact_counts: Counter[int] = Counter()
     for end in ("src", "dst"):
         query = f"SELECT {end}, count(*) FROM edge WHERE {end} IN {LISTED} AND kind = 'rel' AND {LIVE} GROUP BY {end}"
-        told.update(dict(conn.execute(query, listed).fetchall()))
+        fact_counts.update(dict(conn.execute(query, listed).fetchall()))
     mentioning = (
         "SELECT m.dst, count(DISTINCT e.source_id) FROM edge m JOIN episode e ON e.node_id = m.src"
         f" WHERE m.dst IN {LISTED} AND m.kind = 'mention' AND {is_live('m')} GROUP BY m.dst"
@@ -119,17 +119,17 @@ def _read_things(conn: Connection, ids: list[int]) -> list[ListedThing]:
     notes = dict(conn.execute(mentioning, listed).fetchall())
     things = []
     for id, label, type in rows:
-        facts, mentions = told[id], notes.get(id, 0)
+        facts, mentions = fact_counts[id], notes.get(id, 0)
         is_thing = label and type not in HIDDEN and mentions and (facts or mentions >= MIN_NOTES)
         kind = "" if type in UNTOLD else type or ""
-        known = tuple(dict.fromkeys(names.get(id, ())))
-        things.append(ListedThing(id, label or "", kind, known, facts, mentions, id if is_thing else 0))
+        all_names = tuple(dict.fromkeys(names.get(id, ())))
+        things.append(ListedThing(id, label or "", kind, all_names, facts, mentions, id if is_thing else 0))
     return things
 
 
 def list_notes(conn: Connection) -> Iterator[ListedNote]:
-    """Every live source."""
-    return _in_pieces(conn, "SELECT id FROM source WHERE t_deleted IS NULL ORDER BY id", _read_notes)
+    """All live sources."""
+    return _read_in_batches(conn, "SELECT id FROM source WHERE t_deleted IS NULL ORDER BY id", _read_notes)
 
 
 def _read_notes(conn: Connection, ids: list[int]) -> list[ListedNote]:
@@ -164,8 +164,8 @@ def _read_notes(conn: Connection, ids: list[int]) -> list[ListedNote]:
 
 
 def list_passages(conn: Connection) -> Iterator[ListedPassage]:
-    """Every live episode."""
-    return _in_pieces(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} ORDER BY id", _read_passages)
+    """All live episodes."""
+    return _read_in_batches(conn, f"SELECT id FROM node WHERE kind = 'E' AND {LIVE} ORDER BY id", _read_passages)
 
 
 def _read_passages(conn: Connection, ids: list[int]) -> list[ListedPassage]:
@@ -191,9 +191,9 @@ _THESES = (
 
 
 def list_facts(conn: Connection) -> Iterator[dict[str, Any]]:
-    """Every fact that a passage tells, also such as were replaced or ended: relations, and theses in a model's words.
-    Beside its fields the ids of its objects, `ends`."""
-    return _in_pieces(conn, f"{_THESES} UNION ALL {_TOLD} ORDER BY 1", _read_facts)
+    """All facts with live evidence, replaced ones included: relations, and theses in a model's words. Adds the ids of
+    the objects, `ends`."""
+    return _read_in_batches(conn, f"{_THESES} UNION ALL {_TOLD} ORDER BY 1", _read_facts)
 
 
 def _read_facts(conn: Connection, ids: list[int]) -> list[dict[str, Any]]:
@@ -203,9 +203,9 @@ def _read_facts(conn: Connection, ids: list[int]) -> list[dict[str, Any]]:
     speak_of = f"SELECT src, dst FROM edge WHERE src IN {LISTED} AND kind = 'member' AND {LIVE} ORDER BY src, id"
     members = group_rows(conn.execute(speak_of, (listed,)).fetchall())
     return [
-        {name: getattr(one, name) for name in _FACT_FIELDS}
-        | {"ends": ends.get(one.id) or tuple(dict.fromkeys(members.get(one.id, ())))}
-        for one in facts.by_id(conn, ids)
+        {name: getattr(fact, name) for name in _FACT_FIELDS}
+        | {"ends": ends.get(fact.id) or tuple(dict.fromkeys(members.get(fact.id, ())))}
+        for fact in facts.by_id(conn, ids)
     ]
 
 
@@ -213,7 +213,7 @@ _FACT_FIELDS = [field.name for field in fields(Fact)]
 
 
 def count(conn: Connection) -> dict[str, int]:
-    """How many things, notes, passages and facts there are."""
+    """The numbers of things, notes, passages and facts."""
     queries = {
         "thing": f"SELECT count(*) FROM node WHERE kind = 'O' AND {LIVE}",
         "note": "SELECT count(*) FROM source WHERE t_deleted IS NULL",
@@ -223,7 +223,7 @@ def count(conn: Connection) -> dict[str, int]:
     return {name: int(conn.execute(query).fetchone()[0]) for name, query in queries.items()}
 
 
-def _in_pieces(conn: Connection, query: str, read: Callable[[Connection, list[int]], Sequence[T]]) -> Iterator[T]:
+def _read_in_batches(conn: Connection, query: str, read: Callable[[Connection, list[int]], Sequence[T]]) -> Iterator[T]:
     ids = iter(select_ids(conn, query))
     while piece := list(islice(ids, AT_ONCE)):
         yield from read(conn, piece)

@@ -1,5 +1,5 @@
-"""A memory and its questions in numbers: what is live and what hangs on nothing, what periodic jobs did last, what
-questions took and used, and the figures that are kept of all this."""
+"""Statistics of a memory and its questions: live and orphaned rows, results of periodic jobs, outcomes of questions,
+recorded figures."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,19 +28,17 @@ from memory.store.sources import count_copies
 from memory.store.traces import IS_WHOLE
 
 REPLAY: Tier = "R0"
-RUN = "run:"  # in the table meta, before the name of a periodic job: counts, and no words of anybody
+RUN = "run:"  # prefix in the table meta for the results of a periodic job: counts only
 
 
 class Outcome(NamedTuple):
-    """What a question that was answered or refused at `t` (ms UTC) came to, in node ids: the objects that it named, the
-    episodes shown and those cited, each once. `tier`: how far it went; `calls` of models, and their `tokens`.
+    """The outcome of a question at `t` (ms UTC), in distinct node ids: the objects that it named, the episodes shown
+    and those cited. `tier`: its last stage; `calls` of models and their `tokens`.
 
-    `text_only` are the shown episodes that the graph alone would not have shown, None where the trace does not tell:
-    it is of a version that did not note it, or broke off before; `bridged` those that only a bridge led to. `unknown`
-    are the names in the question that nothing is known by, as they stand there. `fired`: how many edges were replayed;
-    `useful`: how many of those led to what is cited. `first`: the tokens that the question which is replayed took when
-    it was asked first, None for others and where nobody knows.
-    """
+    `text_only`: shown episodes that graph search alone would not have found, None if the trace does not say; `bridged`:
+    those found by a bridge only. `unknown`: names in the question without an object. `fired`: number of replayed edges;
+    `useful`: those that led to a citation. `first`: the tokens of the original of a replayed question, None for others
+    or if unknown."""
 
     id: int
     question: str
@@ -62,7 +60,7 @@ class Outcome(NamedTuple):
 
 
 def newest(conn: Connection, limit: int, since: int = 0) -> list[Outcome]:
-    """The newest `limit` questions that were asked after `since` and are kept whole, the oldest first."""
+    """The newest `limit` questions after `since` with a whole trace, oldest first."""
     rows = conn.execute(
         "SELECT id, question, no_answer, ms, llm_calls, tok_in + tok_out, t, ifnull(tier, 'R2'),"
         " (SELECT json_group_array(value ->> 'episode_id') FROM json_each(citations))"
@@ -72,24 +70,24 @@ def newest(conn: Connection, limit: int, since: int = 0) -> list[Outcome]:
     listed = id_list(row[0] for row in rows)
     edges = {id: (fired, useful) for id, fired, useful in conn.execute(_FIRED, (listed,))}
     visits = group_rows(((id, stage), node) for id, stage, node in conn.execute(_VISITS, (listed,)))
-    text_only = dict(_noted(conn, listed, TEXT_ONLY, [RankNote.stage]))
-    unknown = dict(_noted(conn, listed, UNKNOWN, [RouteNote.stage]))
-    earlier = {id: one for id, one in _noted(conn, listed, EARLIER, [ReplayNote.stage]) if one is not None}
-    bridged: dict[int, list[list[int]]] = group_rows(_noted(conn, listed, BRIDGED, [GraphNote.stage, AnswerNote.stage]))
-    found = []
+    text_only = dict(_read(conn, listed, TEXT_ONLY, [RankNote.stage]))
+    unknown = dict(_read(conn, listed, UNKNOWN, [RouteNote.stage]))
+    earlier = {id: first for id, first in _read(conn, listed, EARLIER, [ReplayNote.stage]) if first is not None}
+    bridged: dict[int, list[list[int]]] = group_rows(_read(conn, listed, BRIDGED, [GraphNote.stage, AnswerNote.stage]))
+    outcomes = []
     for id, question, refused, ms, calls, tokens, t, tier, cited in rows:
-        seeds, shown = (_each_once(visits.get((id, stage), ())) for stage in ("seed", "rank"))
-        of_text = _each_once(text_only[id]) if id in text_only else None
+        seeds, shown = (_drop_repeats(visits.get((id, stage), ())) for stage in ("seed", "rank"))
+        of_text = _drop_repeats(text_only[id]) if id in text_only else None
         over_bridges = tuple(sorted(set(chain.from_iterable(bridged.get(id, ())))))
-        one = Outcome(
-            id, question, bool(refused), ms, calls, tokens, seeds, shown, _each_once(json.loads(cited)), of_text,
+        outcome = Outcome(
+            id, question, bool(refused), ms, calls, tokens, seeds, shown, _drop_repeats(json.loads(cited)), of_text,
             tuple(unknown.get(id, ())), t, tier, *edges.get(id, (0, 0)), over_bridges,
         )  # fmt: skip
-        found.append(one)
-    return _with_first(conn, found, earlier)
+        outcomes.append(outcome)
+    return _add_first(conn, outcomes, earlier)
 
 
-def _each_once(ids: Iterable[int]) -> tuple[int, ...]:
+def _drop_repeats(ids: Iterable[int]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(ids))
 
 
@@ -102,8 +100,8 @@ SELECT trace_id, stage, node_id FROM trace_visit WHERE trace_id IN {LISTED}
  AND (stage = 'rank' OR stage = 'seed' AND status = 'seed') ORDER BY trace_id, visit"""
 
 
-def _noted(conn: Connection, listed: str, path: str, stages: Sequence[str]) -> Iterator[tuple[int, Any]]:
-    """(question, what a stage of it noted under a path), where one did."""
+def _read(conn: Connection, listed: str, path: str, stages: Sequence[str]) -> Iterator[tuple[int, Any]]:
+    """(question, value at a path of the note of a stage), where it exists."""
     rows = conn.execute(
         "SELECT trace_id, detail -> ?1 FROM trace_step WHERE stage IN (SELECT value FROM json_each(?2))"
         " AND trace_id IN (SELECT value FROM json_each(?3)) AND detail -> ?1 IS NOT NULL ORDER BY trace_id, step",
@@ -112,39 +110,38 @@ def _noted(conn: Connection, listed: str, path: str, stages: Sequence[str]) -> I
     return ((id, json.loads(noted)) for id, noted in rows)
 
 
-def _with_first(conn: Connection, asked: Sequence[Outcome], earlier: Mapping[int, int]) -> list[Outcome]:
+def _add_first(conn: Connection, asked: Sequence[Outcome], earlier: Mapping[int, int]) -> list[Outcome]:
     rows = conn.execute(
         f"SELECT id, tok_in + tok_out FROM trace WHERE id IN {LISTED} AND ifnull(tier, '') <> ?",
         (id_list(earlier.values()), REPLAY),
     )
     took: dict[int, int] = dict(rows.fetchall())
-    found = []
-    for one in asked:
-        first = took.get(earlier[one.id]) if one.tier == REPLAY and one.id in earlier else None
+    results = []
+    for outcome in asked:
+        first = took.get(earlier[outcome.id]) if outcome.tier == REPLAY and outcome.id in earlier else None
         if first is not None:
-            took[one.id] = first  # which this one may have been replayed from itself
-        found.append(one._replace(first=first or None))
-    return found
+            took[outcome.id] = first  # the original of a replay
+        results.append(outcome._replace(first=first or None))
+    return results
 
 
 def count(conn: Connection) -> int:
-    """How many questions were answered or refused."""
-    return _count(conn, "trace WHERE no_answer IS NOT NULL")
+    """The number of questions answered or refused."""
+    return _count_rows(conn, "trace WHERE no_answer IS NOT NULL")
 
 
 def state(conn: Connection) -> tuple[int, int, int, int]:
-    """How things are now, in numbers: episodes at which a model gave up; those which one has read; edges that remember
-    something; facts that contradict others and that nobody settled."""
+    """(episodes at which a model gave up, episodes a model has read, edges with memory, open contradictions)."""
     active = vectors.active(conn)
-    lost = _count(
+    lost = _count_rows(
         conn,
         "(SELECT DISTINCT e.value FROM job j, json_each(j.payload, '$.episodes') e"
         f" JOIN node n ON n.id = e.value AND {is_live('n')} WHERE j.kind = 'extract' AND j.state = 'dead'"
         " AND NOT EXISTS (SELECT 1 FROM extraction x WHERE x.episode_id = e.value))",
     )
-    edges = _count(conn, "(SELECT DISTINCT edge_id FROM edge_memory WHERE embedder_id = ?)", active and active.id)
-    conflicts = _count(conn, "revision WHERE relation = 'contradicts' AND state = 'open'")
-    return lost, _count(conn, "extraction"), edges, conflicts
+    edges = _count_rows(conn, "(SELECT DISTINCT edge_id FROM edge_memory WHERE embedder_id = ?)", active and active.id)
+    conflicts = _count_rows(conn, "revision WHERE relation = 'contradicts' AND state = 'open'")
+    return lost, _count_rows(conn, "extraction"), edges, conflicts
 
 
 def keep(conn: Connection, t: int, figures: Iterable[tuple[str, float]]) -> None:
@@ -153,13 +150,13 @@ def keep(conn: Connection, t: int, figures: Iterable[tuple[str, float]]) -> None
 
 
 def list_recorded(conn: Connection, since: int = 0) -> list[tuple[int, str, float]]:
-    """(time in ms UTC, metric, value) of all figures that were recorded from a time on, the oldest first."""
+    """(time in ms UTC, metric, value) of all figures recorded since a time, oldest first."""
     rows = conn.execute("SELECT t, metric, value FROM diag WHERE t >= ? AND value IS NOT NULL ORDER BY t", (since,))
     return rows.fetchall()
 
 
 def last_kept(conn: Connection) -> int:
-    """When figures were recorded last, 0 if never."""
+    """When figures were last recorded, or 0."""
     (t,) = conn.execute("SELECT ifnull(max(t), 0) FROM diag").fetchone()
     return int(t)
 
@@ -168,8 +165,8 @@ def last_kept(conn: Connection) -> int:
 
 
 def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
-    """Counts and size of the memory at `path`; its write-ahead log counts as part of it."""
-    episodes, theses, objects = conn.execute(  # GROUP BY would sort all nodes, in memory
+    """Counts and size of the memory at `path`, including its write-ahead log."""
+    episodes, theses, objects = conn.execute(  # GROUP BY would sort all nodes in memory
         f"SELECT total(kind = 'E'), total(kind = 'T'), total(kind = 'O') FROM node WHERE {LIVE}"
     ).fetchone()
     sources, edges, generation = conn.execute(
@@ -185,7 +182,7 @@ def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
         theses=int(theses),
         objects=int(objects),
         edges=edges,
-        skipped=_count(conn, "skip"),
+        skipped=_count_rows(conn, "skip"),
         copies=count_copies(conn),
         bytes=sum(file.stat().st_size for file in files if file.exists()),
         embedder=embedder,
@@ -194,35 +191,34 @@ def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
 
 
 def count_stale_memory(conn: Connection) -> int:
-    """Rows of edge memory on edges that no longer hold."""
-    return _count(conn, "edge_memory m JOIN edge e ON e.id = m.edge_id WHERE e.t_expired IS NOT NULL")
+    """Rows of edge memory on retired edges."""
+    return _count_rows(conn, "edge_memory m JOIN edge e ON e.id = m.edge_id WHERE e.t_expired IS NOT NULL")
 
 
 def count_dead_jobs(conn: Connection) -> int:
-    """Jobs that were given up after too many attempts."""
-    return _count(conn, "job WHERE state = 'dead'")
+    """Jobs that failed too often."""
+    return _count_rows(conn, "job WHERE state = 'dead'")
 
 
-def _count(conn: Connection, rows: str, *values: int | None) -> int:
+def _count_rows(conn: Connection, rows: str, *values: int | None) -> int:
     return int(conn.execute(f"SELECT count(*) FROM {rows}", values).fetchone()[0])
 
 
 def drop_stale_memory(conn: Connection) -> int:
-    """Removes what is remembered on edges that no longer hold; how many rows."""
+    """Deletes edge memory on retired edges; returns the number of rows."""
     holds = f"SELECT 1 FROM edge e WHERE e.id = edge_memory.edge_id AND {is_live('e')}"
     return conn.execute(f"DELETE FROM edge_memory WHERE NOT EXISTS ({holds})").rowcount
 
 
 def find_beginning(conn: Connection) -> int | None:
-    """When the first source that is there was read, ms UTC."""
+    """When the first live source was read, ms UTC, or None."""
     first: int | None = conn.execute("SELECT min(t_ingested) FROM source").fetchone()[0]
     return first
 
 
 def hash_outline(conn: Connection) -> str:
-    """A hash of counts that differ when something was added, changed, said or forgotten: not when a job noted that it
-    ran."""
-    of = {
+    """A hash of counts that changes with additions, edits, revisions and forgetting, not with runs of jobs."""
+    queries = {
         "node": "count(*), max(id), count(t_expired)",
         "edge": "count(*), max(id), count(t_expired), sum(n_support), count(superseded_by)",
         "source": "count(*), max(id), count(t_deleted), sum(policy = 'any'), max(t_ingested)",
@@ -236,17 +232,17 @@ def hash_outline(conn: Connection) -> str:
         "llm_probe": "count(*), max(t)",
         "ml_model": "count(*), max(id), sum(active)",
     }
-    rows = [conn.execute(f"SELECT {counts} FROM {table}").fetchone() for table, counts in of.items()]
+    rows = [conn.execute(f"SELECT {counts} FROM {table}").fetchone() for table, counts in queries.items()]
     return sha256(repr(rows).encode()).hexdigest()
 
 
 def note_run(conn: Connection, job: str, figures: dict[str, Any]) -> None:
-    """Notes what a periodic job did, in the place of what it did before."""
+    """Replaces the recorded results of a periodic job."""
     conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (RUN + job, to_json(figures)))
 
 
 def last_run(conn: Connection, job: str) -> dict[str, Any] | None:
-    """What a periodic job did last; None if it never ran."""
+    """The results of the last run of a periodic job, or None."""
     row = conn.execute("SELECT value FROM meta WHERE key = ?", (RUN + job,)).fetchone()
-    found: dict[str, Any] | None = json.loads(row[0]) if row else None
-    return found
+    figures: dict[str, Any] | None = json.loads(row[0]) if row else None
+    return figures

@@ -1,4 +1,4 @@
-"""What stands around an object, step by step: what relations join it to at a time, and what it is mentioned beside."""
+"""The neighbourhood of an object, step by step: relations at a time, and joint mentions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,11 +9,11 @@ from memory.store.browse import HIDDEN, NEWEST_PASSAGES
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, id_list, is_live
 
-BESIDE = (12, 4, 2)  # objects that one is mentioned beside, at most, at each step from the middle
+BESIDE = (12, 4, 2)  # joint mentions of an object, at most, per step
 
 
 class Joined(NamedTuple):
-    """Two objects, by a fact that holds, or because so many `passages` mention both."""
+    """Two objects connected by a current fact, or by the number of `passages` that mention both."""
 
     one: int
     other: int
@@ -22,8 +22,8 @@ class Joined(NamedTuple):
 
 
 class ReachedObjects(NamedTuple):
-    """The objects, those in the middle first as one, each with its step from there; what joins them; and how many more
-    there are beside the last step's."""
+    """The objects, the center as one first, each with its distance; their connections; and the number of further
+    neighbours of the last step."""
 
     steps: dict[int, int]
     joined: list[Joined]
@@ -31,23 +31,22 @@ class ReachedObjects(NamedTuple):
 
 
 def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, depth: int, limit: int) -> ReachedObjects:
-    """So many steps out from objects that are one thing, with at most `limit` objects: nearer ones first, and of those
-    that are as near what facts join, the newest first. What two of them are mentioned in together counts only where it
-    leads to one of them."""
+    """The objects within `depth` steps of objects that are one thing, up to `limit`: nearer ones first, then those
+    connected by facts, newest first. Joint mentions only count if they lead to a new object."""
     middle = center[0]
     steps, joined, left_out = {middle: 0}, list[Joined](), 0
     frontier = list(center)
     for step in range(1, depth + 1):
         same = dict.fromkeys(center, middle)
-        found = _by_facts(conn, frontier, known_on, at)
+        neighbours = _join_by_facts(conn, frontier, known_on, at)
         for id in frontier if step > 1 else [middle]:
-            beside = _beside(conn, list(center) if id == middle else [id], at, BESIDE[min(step, len(BESIDE)) - 1])
-            found += [Joined(id, other, None, passages) for other, passages in beside]
+            beside = _rank(conn, list(center) if id == middle else [id], at, BESIDE[min(step, len(BESIDE)) - 1])
+            neighbours += [Joined(id, other, None, passages) for other, passages in beside]
         frontier = []
-        for one in found:
-            one = one._replace(one=same.get(one.one, one.one), other=same.get(one.other, one.other))
-            new = [id for id in (one.one, one.other) if id not in steps]
-            if one.one == one.other or len(new) > 1 or (one.fact is None and not new):
+        for link in neighbours:
+            link = link._replace(one=same.get(link.one, link.one), other=same.get(link.other, link.other))
+            new = [id for id in (link.one, link.other) if id not in steps]
+            if link.one == link.other or len(new) > 1 or (link.fact is None and not new):
                 continue
             if new and len(steps) >= limit:
                 left_out += 1
@@ -55,33 +54,33 @@ def explore(conn: Connection, center: Sequence[int], known_on: int, at: int, dep
             for id in new:
                 steps[id] = step
                 frontier.append(id)
-            joined.append(one)
-    return ReachedObjects(steps, _once(joined), left_out)
+            joined.append(link)
+    return ReachedObjects(steps, _drop_repeats(joined), left_out)
 
 
-def _once(joined: Sequence[Joined]) -> list[Joined]:
-    """Each fact once; that two are mentioned together only where no fact joins them."""
-    by_fact = {one.fact.id: one for one in joined if one.fact is not None}
-    pairs = {frozenset((one.one, one.other)) for one in by_fact.values()}
+def _drop_repeats(joined: Sequence[Joined]) -> list[Joined]:
+    """Each fact once; joint mentions only of pairs without a fact."""
+    by_fact = {edge.fact.id: edge for edge in joined if edge.fact is not None}
+    pairs = {frozenset((edge.one, edge.other)) for edge in by_fact.values()}
     beside: dict[frozenset[int], Joined] = {}
-    for one in joined:
-        if one.fact is None and (pair := frozenset((one.one, one.other))) not in pairs:
-            beside.setdefault(pair, one)
+    for edge in joined:
+        if edge.fact is None and (pair := frozenset((edge.one, edge.other))) not in pairs:
+            beside.setdefault(pair, edge)
     return [*by_fact.values(), *beside.values()]
 
 
-def _by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: int) -> list[Joined]:
-    told = facts.list_about(conn, objects, known_on, at, relations=True)
+def _join_by_facts(conn: Connection, objects: Sequence[int], known_on: int, at: int) -> list[Joined]:
+    joining = facts.list_about(conn, objects, known_on, at, relations=True)
     rows = conn.execute(
-        f"SELECT e.id, e.src, e.dst FROM edge e WHERE e.id IN {LISTED}", (id_list(one.id for one in told),)
+        f"SELECT e.id, e.src, e.dst FROM edge e WHERE e.id IN {LISTED}", (id_list(fact.id for fact in joining),)
     )
     ends = {id: (src, dst) for id, src, dst in rows}
-    return [Joined(*ends[one.id], one) for one in told if one.id in ends]
+    return [Joined(*ends[fact.id], fact) for fact in joining if fact.id in ends]
 
 
-def _beside(conn: Connection, objects: Sequence[int], at: int, limit: int) -> list[tuple[int, int]]:
-    """(object, passages): what the newest passages that mentioned these by then mention most often; nothing that has a
-    name of theirs."""
+def _rank(conn: Connection, objects: Sequence[int], at: int, limit: int) -> list[tuple[int, int]]:
+    """[(object, passages)]: the objects most often mentioned in the newest passages that mention these by `at`; without
+    namesakes."""
     types = ", ".join(f"'{type}'" for type in HIDDEN)
     return conn.execute(
         "SELECT m.dst, count(*) AS passages FROM (SELECT DISTINCT g.src FROM edge g JOIN episode e ON e.node_id = g.src"

@@ -1,12 +1,10 @@
-"""Whose log is it, and whose turn? A write-ahead log belongs to one file, and SQLite does not look to which.
+"""Protects a memory from a write-ahead log of another file, and from concurrent opening.
 
-After a crash the log stays beside the file. If somebody then puts another file in its place, a backup by hand, SQLite
-plays the log into that and ruins it. So each file has a name of its own in `meta`, every copy another one, and while a
-file is open a note beside it says whose log that is, and how far the file itself had come.
+A log survives a crash next to its file. If another file is then put there, for example a backup, SQLite applies the log
+to it and destroys it. So each file has a unique name in `meta`, every copy a new one, and a note next to an open file
+records the owner of the log and the generation of the file.
 
-Whoever opens a memory may have to make its tables or bring it up to date, and decides that by what is in the file; so
-it is opened by one after the other.
-"""
+Opening may create or upgrade tables, depending on the contents of the file, so only one process opens it at a time."""
 
 from __future__ import annotations
 
@@ -23,16 +21,15 @@ from memory.errors import StoreBusyError
 from memory.store.connect import Connection, create_private, driver
 
 APPLICATION_ID = int.from_bytes(b"Plmp", "big")
-NOTE = "-owner"  # of the file, beside it
+NOTE = "-owner"  # suffix of the note
 NAME = "file"  # in the table meta
-TURN_SECONDS = 60.0  # to wait for: an older file is copied first
+TURN_SECONDS = 60.0  # to wait for another process, which may copy an older file first
 
 
 @contextmanager
 def take_turn(path: Path) -> Iterator[None]:
-    """Nobody else opens a memory of this folder meanwhile. The system's lock is on the folder, not the file: whoever
-    closes a file gives up all the locks that SQLite has on it. Without such locks (Windows) nobody is waited for.
-    StoreBusyError."""
+    """Holds the lock for opening a memory of this folder. It locks the folder: closing a file releases all locks that
+    SQLite has on it. Without such locks (Windows) it does not wait. StoreBusyError."""
     try:
         import fcntl
     except ImportError:
@@ -57,18 +54,19 @@ def take_turn(path: Path) -> Iterator[None]:
 
 
 def set_foreign_log_aside(path: Path) -> Path | None:
-    """Renames a log that belongs to another file than stands there now; its new name, under which forgetting names it
-    with the copies. Nobody may have it open."""
+    """Renames a log that belongs to another file, such that forgetting lists it with the copies; returns the new path
+    or None. Nobody may have the file open."""
     if not has_foreign_log(path):
         return None
-    aside = _aside(path)
+    aside = _find_free_name(path)
     path.with_name(path.name + "-wal").rename(aside)
     path.with_name(path.name + "-shm").unlink(missing_ok=True)
     return aside
 
 
 def has_foreign_log(path: Path) -> bool:
-    """Whether there is a log beside the file, and the note says that it is another's, or of a later state of it."""
+    """Whether the log next to the file belongs to another file, or to a later state of this one, according to the
+    note."""
     log = path.with_name(path.name + "-wal")
     try:
         if not log.stat().st_size:
@@ -81,7 +79,7 @@ def has_foreign_log(path: Path) -> bool:
 
 
 def note_owner(conn: Connection, path: Path) -> None:
-    """Notes whose log there will be, in a file that is there while the memory is open. Without room for it, nothing."""
+    """Writes the note with the owner of the log while the memory is open; without disk space, nothing."""
     with suppress(driver().Error, OSError):
         row = conn.execute("SELECT value FROM meta WHERE key = ?", (NAME,)).fetchone()
         if row is None:
@@ -93,30 +91,29 @@ def note_owner(conn: Connection, path: Path) -> None:
 
 
 def forget_owner(path: Path) -> None:
-    """The log is empty now."""
+    """Removes the note, because the log is empty."""
     with suppress(OSError):
         path.with_name(path.name + NOTE).unlink(missing_ok=True)
 
 
 def rename_copy(conn: Connection) -> None:
-    """Gives a file a name that no other one has."""
+    """Gives a file a unique name."""
     conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (NAME, secrets.token_hex(16)))
 
 
 class FileWatch:
-    """Notices that another file's bytes were written into the open one (`cp backup memory.db`): its inode stays, the
-    name in it does not, or its generation falls. It is read only where its time or size is another than at the last
-    look, as behind a checkpoint of our own."""
+    """Detects another file's bytes in the open one (`cp backup memory.db`): the inode stays, but its name changes or
+    its generation falls. Reads the file only if its time or size changed, as after our own checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._stamp = _stamp(path)
+        self._stamp = _read_stamp(path)
         self._name, self._reached = _read_alone(path)
 
     def is_overwritten(self) -> bool:
-        """Looks; 2 us, or 0.3 ms where it has to read. Nobody may be writing to the file. Only what is sure counts: a
-        checkpoint may have written some pages and not others."""
-        stamp = _stamp(self._path)
+        """Checks the file; 2 us, or 0.3 ms if it must be read. Nobody may be writing. A partial checkpoint does not
+        count."""
+        stamp = _read_stamp(self._path)
         if stamp == self._stamp:
             return False
         name, generation = _read_alone(self._path)
@@ -130,21 +127,22 @@ class FileWatch:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Whether the file's first page is none of a memory. SQLite looks: who else closes the file gives up its locks."""
+    """Whether the first page belongs to no memory. SQLite reads it: closing the file otherwise would release its
+    locks."""
     uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
     try:
         with closing(driver().connect(uri, uri=True)) as conn:
-            found: int = conn.execute("PRAGMA application_id").fetchone()[0]
-            return found != APPLICATION_ID
+            application_id: int = conn.execute("PRAGMA application_id").fetchone()[0]
+            return application_id != APPLICATION_ID
     except driver().Error as error:
         return getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB"
 
 
 def save_log(path: Path) -> Path | None:
-    """Keeps the log of a file that was overwritten while it is open, and empties it, so that SQLite, which writes it
-    into the file when that is closed, finds nothing to write. None where there is no room for that."""
+    """Copies the log of a file overwritten while open and empties it, so that SQLite does not apply it on closing;
+    returns the path of the copy, or None without disk space."""
     log = path.with_name(path.name + "-wal")
-    aside = _aside(path)
+    aside = _find_free_name(path)
     try:
         create_private(aside)
         aside.write_bytes(log.read_bytes())
@@ -154,24 +152,24 @@ def save_log(path: Path) -> Path | None:
     return aside
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+def _read_stamp(path: Path) -> tuple[int, int]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return 0, 0
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
-def _aside(path: Path) -> Path:
+def _find_free_name(path: Path) -> Path:
     return path.with_name(f"{path.name}.{datetime.now():%Y%m%d-%H%M%S}.log.bak")
 
 
 def _read_alone(path: Path) -> tuple[str | None, int]:
-    """The name and generation that stand in the file itself, without its log; None where it does not tell."""
+    """(name, generation) in the file itself, without its log; None if it contains none."""
     uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
     try:
         with closing(driver().connect(uri, uri=True)) as conn:
-            known = dict(conn.execute("SELECT key, value FROM meta WHERE key IN (?, 'generation')", (NAME,)))
-            return known.get(NAME), int(known.get("generation", 0))
+            values = dict(conn.execute("SELECT key, value FROM meta WHERE key IN (?, 'generation')", (NAME,)))
+            return values.get(NAME), int(values.get("generation", 0))
     except (driver().Error, ValueError, TypeError):
         return None, 0

@@ -1,8 +1,7 @@
-"""The memory as it stood: which versions of sources a day had, what they told, and a copy of the file taken back to it.
+"""The memory at an earlier time: the versions of sources, their facts, and restoring them in a copy of the file.
 
-An edit retires the passages whose words it changed, a deletion all of a source, and both keep the rows. A question
-about a day before is asked of a copy in which these live again and what came later does not.
-"""
+An edit retires the passages it changed, a deletion all of a source; their rows stay. A question about an earlier day is
+asked of a copy in which these are restored and later ones removed."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,9 +13,8 @@ from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, select
 
 
 class Versions(NamedTuple):
-    """What another version of its source said at a time: ids of live episodes that came to be said `later`, and of
-    retired ones that were said `then` and whose words it does not say again. `state` changes with everything that is
-    written of sources and facts."""
+    """The difference to the current versions at a time: ids of live episodes added `later`, and of retired ones current
+    `then` whose text is gone. `state` changes with every write to sources and facts."""
 
     later: tuple[int, ...]
     then: tuple[int, ...]
@@ -24,7 +22,7 @@ class Versions(NamedTuple):
 
 
 def versions_at(conn: Connection, at: int) -> Versions | None:
-    """The versions that differ from today's at that time (ms UTC); None if none do."""
+    """The difference to the current versions at a time (ms UTC), or None."""
     later = select_ids(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE e.since > ?"
@@ -50,8 +48,8 @@ def versions_at(conn: Connection, at: int) -> Versions | None:
 
 
 class StoredSentence(NamedTuple):
-    """A thesis that is a sentence of its episode, `before` the few characters before it; `replaced`: there is a
-    revision by which it took the place of another, from `valid_from` on (ms UTC)."""
+    """A thesis that is a sentence of its episode, `before`: the characters before it; `replaced`: it replaced another
+    by a revision, from `valid_from` on (ms UTC)."""
 
     id: int
     text: str
@@ -61,7 +59,7 @@ class StoredSentence(NamedTuple):
 
 
 def sentences_of(conn: Connection, episodes: Sequence[int]) -> dict[int, list[StoredSentence]]:
-    """Episode -> its sentences in order, also of retired episodes."""
+    """{episode: its sentences in order}, also of retired episodes."""
     rows = conn.execute(
         "SELECT t.episode_id, t.node_id, substr(e.text, t.span_from + 1, t.span_to - t.span_from),"
         " substr(e.text, max(0, t.span_from - 6) + 1, min(6, t.span_from)),"
@@ -74,7 +72,7 @@ def sentences_of(conn: Connection, episodes: Sequence[int]) -> dict[int, list[St
 
 
 def restore(conn: Connection, ids: Sequence[int]) -> None:
-    """Brings retired episodes back, with all that went with them but their vectors and what their facts changed."""
+    """Restores retired episodes with all that was retired with them, except vectors and revisions by their facts."""
     then = id_list(ids)
     theses = select_ids(
         conn,
@@ -104,8 +102,8 @@ def restore(conn: Connection, ids: Sequence[int]) -> None:
 
 
 def restore_fact(conn: Connection, fact: int, ids: Sequence[int]) -> None:
-    """Brings retired episodes back for one fact that they assert: all their other sentences held until their source
-    said so no more. Sentences that assert it hold in others, too, that were brought back before."""
+    """Restores retired episodes as evidence of one fact. Sentences that assert it become valid again, also in episodes
+    restored earlier; the others end when their source dropped them."""
     restore(conn, ids)
     conn.execute(
         "UPDATE thesis AS t SET valid_to = (SELECT until FROM episode e WHERE e.node_id = t.episode_id)"
@@ -121,7 +119,7 @@ def restore_fact(conn: Connection, fact: int, ids: Sequence[int]) -> None:
 
 
 def retire_successors(conn: Connection, ids: Sequence[int], now: int) -> None:
-    """The sentences that an edit put in place of those of these episodes, which live again, are not said yet."""
+    """Retires the sentences with which an edit replaced those of these restored episodes."""
     theses = select_ids(
         conn,
         "WITH RECURSIVE later(id) AS (SELECT superseded_by FROM thesis WHERE superseded_by IS NOT NULL"
@@ -138,18 +136,18 @@ def retire_successors(conn: Connection, ids: Sequence[int], now: int) -> None:
     conn.execute("UPDATE node SET t_expired = ? WHERE id IN (SELECT value FROM json_each(?))", (now, listed))
 
 
-# SQL: whether a thesis `t` is the fact ?2, or has words that assert it.
+# SQL: whether a thesis `t` is the fact ?2, or contains words that assert it.
 _TELLS = (
     "(t.node_id = ?2 OR EXISTS (SELECT 1 FROM provenance v WHERE v.item_kind = 'edge' AND v.item_id = ?2"
     " AND v.episode_id = t.episode_id AND v.span_from < t.span_to AND v.span_to > t.span_from))"
 )
 
 
-# What facts the versions of a source tell ---------------------------------------------------------
+# The facts of versions of a source ----------------------------------------------------------------
 
 
 def former_evidence(conn: Connection, id: int) -> list[int]:
-    """The last retired episode of an earlier version of its source that asserts a fact which no live one asserts."""
+    """The last retired episode of an earlier version that asserts a fact without live evidence."""
     rows = conn.execute(
         "SELECT e.node_id, n.t_expired IS NULL, e.until FROM episode e JOIN node n ON n.id = e.node_id"
         f" WHERE {_TELLING} ORDER BY e.until, e.node_id",
@@ -159,8 +157,7 @@ def former_evidence(conn: Connection, id: int) -> list[int]:
 
 
 def restored_evidence(conn: Connection, id: int) -> list[int]:
-    """The live episodes that assert a fact although their source no longer says so: a person brought them back, and
-    nothing else that they assert."""
+    """The live episodes that a person restored for this fact only, and whose source no longer asserts it."""
     return select_ids(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE {_TELLING}"
@@ -180,40 +177,38 @@ _TELLING = (
 
 
 def edited_pairs(conn: Connection, source: int, since: int) -> list[tuple[Relation, Relation]]:
-    """(former, new) relations of one subject and canonical predicate: the words of the one were in the version of a
-    source that ended at `since` (ms UTC) and are in no live episode, those of the other are in the version that began
-    then and nowhere else, but that other sources do not matter (`_MATTERS`). Of several the first is the first's, in
-    the order of the text."""
-    former = _slots(conn, _FORMER, source, since)
-    fresh = _slots(conn, _FRESH, source, since)
+    """(former, new) relations with the same subject and canonical predicate: the former is only in the version of a
+    source that ended at `since` (ms UTC) and in no live episode, the new only in the version that began then; sources
+    that do not matter (`_MATTERS`) are ignored. Several are paired in text order."""
+    former = _group_slots(conn, _FORMER, source, since)
+    fresh = _group_slots(conn, _FRESH, source, since)
     pairs = [pair for slot, ids in former.items() for pair in zip(ids, fresh.get(slot, ()), strict=False)]
-    known = {one.id: one for one in relations.by_id(conn, [id for pair in pairs for id in pair], ever=True)}
-    return [(known[old], known[new]) for old, new in pairs if old in known and new in known]
+    by_id = {fact.id: fact for fact in relations.by_id(conn, [id for pair in pairs for id in pair], ever=True)}
+    return [(by_id[old], by_id[new]) for old, new in pairs if old in by_id and new in by_id]
 
 
 def edited_sentences(conn: Connection, pairs: Sequence[tuple[int, int]]) -> list[tuple[Relation, Relation]]:
-    """Those of these pairs (former, new) of theses that are not told already by a relation which the former states, and
-    which something replaced."""
-    told = select_ids(
+    """The pairs (former, new) of theses whose change is not already expressed by a replaced relation of the former."""
+    expressed = select_ids(
         conn,
         "SELECT t.node_id FROM thesis t JOIN provenance v ON +v.item_kind = 'edge' AND v.episode_id = t.episode_id"
         " AND v.span_from < t.span_to AND v.span_to > t.span_from JOIN edge e ON e.id = v.item_id"
         f" AND e.superseded_by IS NOT NULL AND {is_live('e')} WHERE t.node_id IN {LISTED}",
         id_list(old for old, _ in pairs),
     )
-    known = {one.id: one for one in relations.claims_by_id(conn, [id for pair in pairs for id in pair], ever=True)}
-    return [(known[old], known[new]) for old, new in pairs if old in known and new in known and old not in told]
+    by_id = {fact.id: fact for fact in relations.claims_by_id(conn, [id for pair in pairs for id in pair], ever=True)}
+    return [(by_id[old], by_id[new]) for old, new in pairs if old in by_id and new in by_id and old not in expressed]
 
 
-def _slots(conn: Connection, query: str, source: int, since: int) -> dict[tuple[int, int], list[int]]:
-    """(subject, canonical predicate) -> relations, in the order of the text."""
+def _group_slots(conn: Connection, query: str, source: int, since: int) -> dict[tuple[int, int], list[int]]:
+    """{(subject, canonical predicate): relations in text order}."""
     rows = conn.execute(query, (source, since))
-    found = group_rows(((subject, canon), id) for id, subject, canon in rows)
-    return {slot: list(dict.fromkeys(ids)) for slot, ids in found.items()}
+    slots = group_rows(((subject, canon), id) for id, subject, canon in rows)
+    return {slot: list(dict.fromkeys(ids)) for slot, ids in slots.items()}
 
 
-# SQL: whether an episode `x` has a say about what the version of the source ?1 states in `v`: not one of a copy, which
-# has its title, and of its properties no other source at all.
+# SQL: whether an episode `x` is independent evidence of a statement of the source ?1 in `v`: not in a copy, which has
+# the same title; for properties no other source counts.
 _MATTERS = (
     "(x.source_id = ?1 OR v.span_from IS NOT NULL AND (SELECT title FROM source WHERE id = x.source_id)"
     " IS NOT (SELECT title FROM source WHERE id = ?1))"

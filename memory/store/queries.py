@@ -1,8 +1,7 @@
-"""The questions that were asked, as vectors: what they are remembered by, and what answered them before.
+"""Vectors of past questions: for edge memory, and to find earlier answers.
 
-A question's vector is kept in float16 beside its trace and goes with it. `embedder.center` is what all questions have
-in common, `center_n` from how many that is known, and `lam_mem` how strongly an edge must fire to be followed.
-"""
+A question's vector is stored in float16 with its trace. `embedder.center` is the mean of all questions, `center_n`
+their number, and `lam_mem` the activation above which an edge is followed."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, SupportsInt
@@ -18,8 +17,8 @@ Ids = NDArray[np.int64]
 
 
 class Geometry(NamedTuple):
-    """How questions are compared for one embedder: `center` (d,), None if nothing was asked yet; the number of
-    questions that it is the mean of, 0 if it is only a guess; and the calibrated threshold, None before it is."""
+    """The comparison of questions for one embedder: `center` (d,), None before the first question; the number of
+    averaged questions, 0 for an estimate; and the calibrated threshold, None before calibration."""
 
     center: NDArray[np.float64] | None = None
     n: int = 0
@@ -27,8 +26,8 @@ class Geometry(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """A question that was answered before. `cited` are the episodes that did; `unchanged` tells whether all of them are
-    still there, and no fact that they tell has been replaced or disputed since; `question` is its text."""
+    """A question answered before: its text and the episodes `cited`; `unchanged`: all of them are live, and none of
+    their facts was replaced or disputed since."""
 
     trace_id: int
     as_of: int | None
@@ -38,14 +37,14 @@ class Earlier(NamedTuple):
 
 
 def round_vector(query: Vectors) -> Vectors:
-    """The question's vector as it is kept: whoever learns from it, now or later, starts with the same numbers."""
-    found: Vectors = query.astype(np.float16).astype(np.float32)
-    return found
+    """The question's vector as stored, so that learning now and later uses the same numbers."""
+    rounded: Vectors = query.astype(np.float16).astype(np.float32)
+    return rounded
 
 
 def put(conn: Connection, embedder_id: int, trace_id: int, query: Vectors) -> None:
-    """Keeps a question's vector (d,) of norm 1; zeros say that the embedder knows no word of it. Nothing is kept of one
-    whose trace has been forgotten."""
+    """Stores a question's vector (d,) of norm 1, or zeros if the embedder knows no word of it; nothing if its trace was
+    forgotten."""
     data = query.astype(np.float16).tobytes() if query.any() else None
     conn.execute(
         "INSERT INTO query(trace_id, embedder_id, data) SELECT id, ?, ? FROM trace WHERE id = ?"
@@ -55,8 +54,7 @@ def put(conn: Connection, embedder_id: int, trace_id: int, query: Vectors) -> No
 
 
 def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[tuple[int, str]]:
-    """(trace, text) of questions that this embedder has not seen and that something is to be learnt from, the newest
-    first. The text is what was searched for, which may say more than the question."""
+    """(trace, search text) of questions to learn from without a vector of this embedder, newest first."""
     return conn.execute(
         "SELECT t.id, ifnull(nullif(t.plan ->> 'searched', ''), t.question) FROM trace t"
         " WHERE t.no_answer IS NOT NULL AND NOT EXISTS"
@@ -68,27 +66,27 @@ def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[
 def of_traces(
     conn: Connection, embedder_id: int, dimension: int, traces: Sequence[SupportsInt] | None = None
 ) -> tuple[Ids, Vectors]:
-    """The vectors of these questions (None: of all), as far as they have one -> trace ids (n,) rising, (n, d)."""
+    """(trace ids (n,) sorted, vectors (n, d)) of these questions, or of all."""
     if traces is None:
         return _load(conn, embedder_id, dimension, "1")
     return _load(conn, embedder_id, dimension, f"t.id IN {LISTED}", id_list(traces))
 
 
 def count(conn: Connection, embedder_id: int, most: int = -1) -> int:
-    """How many questions have a vector; `most`: counts no further than that."""
+    """The number of questions with a vector, counted up to `most`."""
     some = "SELECT 1 FROM query WHERE embedder_id = ? AND data IS NOT NULL LIMIT ?"
     return int(conn.execute(f"SELECT count(*) FROM ({some})", (embedder_id, most)).fetchone()[0])
 
 
 def load_answered(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
-    """The vectors of the questions that were answered well: something was learnt from them, and nobody has said no."""
+    """The vectors of the questions that were answered well: learned from, and not judged bad."""
     learnt = "EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = t.id AND e.role = 'enhanced')"
     well = f"t.no_answer = 0 AND ifnull(t.feedback, 0) >= 0 AND (t.feedback = 1 OR {learnt})"
     return _load(conn, embedder_id, dimension, well)
 
 
 def load_rejected(conn: Connection, embedder_id: int, dimension: int) -> tuple[Ids, Vectors]:
-    """The vectors of the questions whose answer a person called bad."""
+    """The vectors of the questions whose answers were judged bad."""
     return _load(conn, embedder_id, dimension, "t.feedback = -1")
 
 
@@ -103,8 +101,8 @@ def _load(conn: Connection, embedder_id: int, dimension: int, where: str, *value
 
 
 def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Sequence[SupportsInt]) -> set[int]:
-    """Those of `traces` whose answer rests on a passage that one of the answers `bad` rested on as well, as far as
-    anything was learnt of either; without those that were asked later and that a person called good."""
+    """Those of `traces` whose answers share evidence with a bad answer, according to what was learned; without later
+    ones judged good."""
     rows = conn.execute(
         "SELECT DISTINCT t.id FROM trace t JOIN trace_edge mine ON mine.trace_id = t.id AND mine.role = 'cited'"
         " JOIN edge e ON e.id = mine.edge_id AND e.kind = 'open' JOIN trace_edge theirs ON theirs.edge_id = e.id"
@@ -116,20 +114,19 @@ def rejected_as_well(conn: Connection, traces: Sequence[SupportsInt], bad: Seque
 
 
 def evidence(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, frozenset[int]]:
-    """The episodes that answered each of these questions."""
+    """{question: the episodes that answered it}."""
     rows = conn.execute(
         f"SELECT t.id, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c WHERE t.id IN {LISTED}",
         (id_list(traces),),
     )
-    found: dict[int, set[int]] = {int(trace): set() for trace in traces}
+    episodes_of: dict[int, set[int]] = {int(trace): set() for trace in traces}
     for trace, episode in rows:
-        found[trace].add(episode)
-    return {trace: frozenset(cited) for trace, cited in found.items()}
+        episodes_of[trace].add(episode)
+    return {trace: frozenset(cited) for trace, cited in episodes_of.items()}
 
 
 def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlier]:
-    """What answered each of these questions; nothing of one that is gone, was refused, or of which somebody said that
-    it was wrong."""
+    """{question: what answered it}; without questions that are gone, refused or judged bad."""
     listed = id_list(traces)
     asked = conn.execute(
         f"SELECT id, as_of, question FROM trace WHERE id IN {LISTED} AND no_answer = 0 AND ifnull(feedback, 0) >= 0",
@@ -147,7 +144,7 @@ def earlier(conn: Connection, traces: Sequence[SupportsInt]) -> dict[int, Earlie
     }
 
 
-# Each episode that answered a question, and whether it is there and what it tells as it was when that was asked.
+# Each episode that answered a question, and whether it is live with the same facts as then.
 _CITED = f"""
 WITH cited(trace, t, episode) AS MATERIALIZED (
  SELECT DISTINCT t.id, t.t, c.value ->> 'episode_id' FROM trace t, json_each(t.citations) c
@@ -163,7 +160,7 @@ FROM cited c ORDER BY trace, episode
 
 
 def geometry(conn: Connection, embedder_id: int) -> Geometry:
-    """How questions are compared."""
+    """The comparison of questions."""
     row = conn.execute("SELECT center, center_n, lam_mem FROM embedder WHERE id = ?", (embedder_id,)).fetchone()
     if row is None:
         return Geometry()
@@ -172,7 +169,7 @@ def geometry(conn: Connection, embedder_id: int) -> Geometry:
 
 
 def set_geometry(conn: Connection, embedder_id: int, geometry: Geometry) -> None:
-    """Compares questions like this from now on: what edges remember has to be made anew."""
+    """Changes the comparison of questions; edge memory must be recomputed."""
     center = None if geometry.center is None else geometry.center.astype(np.float64).tobytes()
     conn.execute(
         "UPDATE embedder SET center = ?, center_n = ?, lam_mem = ? WHERE id = ?",

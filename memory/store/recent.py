@@ -1,4 +1,4 @@
-"""What is new in a memory: what was read and what was replaced since a time, and what is spoken of most lately."""
+"""News of a memory: what was read and replaced since a time, and the most mentioned names."""
 
 from collections.abc import Sequence
 
@@ -14,12 +14,10 @@ LEAST_NAME_CHARS = 3
 
 
 def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[ListedSource], int]:
-    """The live sources with passages that were read after `since` and up to `until` (ms UTC; None: ever), the newest
-    first, and how many there are.
+    """(live sources with passages read in (since, until] (ms UTC; None: unbounded), newest first; total).
 
-    Looked up by the ids of the passages, which grow with time, and in an index alone: all sources would be a scan of
-    65 ms for 100,000.
-    """
+    Uses the ids of the passages, which grow with time, and an index only: a scan of 100,000 sources would take 65
+    ms."""
     rows = conn.execute(
         "WITH found(id, newest) AS MATERIALIZED (SELECT source_id, max(node_id) FROM episode INDEXED BY episode_source"
         "  WHERE node_id >= ?1 AND (?2 IS NULL OR node_id < ?2) GROUP BY source_id)"
@@ -31,7 +29,7 @@ def list_read(conn: Connection, since: int, until: int | None, limit: int) -> tu
 
 
 def list_read_last(conn: Connection, episodes: Sequence[int], limit: int) -> list[ListedSource]:
-    """The live sources of these passages, those whose passage comes first in them before the others."""
+    """The live sources of these passages, in the order of their first passage."""
     rows = conn.execute(
         "SELECT s.id FROM json_each(?1) l JOIN episode e ON e.node_id = l.value"
         " JOIN source s ON s.id = e.source_id AND s.t_deleted IS NULL GROUP BY s.id ORDER BY min(l.key) LIMIT ?2",
@@ -41,14 +39,14 @@ def list_read_last(conn: Connection, episodes: Sequence[int], limit: int) -> lis
 
 
 def list_replaced(conn: Connection, since: int, until: int | None, limit: int) -> tuple[list[Row], int]:
-    """The revisions since a time and up to another one (ms UTC; None: ever) by which something took the place of a
-    fact, or ended it, and that stand: the newest first, and how many there are."""
+    """(accepted revisions in (since, until] (ms UTC; None: unbounded) that replaced or ended a fact, newest first;
+    total)."""
     (total,) = conn.execute(f"SELECT count(*) FROM revision WHERE {REPLACED}", (since, until)).fetchone()
     return list_by_clauses(conn, f"WHERE {REPLACED} ORDER BY t DESC, id DESC LIMIT ?3", since, until, limit), total
 
 
 def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
-    """The live passages that were read last, by id."""
+    """The live passages read last, by id."""
     return select_ids(
         conn,
         f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')}"
@@ -58,8 +56,7 @@ def list_newest_episodes(conn: Connection, limit: int) -> list[int]:
 
 
 def count_mentioned(conn: Connection, episodes: Sequence[int], limit: int) -> list[tuple[str, str]]:
-    """The names that most of these passages mention, or that notes are called by, each with what it is: name | link |
-    title | person."""
+    """(name, name | link | title | person) of the names most often mentioned in these passages."""
     return conn.execute(
         "SELECT n.label, o.type FROM edge e JOIN object o ON o.node_id = e.dst AND o.type IN ('name', 'link', 'person')"
         f" JOIN node n ON n.id = o.node_id AND {is_live('n')} WHERE e.kind = 'mention' AND {is_live('e')}"

@@ -1,12 +1,11 @@
 """The lines of an export: a struct for each kind of row.
 
-A line is the row of a table, under the table's name; a node's line also has its `episode`, `object` or `thesis`.
-Fields are columns: times in milliseconds (docs/times.md), spans in characters, JSON as JSON. A field without a value is
-left out. The tables in `VIEWS` are not exported: they are built from the others.
+A line is a row under its table's name; a node's line also contains its `episode`, `object` or `thesis`. Fields are
+columns: times in ms (docs/times.md), spans in characters, JSON as JSON. Fields without a value are omitted. The tables
+in `VIEWS` are derived and not exported.
 
-The format has a number of its own. A field with a default can be added to it; anything else is another FORMAT.
-Format 1 had instants where 2 has wall times, and norms of names without accents.
-"""
+FORMAT is independent of the schema version. New fields need a default; other changes increase FORMAT. Format 1 had
+instants where 2 has wall times, and norms without accents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,12 +17,11 @@ FORMAT = 2
 
 
 class Record(Struct, tag_field="type", forbid_unknown_fields=True, omit_defaults=True):
-    """One line of an export; its type is the first of its fields."""
+    """One line of an export; its type is the first field."""
 
 
 class Header(Record, tag="palimpsest"):
-    """The first line. `counts`: how many lines of each kind follow; `secrets`: whether what is masked in the texts is
-    among them."""
+    """The first line. `counts`: lines per kind; `secrets`: whether the masked secrets are included."""
 
     format: int
     version: str
@@ -32,7 +30,7 @@ class Header(Record, tag="palimpsest"):
 
 
 class End(Record, tag="end"):
-    """The last line: an export without it was cut off. `lines`: how many stand before it."""
+    """The last line: without it the export was cut off. `lines`: the number of lines before it."""
 
     lines: int
 
@@ -43,7 +41,7 @@ class MetaRecord(Record, tag="meta"):
 
 
 class SequenceRecord(Record, tag="sequence"):
-    """The largest id that a table ever had: none is given twice."""
+    """The largest id a table ever had: ids are never reused."""
 
     name: str
     seq: int
@@ -226,7 +224,7 @@ class ExtractionRecord(Record, tag="extraction"):
 
 
 class EmbedderRecord(Record, tag="embedder"):
-    """What was seen of all questions by an embedder: what they have in common, and how much an edge must say."""
+    """An embedder's statistics of all questions: their mean and the activation threshold."""
 
     name: str
     dimension: int
@@ -360,8 +358,8 @@ class JobRecord(Record, tag="job"):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The rows of a `table` as lines of one kind: `order` is their key, `rows` (SQL) says which, `columns` (SQL) what a
-    field is where it is not the column of its name. Rows of a `node` kind stand in the table node as well."""
+    """The rows of a `table` as lines of one kind: `order` is their key, `rows` (SQL) filters them, `columns` (SQL)
+    computes fields that are not a column of the same name. Rows of a `node` kind are also rows of the table node."""
 
     record: type[Record]
     table: str
@@ -373,17 +371,17 @@ class Kind:
 
     @property
     def name(self) -> str:
-        """What the lines are called: their `type`."""
+        """The `type` of the lines."""
         return str(self.record.__struct_config__.tag)
 
 
 NODE_FIELDS = ("label", "t_created", "t_expired", "expire_reason")
 KEPT_META = ("next_node", "next_edge", "owner", "readers", "forgotten_key", "copies")
-SECRET_META = "mask_key"  # what the placeholders of secrets are made with
+SECRET_META = "mask_key"  # the key of the placeholders of secrets
 COUNTED = (
-    "('conversation', 'folder', 'job', 'message', 'revision', 'source', 'trace')"  # whose ids are never given twice
+    "('conversation', 'folder', 'job', 'message', 'revision', 'source', 'trace')"  # tables whose ids are never reused
 )
-_LEASED = "state = 'leased'"  # by a process that is none of whoever reads the export
+_LEASED = "state = 'leased'"  # leased by a process that does not read the export
 
 KINDS = (
     Kind(MetaRecord, "meta", "key"),
@@ -425,7 +423,7 @@ KINDS = (
     Kind(SequenceRecord, "sqlite_sequence", "name", f"name IN {COUNTED}"),
 )  # fmt: skip
 
-# Table -> what it is made anew from.
+# Derived table -> its source.
 VIEWS: Mapping[str, str] = {
     "node": "stands with its episode, object or thesis",
     "reading": "how a text is read for the index, from the text",
@@ -436,9 +434,9 @@ VIEWS: Mapping[str, str] = {
     "seal": "checksums, which the night makes",
     "_sqlite_migrations": "the steps of the schema that a file has had",
 }
-# Columns of exported tables that no field is: what they are made of, or why nobody else can use them.
+# Columns of exported tables without a field: their source, or why they are not exported.
 LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "alias": ("folded",),  # made of the norm
-    "embedder": ("id", "active"),  # given when its vectors are made
-    "job": ("boot_id",),  # the process that has it in hand
+    "alias": ("folded",),  # derived from the norm
+    "embedder": ("id", "active"),  # assigned with its vectors
+    "job": ("boot_id",),  # the process that leases it
 }

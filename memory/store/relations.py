@@ -1,8 +1,7 @@
 """Relations as rows: typed edges between objects, with their evidence, the episodes that assert them.
 
-A relation is seen as long as it has evidence in a live episode. All times are milliseconds UTC. Where the evidence of
-some episodes is asked for, `+item_kind` lets SQLite find it by the episodes, not among that of all relations.
-"""
+A relation is live while it has evidence in a live episode. All times are ms UTC. In queries for the evidence of some
+episodes, `+item_kind` makes SQLite use the index on episodes."""
 
 import json
 from collections import defaultdict
@@ -14,12 +13,12 @@ from memory.store.connect import Connection
 from memory.store.graph import allocate, retire_edges
 from memory.store.rows import FIRST_EDGE, LISTED, LIVE, group_rows, id_list, insert_row, is_live, select_ids
 
-WHOLE = 200  # relations of a slot up to which all are looked at
+WHOLE = 200  # relations of a slot that are all compared
 NEWEST = 1 << 62  # later than any time
 
 
 class Relation(NamedTuple):
-    """A live relation. `canon` is the id of its canonical predicate and `predicate` the one it was asserted with;
+    """A live relation. `canon` is the id of its canonical predicate, `predicate` the one it was asserted with;
     `last_asserted` is the time of its newest evidence, `sources` the ids of the sources of all evidence."""
 
     id: int
@@ -46,8 +45,8 @@ def insert(
     valid_to: int | None,
     now: int,
 ) -> int:
-    """A new relation; its id. Some live relation may be the same but for its modality: then it starts a moment later,
-    because one edge may live only once."""
+    """Inserts a relation; returns its id. If an equal one of another modality is live, it starts a moment later,
+    because only one copy of an edge may be live."""
     start = valid_from
     while conn.execute(
         "SELECT 1 FROM edge WHERE src = ? AND kind = 'rel' AND dst = ? AND ifnull(pred_id, 0) = ?"
@@ -65,7 +64,7 @@ def insert(
 def find_without_evidence(
     conn: Connection, subject: int, predicate: int, object: int, modality: Modality, valid_from: int | None
 ) -> int | None:
-    """The live relation that is this one and that has no evidence in a live episode: its source went and is back."""
+    """The equal live relation without live evidence, whose source was deleted and returned, or None."""
     row = conn.execute(
         "SELECT e.id FROM edge e WHERE e.src = ? AND e.kind = 'rel' AND e.dst = ? AND e.pred_id = ?"
         f" AND ifnull(e.modality, 'asserted') = ? AND e.valid_from IS ? AND {is_live('e')} AND NOT EXISTS ("
@@ -77,8 +76,8 @@ def find_without_evidence(
 
 
 def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list[tuple[int, str, str | None, int, str]]:
-    """(relation, who read it, its quote, other episode, that one's text) for each relation that an episode of `going`
-    asserts, and each episode of `added` from the same source; no quote where it stands in the source's properties."""
+    """(relation, extractor, its quote, other episode, its text) for each relation asserted by an episode of `going` and
+    each episode of `added` from the same source; the quote is None for a property of the source."""
     return conn.execute(
         "SELECT v.item_id, v.extractor, substr(o.text, v.span_from + 1, v.span_to - v.span_from), e.node_id, e.text"
         " FROM provenance v JOIN episode o ON o.node_id = v.episode_id JOIN episode e ON e.source_id = o.source_id"
@@ -89,14 +88,13 @@ def quotes(conn: Connection, going: Sequence[int], added: Sequence[int]) -> list
 
 
 def has_evidence(conn: Connection, id: int, episode: int, start: int, extractor: str) -> bool:
-    """Whether the episode is evidence of the relation from that place on (-1: in its source's properties)."""
+    """Whether the episode is evidence of the relation from that position on (-1: in its source's properties)."""
     query = "SELECT 1 FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id = ? AND extractor = ?"
     return bool(select_ids(conn, f"{query} AND ifnull(span_from, -1) = ?", id, episode, extractor, start))
 
 
 def add_evidence(conn: Connection, id: int, episode: int, start: int, end: int, extractor: str) -> bool:
-    """Adds the words [start, end) of an episode as evidence (-1: in its source's properties);
-    False if that was known."""
+    """Adds the words [start, end) of an episode as evidence (-1: in its source's properties); False if known."""
     span = (start, end) if start >= 0 else (None, None)
     return bool(
         conn.execute(
@@ -108,7 +106,7 @@ def add_evidence(conn: Connection, id: int, episode: int, start: int, end: int, 
 
 
 def predecessors(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
-    """For each of these relations those that it took the place of, and what these did, the latest first."""
+    """{relation: the relations it replaced, directly or indirectly, latest first}."""
     took: dict[int, list[int]] = {}
     waiting = set(ids)
     while waiting:
@@ -120,17 +118,17 @@ def predecessors(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
         ).fetchall()
         took |= group_rows(rows)
         waiting = {old for _, old in rows} - took.keys()
-    found: dict[int, list[int]] = {}
+    replaced: dict[int, list[int]] = {}
     for id in ids:
         row = list(took.get(id, ()))
         for old in row:
             row += [older for older in took.get(old, ()) if older not in row and older != id]
-        found[id] = row
-    return found
+        replaced[id] = row
+    return replaced
 
 
 def find_overlapping(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """(relation, other relation) that have evidence in overlapping words of a live episode."""
+    """(relation, other relation) with evidence in overlapping words of a live episode."""
     return conn.execute(
         "SELECT DISTINCT a.item_id, b.item_id FROM provenance a JOIN node n ON n.id = a.episode_id"
         f" AND {is_live('n')} JOIN provenance b ON b.episode_id = a.episode_id AND b.item_kind = 'edge'"
@@ -141,8 +139,7 @@ def find_overlapping(conn: Connection, ids: Sequence[int]) -> list[tuple[int, in
 
 
 def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]]:
-    """(relation, episode, words) of each sentence, and thesis of a model, that lies in the evidence of one of
-    these relations."""
+    """(relation, episode, text) of each sentence and model's thesis inside the evidence of one of these."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, ifnull(t.text, substr(e.text, t.span_from + 1, t.span_to - t.span_from))"
         f" FROM provenance v JOIN node n ON n.id = v.episode_id AND {is_live('n')}"
@@ -154,7 +151,7 @@ def sentences(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str]
 
 
 def replaced_by(conn: Connection, ids: Sequence[int]) -> list[int]:
-    """The facts, relations and theses, that these took the place of, as far as that stands; the latest first."""
+    """The facts, relations and theses, that these replaced by accepted revisions, latest first."""
     return select_ids(
         conn,
         "SELECT old_id FROM revision WHERE relation = 'supersedes' AND state IN ('open', 'kept')"
@@ -174,7 +171,7 @@ def evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, 
 
 
 def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """(relation, episode, start, end) of each live relation that has evidence in the text of one of these."""
+    """(relation, episode, start, end) of each live relation with evidence in the text of one of these."""
     rows = conn.execute(
         "SELECT v.item_id, v.episode_id, v.span_from, v.span_to FROM provenance v JOIN edge e ON e.id = v.item_id"
         f" WHERE +v.item_kind = 'edge' AND v.episode_id IN {LISTED} AND e.kind = 'rel'"
@@ -185,7 +182,7 @@ def of_episodes(conn: Connection, episodes: Sequence[int]) -> list[tuple[int, in
 
 
 def rejected_quotes(conn: Connection, episodes: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-    """Episode -> (start, end) of its words that state a relation which a person said was never true."""
+    """{episode: [(start, end)] of its words that assert a relation which a person rejected}."""
     rows = conn.execute(
         "SELECT v.episode_id, v.span_from, v.span_to FROM provenance v JOIN journal j ON j.item_id = v.item_id"
         " JOIN revision r ON r.id = j.revision_id WHERE j.item_kind = 'edge' AND j.field = 't_expired'"
@@ -193,25 +190,25 @@ def rejected_quotes(conn: Connection, episodes: Sequence[int]) -> dict[int, list
         f" AND v.episode_id IN {LISTED} ORDER BY v.episode_id, v.span_from",
         (id_list(episodes),),
     )
-    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for episode, start, end in rows:
-        found[episode].append((start, end))
-    return found
+        spans[episode].append((start, end))
+    return spans
 
 
 def quoted_facts(conn: Connection, citations: Sequence[Citation]) -> dict[int, tuple[int, ...]]:
-    """For each citation, by its number, the ids of the live relations that are read out of the words it quotes."""
-    spans = of_episodes(conn, sorted({one.episode_id for one in citations}))
-    found = {}
-    for one in citations:
-        start = one.passage.find(one.quote)
+    """{citation number: ids of the live relations extracted from the words it quotes}."""
+    spans = of_episodes(conn, sorted({citation.episode_id for citation in citations}))
+    facts = {}
+    for citation in citations:
+        start = citation.passage.find(citation.quote)
         ids = [
             id
             for id, episode, first, last in spans
-            if episode == one.episode_id and start >= 0 and first < start + len(one.quote) and start < last
+            if episode == citation.episode_id and start >= 0 and first < start + len(citation.quote) and start < last
         ]
-        found[one.n] = tuple(dict.fromkeys(ids))
-    return found
+        facts[citation.n] = tuple(dict.fromkeys(ids))
+    return facts
 
 
 def list_labelled(conn: Connection, labels: Sequence[str]) -> list[int]:
@@ -221,7 +218,7 @@ def list_labelled(conn: Connection, labels: Sequence[str]) -> list[int]:
 
 
 def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, str, str]]:
-    """(relation, episode, predicate, object) of what the properties of a live episode's source say of these."""
+    """(relation, episode, predicate, object) of evidence for these in the properties of a live episode's source."""
     return conn.execute(
         "SELECT v.item_id, v.episode_id, p.label, o.label FROM provenance v JOIN edge e ON e.id = v.item_id"
         " JOIN predicate p ON p.id = e.pred_id JOIN node o ON o.id = e.dst"
@@ -232,18 +229,18 @@ def property_evidence(conn: Connection, ids: Sequence[int]) -> list[tuple[int, i
 
 
 def remove_evidence(conn: Connection, id: int, episode: int, now: int) -> bool:
-    """Removes an episode from the evidence of a relation; one that has no other is retired, and True."""
-    told = "FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id"
-    is_only = not select_ids(conn, f"SELECT 1 {told} <> ? LIMIT 1", id, episode)
+    """Removes an episode from the evidence of a relation; returns whether that retired the relation."""
+    condition = "FROM provenance WHERE item_kind = 'edge' AND item_id = ? AND episode_id"
+    is_only = not select_ids(conn, f"SELECT 1 {condition} <> ? LIMIT 1", id, episode)
     if is_only:
         retire_edges(conn, [id], now, "source_changed")
     else:
-        conn.execute(f"DELETE {told} = ?", (id, episode))
+        conn.execute(f"DELETE {condition} = ?", (id, episode))
     return is_only
 
 
 def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
-    """The facts with evidence in these, now retired, episodes and in no live one: relations, and theses of a model."""
+    """The facts, relations and model's theses, with evidence in these retired episodes only."""
     return select_ids(
         conn,
         "SELECT t.node_id FROM thesis t WHERE t.origin = 'model' AND t.episode_id IN (SELECT value FROM json_each(?1))"
@@ -256,19 +253,17 @@ def without_evidence(conn: Connection, episodes: Iterable[int]) -> list[int]:
 
 
 def find_incident(conn: Connection, nodes: Sequence[int], most: int) -> list[Relation]:
-    """The live relations that begin or end at one of these objects and have live evidence, by id; of more than
-    `most` the newest."""
-    found: set[int] = set()
+    """The live relations from or to one of these objects with live evidence, by id; up to `most`, the newest."""
+    ids: set[int] = set()
     for end in ("src", "dst"):
         query = f"SELECT id FROM edge WHERE {end} = ? AND kind = 'rel' AND {LIVE} ORDER BY id DESC LIMIT ?"
-        found.update(*(select_ids(conn, query, node, most) for node in nodes))
-    return by_id(conn, sorted(found)[-most:])
+        ids.update(*(select_ids(conn, query, node, most) for node in nodes))
+    return by_id(conn, sorted(ids)[-most:])
 
 
 def of_slot(conn: Connection, subject: int, canon: int, object: int, at: int | None) -> list[Relation]:
-    """The live relations of a subject with one canonical predicate, by id. Of a slot with very many those to `object`
-    and, of each predicate, the ones that begin next to `at` (ms UTC; None: the newest) and those without a beginning.
-    """
+    """The live relations of a subject with one canonical predicate, by id. Of a very large slot those to `object` and,
+    per predicate, those that begin nearest to `at` (ms UTC; None: the newest) or have no beginning."""
     ids = select_ids(conn, _SLOT + " LIMIT ?", subject, canon, WHOLE + 1)
     if len(ids) > WHOLE:
         ids = select_ids(conn, _SLOT + " AND dst = ?", subject, canon, object)
@@ -286,8 +281,8 @@ SELECT id FROM edge WHERE src = ?1 AND kind = 'rel' AND {LIVE}
 
 
 def duplicate_groups(conn: Connection) -> list[list[int]]:
-    """Live relations that nothing took the place of, in groups of two and more with the same subject, canonical
-    predicate, object, modality and end; the groups by their first id."""
+    """Groups of live, unreplaced relations with the same subject, canonical predicate, object, modality and end, sorted
+    by first id."""
     rows = conn.execute(
         "SELECT json_group_array(e.id) FROM edge e JOIN predicate p ON p.id = e.pred_id WHERE e.kind = 'rel'"
         f" AND {is_live('e')} AND e.superseded_by IS NULL"
@@ -298,17 +293,17 @@ def duplicate_groups(conn: Connection) -> list[list[int]]:
 
 
 def by_id(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
-    """Those of these relations that are live and have live evidence, or `ever` had any, by id."""
+    """The live ones of these relations with live evidence, or all that `ever` had any, by id."""
     rows = conn.execute(_RELATIONS.format(evidence="1" if ever else is_live("n")), (id_list(ids),)).fetchall()
-    return [_relation(row) for row in rows]
+    return [_make_relation(row) for row in rows]
 
 
 def claims_by_id(conn: Connection, ids: Sequence[int], ever: bool = False) -> list[Relation]:
-    """Those of these facts that are told today, or `ever` were, by id: relations, and theses, which have no predicate
-    and are their own subject and object."""
+    """The current ones of these facts, or all that `ever` were, by id. Theses have no predicate and are their own
+    subject and object."""
     listed = id_list(id for id in ids if id < FIRST_EDGE)
     theses = conn.execute(_THESES.format(told="1" if ever else is_live("n")), (listed,)).fetchall()
-    return [*map(_relation, theses), *by_id(conn, [id for id in ids if id >= FIRST_EDGE], ever)]
+    return [*map(_make_relation, theses), *by_id(conn, [id for id in ids if id >= FIRST_EDGE], ever)]
 
 
 _THESES = """
@@ -328,51 +323,51 @@ GROUP BY e.id ORDER BY e.id
 """
 
 
-def _relation(row: tuple[Any, ...]) -> Relation:
+def _make_relation(row: tuple[Any, ...]) -> Relation:
     return Relation._make((*row[:-1], frozenset(map(int, str(row[-1]).split(",")))))
 
 
 def of_properties(conn: Connection, episode: int, extractor: str) -> list[int]:
-    """Live relations that the properties of an episode's source say."""
+    """Live relations from the properties of an episode's source."""
     query = f"SELECT item_id FROM provenance p JOIN edge e ON e.id = p.item_id AND {is_live('e')}"
-    here = "p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?"
-    return select_ids(conn, f"{query} WHERE {here}", episode, extractor)
+    condition = "p.item_kind = 'edge' AND p.episode_id = ? AND p.span_from IS NULL AND p.extractor = ?"
+    return select_ids(conn, f"{query} WHERE {condition}", episode, extractor)
 
 
 def count_support(conn: Connection, id: int) -> None:
-    """One passage more says so."""
+    """Adds one to the supporting passages."""
     conn.execute("UPDATE edge SET n_support = n_support + 1 WHERE id = ?", (id,))
 
 
 def set_valid_from(conn: Connection, id: int, start: int) -> None:
-    """Begins at another time, unless that is the same relation as another."""
+    """Changes the start, unless that would duplicate a relation."""
     conn.execute("UPDATE OR IGNORE edge SET valid_from = ? WHERE id = ?", (start, id))
 
 
 def expire(conn: Connection, id: int, now: int) -> None:
-    """The memory no longer believes it."""
+    """Expires a relation."""
     conn.execute("UPDATE edge SET t_expired = ? WHERE id = ?", (now, id))
 
 
 def latest_evidence(conn: Connection, id: int) -> tuple[int, float, int, int | None, int | None, str]:
-    """Predicate and confidence of a relation, and the newest passage that says so: its episode, span and extractor."""
-    found: tuple[int, float, int, int | None, int | None, str] = conn.execute(
+    """(predicate, confidence, episode, start, end, extractor) of the newest evidence of a relation."""
+    row: tuple[int, float, int, int | None, int | None, str] = conn.execute(
         "SELECT e.pred_id, e.conf, v.episode_id, v.span_from, v.span_to, v.extractor FROM edge e"
         " JOIN provenance v ON v.item_kind = 'edge' AND v.item_id = e.id JOIN episode o ON o.node_id = v.episode_id"
         " WHERE e.id = ? ORDER BY o.event_from DESC, o.node_id DESC LIMIT 1",
         (id,),
     ).fetchone()
-    return found
+    return row
 
 
 def supporting_episodes(conn: Connection, ids: Sequence[int]) -> dict[int, list[int]]:
-    """Relation -> the episodes that say so."""
+    """{relation: the episodes that assert it}."""
     query = f"SELECT item_id, episode_id FROM provenance WHERE item_kind = 'edge' AND item_id IN {LISTED}"
     return group_rows(conn.execute(f"{query} ORDER BY item_id, episode_id", (id_list(ids),)))
 
 
 def live_spans(conn: Connection, ids: Sequence[int]) -> list[tuple[int, int, int, int | None, int | None]]:
-    """Of these edges the live relations: id, subject, object, valid from and to."""
+    """(id, subject, object, valid from, valid to) of the live relations among these edges."""
     return conn.execute(
         f"SELECT id, src, dst, valid_from, valid_to FROM edge WHERE id IN {LISTED}"
         f" AND kind = 'rel' AND {LIVE} ORDER BY id",

@@ -1,8 +1,7 @@
-"""Putting a backup, or what an export tells, in the place of a memory: verified first, and what it replaces is kept.
+"""Replaces a memory with a backup or an export: verified first, and the old files are kept.
 
-A write-ahead log belongs to one file. Beside another one SQLite would replay it there and ruin that, so the log of what
-is replaced goes with it.
-"""
+A write-ahead log belongs to one file; SQLite would apply it to any other file of that name and destroy it. So the log
+moves with the replaced file."""
 
 import hashlib
 import os
@@ -16,36 +15,36 @@ from memory.store.connect import create_private
 from memory.store.ownership import NOTE
 from memory.store.store import Store
 
-LOGS = ("-wal", "-shm", NOTE)  # beside the file, while somebody has it open or after a crash
-CHECKSUM = ".sha256"  # of a backup, in the form of sha256sum, in a file beside it
+LOGS = ("-wal", "-shm", NOTE)  # suffixes of files next to an open memory, or after a crash
+CHECKSUM = ".sha256"  # of a backup, in the format of sha256sum, in a file next to it
 
 
 def write_checksum(backup: Path) -> None:
-    """Writes the SHA-256 of a backup into a file beside it."""
+    """Writes the SHA-256 of a backup into a file next to it."""
     beside = checksum_path(backup)
     create_private(beside)
-    beside.write_text(f"{_digest(backup)}  {backup.name}\n", "utf-8")
+    beside.write_text(f"{_hash_file(backup)}  {backup.name}\n", "utf-8")
     sync(beside)
 
 
 def checksum_path(backup: Path) -> Path:
-    """Where the checksum of a backup stands."""
+    """The path of the checksum of a backup."""
     return backup.with_name(backup.name + CHECKSUM)
 
 
 def restore(backup: Path, memory: Path, kept: Path) -> None:
-    """Puts the backup in the place of the memory file, whose own files become `kept`. Nobody may have either open.
-    Killed on the way, both are still there and it can be done again. InvalidInputError where there is no backup, or
-    something at `kept`; StoreDamagedError if the backup is not what was backed up, and nothing has changed."""
+    """Replaces the memory file with the backup; its old files become `kept`. Nobody may have either open. If killed on
+    the way, both still exist and it can be repeated. InvalidInputError without a backup, or if `kept` exists;
+    StoreDamagedError for a damaged backup, and nothing has changed."""
     if not backup.is_file():
         raise InvalidInputError(f"There is no backup {backup}.")
     beside = checksum_path(backup)
-    if beside.exists() and beside.read_text("utf-8").split()[:1] != [_digest(backup)]:
+    if beside.exists() and beside.read_text("utf-8").split()[:1] != [_hash_file(backup)]:
         raise StoreDamagedError(f"{backup} is not as it was written: its checksum differs. Nothing was changed.")
     ready = begin(memory)
     try:
         shutil.copyfile(backup, ready)
-        with Store.open(ready) as store:  # upgrades it, too, if an older version made it
+        with Store.open(ready) as store:  # also upgrades an older version
             problems = check.check(store).problems
             store.checkpoint()
         if problems:
@@ -56,7 +55,7 @@ def restore(backup: Path, memory: Path, kept: Path) -> None:
 
 
 def begin(memory: Path) -> Path:
-    """An empty file beside a memory, for what is to take its place."""
+    """Creates an empty file next to a memory, to replace it later."""
     ready = memory.with_name(f".{memory.name}.restored")
     discard(ready)
     create_private(ready)
@@ -64,8 +63,8 @@ def begin(memory: Path) -> Path:
 
 
 def put_in_place(ready: Path, memory: Path, kept: Path) -> None:
-    """Gives a file that is whole the name of the memory, whose own files become `kept`. InvalidInputError if there is
-    something at `kept`."""
+    """Gives a complete file the name of the memory, whose old files become `kept`. InvalidInputError if `kept`
+    exists."""
     if kept.exists():
         raise InvalidInputError(f"{kept} exists already.")
     sync(ready)
@@ -75,21 +74,20 @@ def put_in_place(ready: Path, memory: Path, kept: Path) -> None:
 
 
 def discard(file: Path) -> None:
-    """Removes a file that nobody has open, and its logs."""
+    """Deletes a file that nobody has open, and its logs."""
     for name in (file.name, *(file.name + log for log in LOGS)):
         file.with_name(name).unlink(missing_ok=True)
 
 
 def _keep(memory: Path, kept: Path) -> None:
-    """Gives a memory's file a second name, and its log that of it: until the first is replaced there is no moment at
-    which there is no memory."""
+    """Gives a memory's file and its log second names, so that a memory exists at any moment."""
     if not memory.exists():
         return
     create_private(kept)
     kept.unlink()
     try:
         os.link(memory, kept)
-    except OSError:  # a file system without links, or another one
+    except OSError:  # a file system without links, or another file system
         create_private(kept)
         shutil.copyfile(memory, kept)
     for log in LOGS:
@@ -99,6 +97,6 @@ def _keep(memory: Path, kept: Path) -> None:
     sync(kept.absolute().parent)
 
 
-def _digest(file: Path) -> str:
+def _hash_file(file: Path) -> str:
     with file.open("rb") as read:
         return hashlib.file_digest(read, "sha256").hexdigest()

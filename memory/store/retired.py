@@ -1,8 +1,6 @@
-"""Text that no question finds any more but that still stands in the file: of sources that have gone, and of earlier
-versions of those that are there. Questions as of an earlier time are answered from it.
+"""Retired text, which only questions about an earlier time find: of deleted sources, and of earlier versions.
 
-Times are milliseconds UTC.
-"""
+Times are ms UTC."""
 
 from typing import NamedTuple
 
@@ -13,9 +11,8 @@ from memory.time.timestamps import from_ms
 
 
 class Expiry(NamedTuple):
-    """What of it is to go: of sources that had gone before `deleted`, passages that had been edited away before
-    `edited`, and those of the latter that had gone before `drafts` and had stood for less than `shortest`. None: none
-    of these."""
+    """The retired text to delete: sources deleted before `deleted`, passages edited away before `edited`, and those
+    edited away before `drafts` that were current for less than `shortest`. None: none of these."""
 
     deleted: int | None = None
     edited: int | None = None
@@ -24,7 +21,7 @@ class Expiry(NamedTuple):
 
 
 def list_retired(conn: Connection, limit: int = -1) -> list[RetiredText]:
-    """What there is of it, by source, the last retired first."""
+    """The retired text by source, last retired first."""
     rows = conn.execute(
         "SELECT s.uri, s.title, s.t_deleted IS NOT NULL, count(n.id), max(ifnull(s.t_deleted, 0), ifnull("
         f"max(n.t_expired), 0)) AS t FROM source s {_RETIRED} GROUP BY s.id"
@@ -35,32 +32,32 @@ def list_retired(conn: Connection, limit: int = -1) -> list[RetiredText]:
 
 
 def count_retired(conn: Connection) -> int:
-    """How many sources `list_retired` would give without a limit."""
+    """The number of sources that `list_retired` returns without a limit."""
     query = f"SELECT count(DISTINCT s.id) FROM source s {_RETIRED} WHERE n.id IS NOT NULL OR s.t_deleted IS NOT NULL"
     return int(conn.execute(query).fetchone()[0])
 
 
 def find_sources(conn: Connection, expiry: Expiry, under: str, limit: int) -> list[int]:
-    """Ids of sources that had gone so long ago: all, or that of a uri and those below it."""
+    """Ids of sources deleted before the limit: all, or those at or below a uri."""
     if expiry.deleted is None:
         return []
     query = f"SELECT id FROM source s WHERE t_deleted < ? AND {_UNDER} ORDER BY id LIMIT ?"
-    return select_ids(conn, query, expiry.deleted, *_scope(under), limit)
+    return select_ids(conn, query, expiry.deleted, *_find_scope(under), limit)
 
 
 def find_passages(conn: Connection, expiry: Expiry, under: str, limit: int) -> list[int]:
-    """Ids of passages that sources which are there have no more, as above."""
-    stood = "e.until - min(n.t_created, coalesce(e.since, e.event_from))"  # NULL where nobody knows when it began
+    """Ids of passages no longer in their live source, as above."""
+    stood = "e.until - min(n.t_created, coalesce(e.since, e.event_from))"  # NULL if the beginning is unknown
     query = (
         "SELECT n.id FROM node n JOIN episode e ON e.node_id = n.id JOIN source s ON s.id = e.source_id"
         f" WHERE n.t_expired IS NOT NULL AND s.t_deleted IS NULL AND {_UNDER}"
         f" AND (n.t_expired < ? OR n.t_expired < ? AND {stood} >= 0 AND {stood} < ?) ORDER BY n.id LIMIT ?"
     )
     times = [_NEVER if time is None else time for time in (expiry.edited, expiry.drafts)]
-    return select_ids(conn, query, *_scope(under), *times, expiry.shortest, limit)
+    return select_ids(conn, query, *_find_scope(under), *times, expiry.shortest, limit)
 
 
-def _scope(under: str) -> tuple[str, str, int, str, str]:
+def _find_scope(under: str) -> tuple[str, str, int, str, str]:
     return under, under, len(under) + 1, under + "/", under + "#"
 
 

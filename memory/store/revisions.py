@@ -1,7 +1,6 @@
-"""Revisions as rows, and the journal by which each can be taken back exactly.
+"""Revisions as rows, and the journal by which each can be reverted exactly.
 
-Whatever a revision changes of a fact goes through `change`, which writes down what stood there before.
-"""
+Every change of a fact by a revision goes through `change`, which records the old value."""
 
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
@@ -18,7 +17,7 @@ Author = Literal["rule", "model", "user"]
 
 
 class Row(NamedTuple):
-    """A revision as it is stored; times in milliseconds UTC."""
+    """A stored revision; times in ms UTC."""
 
     id: int
     relation: RelationKind
@@ -33,9 +32,8 @@ class Row(NamedTuple):
 
 
 def restate(conn: Connection, pairs: Sequence[tuple[int, int]]) -> None:
-    """Where a newer version of a source says again what a sentence (thesis) said, revisions by which that took the
-    place of another are about the new sentence from now on, and what a person said of the one is said of it. `pairs`:
-    (thesis that went, new thesis)."""
+    """Moves revisions and verdicts from retired sentences to equal ones of a newer version. `pairs`: (retired thesis,
+    new thesis)."""
     for gone, new in pairs:
         conn.execute("UPDATE revision SET new_id = ? WHERE new_id = ? AND new_kind = 'thesis'", (new, gone))
         conn.execute("UPDATE thesis SET superseded_by = ? WHERE superseded_by = ?", (new, gone))
@@ -54,14 +52,14 @@ def restate(conn: Connection, pairs: Sequence[tuple[int, int]]) -> None:
 
 
 def kind_of(fact: int) -> Literal["relation", "thesis"]:
-    """What kind of fact has that id."""
+    """The kind of fact with that id."""
     return "relation" if fact >= FIRST_EDGE else "thesis"
 
 
 def add(
     conn: Connection, relation: RelationKind, old: int, new: int, reason: str, author: Author, conf: float, now: int
 ) -> int:
-    """A new, open revision; its id. It changes nothing yet."""
+    """Inserts an open revision, which changes nothing yet; returns its id."""
     return insert_row(
         conn, "revision", relation=relation, old_kind=kind_of(old), old_id=old, new_kind=kind_of(new), new_id=new,
         reason=reason, author=author, conf=conf, t=now,
@@ -69,24 +67,24 @@ def add(
 
 
 def change(conn: Connection, revision: int, fact: int, field: Field, value: int | None, now: int) -> None:
-    """Gives a field of a fact another value and writes the one before into the journal."""
-    table, key = _place(fact, field)
+    """Sets a field of a fact and records the old value in the journal."""
+    table, key = _find_column(fact, field)
     (before,) = conn.execute(f"SELECT {field} FROM {table} WHERE {key} = ?", (fact,)).fetchone()
     if before == value:
         return
     conn.execute(f"UPDATE {table} SET {field} = ? WHERE {key} = ?", (value, fact))
     conn.execute(
         "INSERT INTO journal(t, item_kind, item_id, field, old, new, revision_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (now, _item_kind(fact), fact, field, _text(before), _text(value), revision),
+        (now, _find_item_kind(fact), fact, field, _to_text(before), _to_text(value), revision),
     )
     if field == "t_expired" and table == "node":
         _expire_edges(conn, fact, before, value)
-    elif field == "t_expired" and value is not None:  # its edge memory is that of something that is not so
+    elif field == "t_expired" and value is not None:  # its edge memory belongs to a rejected fact
         conn.execute("DELETE FROM edge_memory WHERE edge_id = ?", (fact,))
 
 
 def share_evidence(conn: Connection, revision: int, fact: int, other: int, now: int) -> None:
-    """The evidence of the other relation is this one's, too; written into the journal, and reverted with it."""
+    """Adds the evidence of another relation to this one, recorded in the journal and reverted with it."""
     conn.execute(
         "INSERT INTO journal(t, item_kind, item_id, field, new, episode_id, revision_id)"
         " SELECT ?, 'edge', ?, 'told', ?, episode_id, ? FROM provenance p WHERE item_kind = 'edge' AND item_id = ?"
@@ -103,8 +101,8 @@ def share_evidence(conn: Connection, revision: int, fact: int, other: int, now: 
 
 
 def _unshare_evidence(conn: Connection, revision: int) -> None:
-    """Takes `share_evidence` back, but for evidence of another relation that this one still stands for. One without
-    other evidence keeps what it has: a fact stands in some passage."""
+    """Reverts `share_evidence`, except evidence of another relation that this one still represents. A fact without
+    other evidence keeps it: every fact needs a passage."""
     copies = "FROM journal WHERE revision_id = ? AND field = 'told'"
     facts = select_ids(conn, f"SELECT DISTINCT item_id {copies}", revision)
     for fact in facts:
@@ -129,15 +127,14 @@ def has_changed(conn: Connection, fact: int, field: Field) -> bool:
     """Whether some revision has changed that field."""
     row = conn.execute(
         "SELECT 1 FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND revision_id IS NOT NULL LIMIT 1",
-        (_item_kind(fact), fact, field),
+        (_find_item_kind(fact), fact, field),
     ).fetchone()
     return row is not None
 
 
 def revert(conn: Connection, revision: int) -> list[int]:
-    """Puts back what the revision changed; ids of the facts whose fields are others now. Where a later revision has
-    changed the same field, that field stays, and the later one leads back to what stood before both: so revisions can
-    be taken back in any order."""
+    """Restores what the revision changed; returns the ids of the changed facts. If a later revision changed the same
+    field, the field stays and the later one gets the old value: revisions can be reverted in any order."""
     edge_memory.disinherit(conn, revision)
     _unshare_evidence(conn, revision)
     changed = set()
@@ -147,12 +144,12 @@ def revert(conn: Connection, revision: int) -> list[int]:
         later = conn.execute(
             "SELECT id FROM journal WHERE item_kind = ? AND item_id = ? AND field = ? AND id > ?"
             " AND revision_id IS NOT NULL ORDER BY id LIMIT 1",
-            (_item_kind(fact), fact, field, id),
+            (_find_item_kind(fact), fact, field, id),
         ).fetchone()
         if later:
             conn.execute("UPDATE journal SET old = ? WHERE id = ?", (old, later[0]))
         else:
-            table, key = _place(fact, field)
+            table, key = _find_column(fact, field)
             value = None if old is None else int(old)
             if field == "t_expired" and table == "edge" and value is None:
                 _make_room(conn, fact)
@@ -166,7 +163,7 @@ def revert(conn: Connection, revision: int) -> list[int]:
 
 
 def _expire_edges(conn: Connection, thesis: int, before: int | None, expired: int | None) -> None:
-    """The edges of a thesis go with it, and are back with it."""
+    """Expires or restores the edges of a thesis with it."""
     conn.execute(
         "UPDATE OR IGNORE edge SET t_expired = ? WHERE (src = ? OR dst = ?) AND t_expired IS ?",
         (expired, thesis, thesis, before),
@@ -174,8 +171,8 @@ def _expire_edges(conn: Connection, thesis: int, before: int | None, expired: in
 
 
 def _make_room(conn: Connection, relation: int) -> None:
-    """The same relation may have been asserted again since: one edge may live only once, so this one begins a moment
-    later."""
+    """Moves the start of a relation by a moment if an equal one was asserted since: only one copy of an edge may be
+    live."""
     while conn.execute(
         "SELECT 1 FROM edge e JOIN edge o ON o.src = e.src AND o.kind = e.kind AND o.dst = e.dst AND o.id <> e.id"
         " AND ifnull(o.pred_id, 0) = ifnull(e.pred_id, 0) AND ifnull(o.valid_from, 0) = ifnull(e.valid_from, 0)"
@@ -185,35 +182,35 @@ def _make_room(conn: Connection, relation: int) -> None:
         conn.execute("UPDATE edge SET valid_from = ifnull(valid_from, 0) + 1 WHERE id = ?", (relation,))
 
 
-def _place(fact: int, field: Field) -> tuple[str, str]:
+def _find_column(fact: int, field: Field) -> tuple[str, str]:
     if kind_of(fact) == "relation":
         return "edge", "id"
     return ("node", "id") if field == "t_expired" else ("thesis", "node_id")
 
 
-def _item_kind(fact: int) -> str:
+def _find_item_kind(fact: int) -> str:
     return "edge" if kind_of(fact) == "relation" else "node"
 
 
-def _text(value: int | None) -> str | None:
+def _to_text(value: int | None) -> str | None:
     return None if value is None else str(value)
 
 
 def settle(conn: Connection, id: int, state: RevisionState, now: int | None) -> None:
-    """Notes what became of a revision; `now` is None where nobody decided it."""
+    """Sets the state of a revision; `now` is None if nobody decided it."""
     conn.execute("UPDATE revision SET state = ?, t_settled = ? WHERE id = ?", (state, now, id))
 
 
 def get(conn: Connection, id: int) -> Row:
-    """NotFoundError if there is no such revision."""
-    found = list_by_clauses(conn, "WHERE r.id = ?", id)
-    if not found:
+    """NotFoundError for an unknown id."""
+    rows = list_by_clauses(conn, "WHERE r.id = ?", id)
+    if not rows:
         raise NotFoundError(f"There is no revision {id}. `pal review` lists those that are open.")
-    return found[0]
+    return rows[0]
 
 
 def list_by_clauses(conn: Connection, clauses: str, *values: int | str | None) -> list[Row]:
-    """The revisions (`r`) that some SQL after FROM chooses and orders."""
+    """The revisions (`r`) selected and sorted by SQL after FROM."""
     rows = conn.execute(
         "SELECT r.id, r.relation, r.old_id, r.new_id, ifnull(r.reason, ''), r.author, r.conf, r.state, r.t, r.t_settled"
         f" FROM revision r {clauses}",
@@ -225,15 +222,15 @@ def list_by_clauses(conn: Connection, clauses: str, *values: int | str | None) -
 def list_revisions(
     conn: Connection, state: RevisionState | None, limit: int, about: Sequence[int] | None = None
 ) -> list[Row]:
-    """Revisions in a state (None: any), the newest first; `about`: only those of relations of these objects, and of
-    sentences that speak of them or stand in a note that is called so."""
+    """Revisions in a state (None: any), newest first; `about`: only for relations of these objects, and sentences that
+    mention them or are in a note with their name."""
     if about is None:
         return list_by_clauses(conn, "WHERE ?1 IS NULL OR state = ?1 ORDER BY t DESC, id DESC LIMIT ?2", state, limit)
     chosen = f"{_TOLD_OF} WHERE ?2 IS NULL OR r.state = ?2 ORDER BY r.t DESC, r.id DESC LIMIT ?3"
     return list_by_clauses(conn, chosen, id_list(about), state, limit)
 
 
-# Facts that are told of these objects (?1), live ones and others, of which each has its own, partial, index.
+# Facts about these objects (?1), live or not; each half has its own partial index.
 _RELATIONS = (
     "SELECT e.id FROM json_each(?1) o JOIN edge e ON e.{end} = o.value AND e.kind = 'rel' AND e.t_expired {state}"
 )
@@ -247,26 +244,26 @@ _TOLD = " UNION ALL ".join(
     for state in ("IS NULL", "IS NOT NULL")
     for query, end in ((_RELATIONS, "src"), (_RELATIONS, "dst"), (_THESES, ""))
 )
-# Looked up from the objects: to ask each of 4,000 revisions whether it is about them takes 7 ms, and this 0.03.
+# Starts from the objects: testing each of 4,000 revisions takes 7 ms, this 0.03.
 _TOLD_OF = f"""
 JOIN (WITH told(id) AS MATERIALIZED ({_TOLD}) SELECT r.id FROM told JOIN revision r ON r.old_id = told.id
  UNION SELECT r.id FROM told JOIN revision r ON r.new_id = told.id) about ON about.id = r.id"""
 
 
 def count_open(conn: Connection) -> int:
-    """How many nobody has looked at."""
-    found: int = conn.execute("SELECT count(*) FROM revision WHERE state = 'open'").fetchone()[0]
-    return found
+    """The number of unreviewed revisions."""
+    number: int = conn.execute("SELECT count(*) FROM revision WHERE state = 'open'").fetchone()[0]
+    return number
 
 
-def find_between(conn: Connection, one: int, other: int) -> Row | None:
-    """The newest revision of these two facts, whichever is the older one."""
+def find_between(conn: Connection, fact: int, other: int) -> Row | None:
+    """The newest revision between these two facts, in either direction."""
     pairs = "(old_id = ?1 AND new_id = ?2) OR (old_id = ?2 AND new_id = ?1)"
-    return next(iter(list_by_clauses(conn, f"WHERE {pairs} ORDER BY id DESC LIMIT 1", one, other)), None)
+    return next(iter(list_by_clauses(conn, f"WHERE {pairs} ORDER BY id DESC LIMIT 1", fact, other)), None)
 
 
 def contradictions(conn: Connection, facts: Sequence[int]) -> list[tuple[int, int]]:
-    """(old, new) of the open revisions by which one of these facts contradicts another, the newest last."""
+    """(old, new) of the open revisions by which one of these facts contradicts another, newest last."""
     return conn.execute(
         "SELECT old_id, new_id FROM revision WHERE relation = 'contradicts' AND state = 'open'"
         " AND (old_id IN (SELECT value FROM json_each(?1)) OR new_id IN (SELECT value FROM json_each(?1))) ORDER BY id",
@@ -275,8 +272,7 @@ def contradictions(conn: Connection, facts: Sequence[int]) -> list[tuple[int, in
 
 
 def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row | None:
-    """The standing revision by which something else stands in the place of a fact that goes: something that does not
-    itself go."""
+    """The accepted revision that replaced `fact` with a fact outside `gone`, or None."""
     seen = {fact}
     standing = "WHERE old_id = ? AND relation = 'supersedes' AND state IN ('open', 'kept') ORDER BY id DESC LIMIT 1"
     while rows := list_by_clauses(conn, standing, fact):
@@ -290,18 +286,18 @@ def find_replacement(conn: Connection, fact: int, gone: Collection[int]) -> Row 
 
 
 def list_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
-    """The standing revisions whose newer fact is one of these; the newest first."""
+    """The accepted revisions whose newer fact is one of these, newest first."""
     return list_by_clauses(conn, f"WHERE {_STANDING} AND new_id IN {LISTED} ORDER BY id DESC", id_list(facts))
 
 
 def list_undone_by_newer(conn: Connection, facts: Collection[int]) -> list[Row]:
-    """The revisions that nobody undid, but that went with the evidence of their newer fact, one of these."""
+    """The revisions undone because the evidence of their newer fact, one of these, was removed."""
     undone = f"WHERE state = 'undone' AND t_settled IS NULL AND new_id IN {LISTED} ORDER BY id"
     return list_by_clauses(conn, undone, id_list(facts))
 
 
 def list_by_older(conn: Connection, fact: int) -> list[Row]:
-    """The standing revisions whose older fact it is; the newest first."""
+    """The accepted revisions whose older fact is this one, newest first."""
     return list_by_clauses(conn, f"WHERE {_STANDING} AND old_id = ? ORDER BY id DESC", fact)
 
 
@@ -309,8 +305,8 @@ _STANDING = "state IN ('open', 'kept', 'settled')"
 
 
 def list_merges(conn: Connection, facts: Collection[int], begin: int) -> list[Row]:
-    """The standing revisions that nobody has settled, by which rules took one of these relations for the same as one
-    that begins after `begin` (ms UTC). Found by the facts (the plus), not by the state, which most revisions have."""
+    """The open revisions by which rules merged one of these relations with one that begins after `begin` (ms UTC).
+    Selected by the facts (the plus), not by the state, which most revisions have."""
     return list_by_clauses(
         conn,
         "JOIN edge e ON e.id = r.new_id AND e.valid_from > ? WHERE r.relation = 'duplicates' AND r.author = 'rule'"
@@ -321,8 +317,7 @@ def list_merges(conn: Connection, facts: Collection[int], begin: int) -> list[Ro
 
 
 def list_across(conn: Connection, ones: Sequence[int], others: Sequence[int]) -> list[Row]:
-    """The standing revisions that nobody has settled, of a relation of one of these objects and one of those; the
-    newest first."""
+    """The open revisions of relations between one of `ones` and one of `others`, newest first."""
     return list_by_clauses(
         conn,
         "JOIN edge o ON o.id = r.old_id JOIN edge n ON n.id = r.new_id"
@@ -335,9 +330,9 @@ def list_across(conn: Connection, ones: Sequence[int], others: Sequence[int]) ->
 
 
 def count_subject_pairs(conn: Connection, most: int) -> list[tuple[int, int, int]]:
-    """Pairs of objects, told of as if they were one: (subject of the newer facts, of the older ones, how many), most
-    facts first. A fact of one took the place of the other's with another value, or was the other's told again; rules
-    never say that of two subjects, so a model or a person has."""
+    """(subject of the newer facts, of the older ones, number of facts), most first: pairs of objects treated as one. A
+    model or person said that a fact of one replaced or repeated a fact of the other; rules never do that across
+    subjects."""
     return conn.execute(
         "SELECT n.src, o.src, count(*) FROM revision r JOIN edge n ON n.id = r.new_id JOIN edge o ON o.id = r.old_id"
         " WHERE r.state IN ('open', 'kept') AND n.src <> o.src AND n.pred_id = o.pred_id"

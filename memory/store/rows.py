@@ -1,9 +1,8 @@
-"""Rows: which of them a question may see, and how values of the library are written into their columns and read back.
+"""Rows: the visibility predicate of questions, and the conversion between columns and values.
 
-The bi-temporal predicate has its one place here. Each fact has two times. *Valid* time is when it held in the world,
-[valid_from, valid_to); an end that is NULL is open. *Transaction* time is when this memory believed it,
-[t_created, t_expired). A question asks about the world at time v as the memory knew it at time t.
-"""
+The bi-temporal predicate is defined here only. *Valid* time is when a fact was true, [valid_from, valid_to), NULL for
+an open end. *Transaction* time is when this memory believed it, [t_created, t_expired). A question asks about
+the world at time v as the memory knew it at time t."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,22 +21,22 @@ V = TypeVar("V")
 
 LIVE = "t_expired IS NULL"  # SQL: this memory believes the row now
 LISTED = "(SELECT value FROM json_each(?))"  # SQL: the values of a list in JSON
-FIRST_EDGE = 1 << 30  # node ids begin at 1, so the id of a fact tells a relation from a thesis
-PIECE = 1 << 16  # keys whose rows are one text at a time
+FIRST_EDGE = 1 << 30  # node ids begin at 1, so the id of a fact distinguishes relation and thesis
+PIECE = 1 << 16  # rows converted to text at once
 
 
 def is_live(alias: str) -> str:
-    """SQL: this memory believes the row `alias` (of node or edge) now."""
+    """SQL: the row `alias` (of node or edge) is believed now."""
     return f"{alias}.{LIVE}"
 
 
 def is_recorded(alias: str, t_param: str) -> str:
-    """SQL: the row `alias` (with t_created, t_expired) was believed at the store's time `t_param`."""
+    """SQL: the row `alias` (with t_created, t_expired) was believed at store time `t_param`."""
     return f"({alias}.t_created <= {t_param} AND ({is_live(alias)} OR {alias}.t_expired > {t_param}))"
 
 
 def valid(alias: str, v_param: str) -> str:
-    """SQL: the row `alias` (with valid_from, valid_to) held in the world at time `v_param`."""
+    """SQL: the row `alias` (with valid_from, valid_to) was true in the world at time `v_param`."""
     return (
         f"(({alias}.valid_from IS NULL OR {alias}.valid_from <= {v_param})"
         f" AND ({alias}.valid_to IS NULL OR {alias}.valid_to > {v_param}))"
@@ -45,30 +44,30 @@ def valid(alias: str, v_param: str) -> str:
 
 
 def visible(alias: str, t_param: str, v_param: str) -> str:
-    """SQL: visible at store time `t_param` and world time `v_param`, which are placeholders such as ":known_on"."""
+    """SQL: visible at store time `t_param` and world time `v_param`, placeholders such as ":known_on"."""
     return f"({is_recorded(alias, t_param)} AND {valid(alias, v_param)})"
 
 
 def id_list(ids: Iterable[SupportsInt]) -> str:
-    """Ids as JSON, for `IN {LISTED}`: any number of them in one parameter."""
-    return json.dumps([int(one) for one in ids])
+    """Ids as JSON for `IN {LISTED}`: any number in one parameter."""
+    return json.dumps([int(id) for id in ids])
 
 
 def select_ids(conn: Connection, query: str, *values: int | str) -> list[int]:
-    """The first column of the rows that a query finds."""
+    """The first column of the rows of a query."""
     return [row[0] for row in conn.execute(query, values)]
 
 
 def group_rows(rows: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Rows of two columns: the first -> all of the second, in their order."""
-    found: dict[K, list[V]] = {}
+    """{first column: all second columns in order} of rows with two columns."""
+    groups: dict[K, list[V]] = {}
     for key, value in rows:
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def insert_row(conn: Connection, table: str, **values: Any) -> int:
-    """Writes a row; its id."""
+    """Inserts a row; returns its id."""
     marks = ", ".join("?" * len(values))
     query = f"INSERT INTO {table}({', '.join(values)}) VALUES ({marks}) RETURNING rowid"
     return int(conn.execute(query, tuple(values.values())).fetchone()[0])
@@ -80,11 +79,11 @@ def to_json(value: Any) -> str:
 
 def citations_to_json(citations: Sequence[Citation]) -> str:
     names = [field.name for field in fields(Citation)]
-    return to_json([{name: getattr(one, name) for name in names} | {"at": to_wall(one.at)} for one in citations])
+    return to_json([{name: getattr(row, name) for name in names} | {"at": to_wall(row.at)} for row in citations])
 
 
 def citations_from_json(stored: str | None) -> tuple[Citation, ...]:
-    return tuple(Citation(**(one | {"at": from_wall(one["at"])})) for one in json.loads(stored or "[]"))
+    return tuple(Citation(**(fields | {"at": from_wall(fields["at"])})) for fields in json.loads(stored or "[]"))
 
 
 SOURCE_COLUMNS = "id, uri, kind, title, reader, conversation, policy, at, sha256, size, mtime_ns, location"
@@ -99,11 +98,11 @@ def source_from_row(row: Sequence[Any]) -> Source:
 def read_numbers(
     conn: Connection, values: Sequence[str], table: str, key: str, rest: str
 ) -> Iterator[NDArray[np.int64]]:
-    """The whole numbers that these expressions (SQL) are in the rows of `table`, by `key`, an indexed column of it, in
-    pieces (len(values), any). `rest` (SQL) joins what else is needed, and says with WHERE which rows.
+    """The integers of these SQL expressions in the rows of `table`, sorted by `key`, an indexed column, in pieces
+    (len(values), any). `rest` (SQL) joins and filters.
 
-    SQLite writes each piece as one text of hexadecimal digits: with a Python object a number the graph of 100,000
-    episodes took a third longer, and each row handed the interpreter over to threads that wait for it."""
+    SQLite returns each piece as one text of hexadecimal digits: with a Python object per number, loading the graph of
+    100,000 episodes took a third longer, and each row let waiting threads run."""
     ends = f"SELECT (SELECT min({key}) FROM {table}), (SELECT max({key}) FROM {table})"
     first, last = conn.execute(ends).fetchone()
     if first is None:
@@ -120,6 +119,6 @@ def read_numbers(
 
 
 def read_columns(conn: Connection, values: Sequence[str], table: str, key: str, rest: str) -> NDArray[np.int64]:
-    """All the pieces of `read_numbers` in one (len(values), any)."""
+    """All pieces of `read_numbers` as one (len(values), any)."""
     pieces = read_numbers(conn, values, table, key, rest)
     return np.concatenate([np.zeros((len(values), 0), np.int64), *pieces], axis=1)

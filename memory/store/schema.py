@@ -1,23 +1,19 @@
-"""The schema (`schema.sql`), as steps, and how a file comes to have it.
+"""The schema (`schema.sql`) as steps, and the upgrade of a file.
 
-Times are milliseconds: UTC, or as the clock showed them (WALL_TIMES); spans count characters, the end excluded; JSON
-is text.
-Where it departs from what one might expect, for a measured reason:
-* `vec` has a rowid. Without one, a 256-dimensional row does not fit an index page and takes a page of its own:
+Times are ms, UTC or wall time (WALL_TIMES); spans count characters, end exclusive; JSON is text. Measured choices:
+* `vec` has a rowid. Without one, a 256-dimensional row does not fit an index page and takes a whole page:
   4,682 instead of 1,391 bytes a vector at 4 kB pages (1,195 at the 8 kB pages used here). Its `item_kind` is always
   "episode": the vectors of facts are in `vec_fact` alone (`memory.store.fact_vectors`).
 * The full text takes its content from a view instead of being contentless: a contentless-delete table leaves
-  deleted words in the file until a merge, whatever `secure-delete` says. Where full text reads something else than is
-  written (`memory.text.words.index_form`: scripts without spaces, mostly), that stands in `reading`; elsewhere
-  there is no row.
-* `edge` has no foreign keys: each would want a full index of its own. `check()` looks for what they would have caught.
-* An episode has two times of its own: `event_from` is what it is about, [since, until) when its source said so. A
-  source's first version said so from the beginning (since NULL), its newest one still does (until NULL).
-* Edge ids start at 2^30, node ids at 1, so that the id of a fact tells a relation from a thesis.
+  deleted words in the file until a merge, despite `secure-delete`. `reading` contains the index form of a text
+  (`memory.text.words.index_form`) if it differs, mostly of scripts without spaces.
+* `edge` has no foreign keys: each would need a full index. `check()` tests the references instead.
+* An episode has two times: `event_from` of its topic, and [since, until) of its source's version; NULL for the
+  first and the newest one.
+* Edge ids start at 2^30, node ids at 1, so that the id of a fact distinguishes relation and thesis.
 
-The book of steps is the table `_sqlite_migrations` of sqlite-utils, and there is no other: a step and its entry are one
-transaction, so a file is always exactly at one of them. Steps only ever go forward and are never edited after a
-release: a change is a new step.
+Completed steps are in the table `_sqlite_migrations` of sqlite-utils, written in the transaction of the step. Steps
+are never reversed, nor edited after a release: a change is a new step.
 """
 
 from __future__ import annotations
@@ -43,9 +39,9 @@ if TYPE_CHECKING:
     from sqlite_utils.db import Database
 
 TABLES = Path(__file__).with_name("schema.sql")
-MIGRATIONS = "palimpsest"  # the name of our steps in the book
+MIGRATIONS = "palimpsest"  # the name of our steps in the table of migrations
 
-WALL_TIMES = {  # the columns whose times are no instants: written, valid and event times (docs/times.md)
+WALL_TIMES = {  # columns of wall time: written, valid and event times (docs/times.md)
     "source": ("at",),
     "episode": ("event_from", "event_to", "since", "until"),
     "thesis": ("valid_from", "valid_to"),
@@ -56,7 +52,7 @@ Step = Callable[[Connection], None]
 
 
 def create_memory(conn: Connection) -> None:
-    """All of the first version."""
+    """Creates the first version."""
     for statement in TABLES.read_text("utf-8").split(";\n"):
         if statement.strip():
             conn.execute(statement)
@@ -64,26 +60,26 @@ def create_memory(conn: Connection) -> None:
 
 
 def drop_episode_indexes(conn: Connection) -> None:
-    """The vec0 tables of episodes, one an embedder, which took as much room as the vectors and were never asked."""
+    """Drops the vec0 tables of episodes, one per embedder, which were as large as the vectors and unused."""
     query = "SELECT name FROM sqlite_master WHERE name GLOB 'vec_episode_*' AND sql LIKE 'CREATE VIRTUAL TABLE%'"
     for (table,) in conn.execute(query).fetchall():
         conn.execute(f"DROP TABLE {table}")
 
 
 def keep_marks_of_forgotten(conn: Connection) -> None:
-    """What is not read again (`memory.store.forgotten`); the reason of the files that were marked by their path."""
+    """Moves the marks of forgotten files (`memory.store.forgotten`); sets the reason of those marked by path."""
     conn.execute("CREATE TABLE forgotten(mark TEXT PRIMARY KEY, t INTEGER NOT NULL) STRICT, WITHOUT ROWID")
     before = "forgotten on request; `pal add` reads it again"
     conn.execute("UPDATE skip SET reason = ? WHERE reason = ?", (FORGOTTEN, before))
 
 
 def seal_rows(conn: Connection) -> None:
-    """Checksums of what cannot be made anew (`memory.store.seals`)."""
+    """Checksums of data that cannot be recomputed (`memory.store.seals`)."""
     seals.watch(conn)
 
 
 def keep_secrets_apart(conn: Connection) -> None:
-    """Where secrets go that are taken out of texts (`memory.store.secrets`)."""
+    """Creates the table of secrets removed from texts (`memory.store.secrets`)."""
     conn.execute(
         "CREATE TABLE secret(source_id INTEGER NOT NULL REFERENCES source(id) ON DELETE CASCADE,"
         " placeholder TEXT NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL, line INTEGER,"
@@ -94,13 +90,13 @@ def keep_secrets_apart(conn: Connection) -> None:
 
 
 def note_turns(conn: Connection) -> None:
-    """Where the turns of a chat begin in an episode: [[character, number, ms or null, characters of the name]]."""
+    """Adds the turns of a chat to an episode: [[character, number, ms or null, characters of the name]]."""
     conn.execute("ALTER TABLE episode ADD COLUMN turns TEXT")
 
 
 def search_locations(conn: Connection) -> None:
-    """Where a file lies below the folder that was added (`Document.location`), as a field of the full text. Of what was
-    read before, the folder that was added is only known where it is watched."""
+    """Adds the location of a file below its added folder (`Document.location`) to the full text. For existing sources
+    it is known only below watched folders."""
     conn.execute("ALTER TABLE source ADD COLUMN location TEXT NOT NULL DEFAULT ''")
     conn.execute("ALTER TABLE reading ADD COLUMN location TEXT NOT NULL DEFAULT ''")
     roots = [f"{path.rstrip('/')}/" for (path,) in conn.execute("SELECT path FROM folder ORDER BY length(path) DESC")]
@@ -128,14 +124,14 @@ def search_locations(conn: Connection) -> None:
 
 
 def keep_accents_of_names(conn: Connection) -> None:
-    """Names with other accents are other names; search ignores accents (`alias.folded`)."""
+    """Distinguishes names by accents; search ignores accents (`alias.folded`)."""
     conn.execute("ALTER TABLE alias ADD COLUMN folded TEXT")
     conn.execute("CREATE INDEX alias_folded ON alias(folded) WHERE folded IS NOT NULL")
     normalize_aliases(conn)
 
 
 def normalize_aliases(conn: Connection) -> None:
-    """Gives names with accents the norm of today."""
+    """Updates the norms of names with accents."""
     conn.create_function("norm", 1, norm, deterministic=True)
     conn.execute(
         "UPDATE OR REPLACE alias SET norm = norm(surface) WHERE length(CAST(surface AS BLOB)) > length(surface)"
@@ -145,7 +141,7 @@ def normalize_aliases(conn: Connection) -> None:
 
 
 def keep_wall_times(conn: Connection) -> None:
-    """The times of texts, statements and events become what the clock here showed (`memory.time.timestamps`)."""
+    """Converts the times of texts, statements and events to local wall time (`memory.time.timestamps`)."""
     moved = "CAST(strftime('%s', {0} / 1000, 'unixepoch', 'localtime') AS INTEGER) * 1000 + {0} % 1000"
     for table, columns in WALL_TIMES.items():
         for column in columns:
@@ -162,7 +158,7 @@ def keep_wall_times(conn: Connection) -> None:
 
 
 def compare_sentences(conn: Connection) -> None:
-    """The vectors of sentences (`memory.store.vectors`). Passages that were read before get theirs in the background
+    """Creates the vectors of sentences (`memory.store.vectors`). Existing passages get theirs in the background
     (`Maintenance.fill_vectors`)."""
     conn.execute(
         "CREATE TABLE sentence_vec(vec_id INTEGER PRIMARY KEY REFERENCES vec(id) ON DELETE CASCADE,"
@@ -193,13 +189,12 @@ STEPS: tuple[Step, ...] = (
 
 
 def version_of(path: Path, steps: Sequence[Step]) -> int:
-    """How many of `steps` the file at `path` has (0: it is empty), read without changing a byte of it.
-    StoreDamagedError if it is no memory, StoreNewerError if it has more, StoreError if it was made by a Palimpsest from
-    before the first release."""
+    """The number of `steps` that the file at `path` has (0: empty), read without changing a byte. StoreDamagedError if
+    it is no memory, StoreNewerError if it has more steps, StoreError if it is from before the first release."""
     with driver_errors(path), closing(connect(path, read_only=True)) as conn:
         try:
             application: int = conn.execute("PRAGMA application_id").fetchone()[0]
-            old_book: int = conn.execute("PRAGMA user_version").fetchone()[0]  # 0 since there is only one
+            old_book: int = conn.execute("PRAGMA user_version").fetchone()[0]  # 0: there is only one connection
             tables = {name for (name,) in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             done: list[str] = []
             if "_sqlite_migrations" in tables:
@@ -209,7 +204,7 @@ def version_of(path: Path, steps: Sequence[Step]) -> int:
             if getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB":
                 raise StoreDamagedError(f"{path} is no memory. Choose another path; it was not touched.") from error
             raise
-    broken_off = tables <= {"_sqlite_migrations"}  # while it was made: the book is there, and no step yet
+    broken_off = tables <= {"_sqlite_migrations"}  # interrupted during creation: the table of migrations without a step
     if application != APPLICATION_ID and (application or old_book or not broken_off):
         raise StoreDamagedError(f"{path} belongs to another program. Choose another path; it was not touched.")
     names = _names(steps)
@@ -227,8 +222,8 @@ def version_of(path: Path, steps: Sequence[Step]) -> int:
 
 
 def upgrade(conn: Connection, path: Path, version: int, steps: Sequence[Step]) -> Path | None:
-    """Takes the file from `version` to the newest step; returns the verified copy made before, if there was any need.
-    Each step is one transaction: after a crash the file is at one version or the next, and opening it goes on."""
+    """Upgrades the file from `version` to the newest step; returns the verified copy made before, if any step was
+    needed. Each step is one transaction: after a crash the next opening continues."""
     if version == len(steps):
         return None
     copy = None
@@ -240,7 +235,7 @@ def upgrade(conn: Connection, path: Path, version: int, steps: Sequence[Step]) -
 
 
 def _free_name(path: Path, version: int) -> Path:
-    """`<name>.before-v<N>.bak`, or with a number where an earlier attempt has left one."""
+    """`<name>.before-v<N>.bak`, with a number if the name is taken."""
     name, again = path.with_name(f"{path.name}.before-v{version}.bak"), 1
     while name.exists():
         again += 1
@@ -253,7 +248,7 @@ def _names(steps: Sequence[Step]) -> list[str]:
 
 
 def _apply(conn: Connection, steps: Sequence[Step]) -> None:
-    from sqlite_utils import Database, Migrations  # 60 ms, which only a file that is not up to date should pay
+    from sqlite_utils import Database, Migrations  # 60 ms, only for outdated files
 
     migrations = Migrations(MIGRATIONS)
     for name, step in zip(_names(steps), steps, strict=True):

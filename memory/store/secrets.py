@@ -1,8 +1,7 @@
-"""The secrets that were taken out of texts, by the placeholders that stand there, and the key of these.
+"""The secrets removed from texts, by their placeholders, and the key of these.
 
-They stand here and nowhere else in the file: no index, no vector and no fact knows them. A secret is kept as long as
-its source says it: it goes with the source, with an edit that takes it out, with the last passage that had it.
-"""
+Secrets are stored here only: no index, vector or fact contains them. A secret is deleted with its source, with an edit
+that removes it, and with the last passage that contained it."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -15,7 +14,7 @@ KEY = "mask_key"  # in the table meta
 
 
 class SecretPlace(NamedTuple):
-    """Where a secret stands: the uri of its source, its line there if it has any, its kind."""
+    """The place of a secret: uri of its source, line if any, kind."""
 
     uri: str
     line: int | None
@@ -23,14 +22,14 @@ class SecretPlace(NamedTuple):
 
 
 def get_key(conn: Connection) -> bytes:
-    """What the placeholders of this memory depend on."""
+    """The key of this memory's placeholders."""
     (value,) = conn.execute("SELECT value FROM meta WHERE key = ?", (KEY,)).fetchone()
     return bytes.fromhex(value)
 
 
-def keep(conn: Connection, source_id: int, held: Sequence[MaskedSecret]) -> None:
-    """A source holds these secrets now, and no others; only rows that differ are written."""
-    rows = {one.placeholder: (one.kind, one.value, one.line) for one in held}
+def keep(conn: Connection, source_id: int, secrets: Sequence[MaskedSecret]) -> None:
+    """Replaces the secrets of a source; only changed rows are written."""
+    rows = {secret.placeholder: (secret.kind, secret.value, secret.line) for secret in secrets}
     query = "SELECT placeholder, kind, value, line FROM secret WHERE source_id = ?"
     stored = {placeholder: tuple(row) for placeholder, *row in conn.execute(query, (source_id,))}
     gone = to_json(sorted(stored.keys() - rows.keys()))
@@ -43,7 +42,7 @@ def keep(conn: Connection, source_id: int, held: Sequence[MaskedSecret]) -> None
 
 
 def remove_unseen(conn: Connection, source_ids: Iterable[int]) -> None:
-    """Removes the secrets of these sources whose placeholder no live passage has any more."""
+    """Deletes secrets of these sources whose placeholder is in no live passage."""
     conn.execute(
         f"DELETE FROM secret WHERE source_id IN {LISTED} AND NOT EXISTS (SELECT 1 FROM episode e"
         f" JOIN node n ON n.id = e.node_id AND {is_live('n')}"
@@ -53,12 +52,12 @@ def remove_unseen(conn: Connection, source_ids: Iterable[int]) -> None:
 
 
 def find(conn: Connection, placeholders: Iterable[str]) -> dict[str, str]:
-    """Placeholder -> the secret that it stands for, of those that are kept."""
+    """{placeholder: secret} of the known ones."""
     query = f"SELECT placeholder, value FROM secret WHERE placeholder IN {LISTED}"
     return dict(conn.execute(query, (to_json(sorted(set(placeholders))),)).fetchall())
 
 
 def list_places(conn: Connection) -> list[SecretPlace]:
-    """Where the secrets that are kept stand, by uri and line."""
+    """The places of all secrets, by uri and line."""
     query = "SELECT uri, line, s.kind FROM secret s JOIN source ON source.id = source_id ORDER BY uri, line, s.kind"
     return [SecretPlace(*row) for row in conn.execute(query)]

@@ -1,5 +1,5 @@
-"""Where text comes from: sources, known by their uri, the folders that are watched, the files that could not be read,
-and the chats and mails among them. A source that has gone keeps its row until it is forgotten."""
+"""Sources, identified by their uri; watched folders, unreadable files, and the chats and mails among the sources. A
+deleted source keeps its row until it is forgotten."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,15 +16,15 @@ from memory.text.words import to_nfc
 from memory.time.timestamps import to_wall
 
 MAIL_READER = "eml"
-MAX_MAILS = 1_000  # mails that are looked at
+MAX_MAILS = 1_000  # mails looked at
 MAX_VERSIONS = 100  # of a document
 
-_READERS = "readers"  # in meta: the version of each
-_CHAT_NAME = "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # a memory of before has chats without one
+_READERS = "readers"  # in meta: the version of each reader
+_CHAT_NAME = "coalesce(conversation, iif(kind = 'chat', title, NULL))"  # missing in older memories
 
 
 class WatchedFolder(NamedTuple):
-    """`added` is in milliseconds UTC."""
+    """`added` is in ms UTC."""
 
     id: int
     path: str
@@ -34,7 +34,7 @@ class WatchedFolder(NamedTuple):
 
 
 class Skip(NamedTuple):
-    """A file that could not be read; `t` is in milliseconds UTC."""
+    """A file that could not be read; `t` is in ms UTC."""
 
     uri: str
     reason: str
@@ -42,7 +42,7 @@ class Skip(NamedTuple):
 
 
 def get(conn: Connection, uri: str) -> Source | None:
-    """The live source with that uri."""
+    """The live source with that uri, or None."""
     row = conn.execute(f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)).fetchone()
     return source_from_row(row) if row else None
 
@@ -58,18 +58,18 @@ def list_under(conn: Connection, prefix: str) -> list[Source]:
 
 
 def list_below(conn: Connection, folder: str, after: str, limit: int) -> list[Source]:
-    """The next of the live sources below a folder, whose uri ends with "/": those behind `after`, by uri, whose own has
-    no "#" in it."""
+    """The next live sources, after uri `after`, below a folder, whose uri ends with "/"; without those with "#" in the
+    uri."""
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS} FROM source WHERE uri > ? AND uri > ? AND uri < ? AND instr(uri, '#') = 0"
         " AND t_deleted IS NULL ORDER BY uri LIMIT ?",
-        (after, *_below(folder), limit),
+        (after, *_bound(folder), limit),
     )
     return [source_from_row(row) for row in rows]
 
 
 def list_parts(conn: Connection, prefix: str) -> list[Source]:
-    """The live sources whose uri begins with `prefix` and has a "#" in it: they may be parts of a file."""
+    """The live sources whose uri begins with `prefix` and contains "#": perhaps parts of a file."""
     rows = conn.execute(
         f"SELECT {SOURCE_COLUMNS} FROM source"
         " WHERE uri >= ? AND substr(uri, 1, ?) = ? AND instr(uri, '#') > 0 AND t_deleted IS NULL ORDER BY uri",
@@ -79,13 +79,13 @@ def list_parts(conn: Connection, prefix: str) -> list[Source]:
 
 
 def list_uris(conn: Connection, folder: str, limit: int = -1) -> list[str]:
-    """The uris below a folder, whose own ends with "/", also of sources that have gone; all of them, or `limit`."""
+    """The uris below a folder, whose uri ends with "/", deleted sources included; all, or `limit`."""
     query = "SELECT DISTINCT uri FROM source WHERE uri > ? AND uri < ? ORDER BY uri LIMIT ?"
-    return [uri for (uri,) in conn.execute(query, (*_below(folder), limit))]
+    return [uri for (uri,) in conn.execute(query, (*_bound(folder), limit))]
 
 
 def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
-    """Other live sources whose files hold just what those of these sources hold, by uri."""
+    """Other live sources with the same file content as these, by uri."""
     listed = to_json(list(uris))
     rows = conn.execute(
         f"SELECT uri FROM source WHERE t_deleted IS NULL AND uri NOT IN {LISTED} AND sha256 IN"
@@ -96,7 +96,7 @@ def list_equal(conn: Connection, uris: Sequence[str]) -> list[str]:
 
 
 def count_copies(conn: Connection) -> int:
-    """Live files that hold just what another one holds, and versions of files that a sync left."""
+    """The number of live files with the content of another, and of file versions left by a sync."""
     row = conn.execute(
         "SELECT count(*) - count(DISTINCT sha256) + (SELECT count(*) FROM skip WHERE reason LIKE ?) FROM source"
         " WHERE t_deleted IS NULL AND kind = 'file' AND sha256 IS NOT NULL AND instr(uri, '#') = 0",
@@ -106,21 +106,21 @@ def count_copies(conn: Connection) -> int:
 
 
 def count_all(conn: Connection, folder: str) -> int:
-    """How many sources lie below a folder, whose uri ends with "/", also of those that have gone."""
-    return int(conn.execute("SELECT count(*) FROM source WHERE uri > ? AND uri < ?", _below(folder)).fetchone()[0])
+    """The number of sources below a folder, whose uri ends with "/", deleted ones included."""
+    return int(conn.execute("SELECT count(*) FROM source WHERE uri > ? AND uri < ?", _bound(folder)).fetchone()[0])
 
 
 def count_under(conn: Connection, folder: str) -> int:
-    """How many live sources lie below a folder, whose uri ends with "/"."""
+    """The number of live sources below a folder, whose uri ends with "/"."""
     query = "SELECT count(*) FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL"
-    return int(conn.execute(query, _below(folder)).fetchone()[0])
+    return int(conn.execute(query, _bound(folder)).fetchone()[0])
 
 
 def count_retired(conn: Connection, folder: str, since: int) -> int:
-    """How many files below a folder, whose uri ends with "/", had their sources retired after a time."""
+    """The number of files below a folder, whose uri ends with "/", deleted after a time."""
     file = "iif(instr(uri, '#'), substr(uri, 1, instr(uri, '#') - 1), uri)"
     query = f"SELECT count(DISTINCT {file}) FROM source WHERE uri > ? AND uri < ? AND t_deleted > ?"
-    return int(conn.execute(query, (*_below(folder), since)).fetchone()[0])
+    return int(conn.execute(query, (*_bound(folder), since)).fetchone()[0])
 
 
 def list_of_size(conn: Connection, sizes: Iterable[int]) -> list[Source]:
@@ -133,14 +133,14 @@ def list_of_size(conn: Connection, sizes: Iterable[int]) -> list[Source]:
     return [source_from_row(row) for row in rows]
 
 
-def _below(folder: str) -> tuple[str, str]:
-    """Between what all uris in a folder are."""
+def _bound(folder: str) -> tuple[str, str]:
+    """The bounds of all uris in a folder."""
     return folder, folder[:-1] + chr(ord("/") + 1)
 
 
 def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
-    """Writes what is known of the document's source, tags included; returns its id. A source that had gone comes back.
-    `t_ingested` becomes `now`."""
+    """Writes the document's source with its tags; returns its id. Restores a deleted source. `t_ingested` becomes
+    `now`."""
     values = {
         "kind": document.kind, "title": title, "reader": document.reader, "conversation": document.conversation,
         "policy": document.policy, "at": to_wall(document.at), "sha256": document.sha256, "size": document.size,
@@ -149,10 +149,10 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
     }  # fmt: skip
     newest = "SELECT id FROM source WHERE uri = ? ORDER BY t_deleted IS NOT NULL, id DESC LIMIT 1"
     location = to_nfc(document.location)
-    if known := select_ids(conn, newest, document.uri):
-        id = known[0]
+    if ids := select_ids(conn, newest, document.uri):
+        id = ids[0]
         stored = conn.execute("SELECT location FROM source WHERE id = ?", (id,)).fetchone()[0]
-        if not f"/{stored}".endswith(f"/{location}"):  # a file that is added by itself keeps the folders that are known
+        if not f"/{stored}".endswith(f"/{location}"):  # a file added on its own keeps the known folders
             _set_location(conn, id, location)
         changes = ", ".join(f"{name} = :{name}" for name in values)
         conn.execute(f"UPDATE source SET {changes} WHERE id = :id", values | {"id": id})
@@ -164,7 +164,7 @@ def upsert(conn: Connection, document: Document, title: str, now: int) -> int:
 
 
 def last_read(conn: Connection, uri: str) -> tuple[int, int | None, int | None] | None:
-    """Of the version of a live source that was read last: when (ms UTC), the time that it stated, its file's (ns)."""
+    """(ms UTC of the last reading, stated time, file time in ns) of a live source, or None."""
     row: tuple[int, int | None, int | None] | None = conn.execute(
         "SELECT t_ingested, at, mtime_ns FROM source WHERE uri = ? AND t_deleted IS NULL", (uri,)
     ).fetchone()
@@ -172,14 +172,14 @@ def last_read(conn: Connection, uri: str) -> tuple[int, int | None, int | None] 
 
 
 def properties_of(conn: Connection, episode: int) -> dict[str, Any]:
-    """What stands in the properties of an episode's source: frontmatter, mail headers."""
+    """The properties of an episode's source: frontmatter, mail headers."""
     query = "SELECT s.properties FROM source s JOIN episode o ON o.source_id = s.id WHERE o.node_id = ?"
     row = conn.execute(query, (episode,)).fetchone()
     return dict(json.loads(row[0])) if row and row[0] else {}
 
 
 def set_content(conn: Connection, uri: str, sha256: str, size: int, mtime_ns: int) -> None:
-    """The live source holds all that its file of that content, size and time does."""
+    """Records that the live source contains all of its file with that hash, size and time."""
     conn.execute(
         "UPDATE source SET sha256 = ?, size = ?, mtime_ns = ? WHERE uri = ? AND t_deleted IS NULL",
         (sha256, size, mtime_ns, uri),
@@ -187,13 +187,13 @@ def set_content(conn: Connection, uri: str, sha256: str, size: int, mtime_ns: in
 
 
 def stamp(conn: Connection, id: int, size: int | None, mtime_ns: int | None) -> None:
-    """Notes that the file was looked at and its content is the same, although its date or size on disk is not."""
+    """Records a new size and time of a file with unchanged content."""
     conn.execute("UPDATE source SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, id))
 
 
 def read_anew(conn: Connection, readers: Mapping[str, int]) -> None:
-    """Of sources that another version of their reader has read it is no longer known what their files hold, so that
-    these are read again. `readers`: the versions that there are now, by name."""
+    """Clears the content hashes of sources read by another version of their reader, so that they are read again.
+    `readers`: current version by name."""
     row = conn.execute("SELECT value FROM meta WHERE key = ?", (_READERS,)).fetchone()
     before: dict[str, int] = json.loads(row[0]) if row else {}
     newer = [name for name, version in readers.items() if before.get(name, 1) != version]
@@ -208,7 +208,7 @@ def read_anew(conn: Connection, readers: Mapping[str, int]) -> None:
 
 
 def set_policy(conn: Connection, uri: str, policy: Policy) -> int:
-    """Changes where text may go: of the source, or of all below that folder or in that file; returns how many."""
+    """Sets the policy of the source, or of all sources below that folder or in that file; returns their number."""
     return conn.execute(
         "UPDATE source SET policy = ?1"
         " WHERE policy <> ?1 AND (uri = ?2 OR substr(uri, 1, ?3) IN (?2 || '/', ?2 || '#'))",
@@ -217,35 +217,35 @@ def set_policy(conn: Connection, uri: str, policy: Policy) -> int:
 
 
 def change_tags(conn: Connection, folder: str, former: Sequence[str], tags: Sequence[str]) -> None:
-    """Gives the live sources below a folder, whose uri ends with "/", these tags in place of the former."""
+    """Replaces the tags `former` of live sources below a folder, whose uri ends with "/", with `tags`."""
     below = "(SELECT id FROM source WHERE uri > ? AND uri < ? AND t_deleted IS NULL)"
     for tag in set(former).difference(tags):
-        conn.execute(f"DELETE FROM source_tag WHERE tag = ? AND source_id IN {below}", (tag, *_below(folder)))
+        conn.execute(f"DELETE FROM source_tag WHERE tag = ? AND source_id IN {below}", (tag, *_bound(folder)))
     for tag in set(tags).difference(former):
         conn.execute(
-            f"INSERT OR IGNORE INTO source_tag SELECT id, ? FROM source WHERE id IN {below}", (tag, *_below(folder))
+            f"INSERT OR IGNORE INTO source_tag SELECT id, ? FROM source WHERE id IN {below}", (tag, *_bound(folder))
         )
 
 
 def open_ids(conn: Connection) -> list[int]:
-    """The sources whose text may leave this machine, by id."""
+    """The ids of sources whose text may leave this machine."""
     return select_ids(conn, "SELECT id FROM source WHERE policy = 'any' ORDER BY id")
 
 
 def rename(conn: Connection, old_uri: str, new_uri: str) -> int:
-    """A moved file keeps its identity; returns its id. NotFoundError; InvalidInputError if the new uri is taken."""
+    """Changes the uri of a moved file; returns its id. NotFoundError; InvalidInputError if the new uri is taken."""
     source = get(conn, old_uri)
     if source is None:
         raise NotFoundError(f"There is no source {old_uri}.")
     if get(conn, new_uri) is not None:
         raise InvalidInputError(f"{new_uri} is a source already, so {old_uri} cannot take its name.")
     conn.execute("UPDATE source SET uri = ? WHERE id = ?", (new_uri, source.id))
-    _set_location(conn, source.id, _moved_location(source, new_uri))
+    _set_location(conn, source.id, _move_location(source, new_uri))
     return source.id
 
 
-def _moved_location(source: Source, new_uri: str) -> str:
-    """The location of a source whose file was moved: below the same root, or else only the new name of the file."""
+def _move_location(source: Source, new_uri: str) -> str:
+    """The location of a moved file: below the same root, else its new name only."""
     if not source.location:
         return ""
     old, new = (uri.partition("#")[0] for uri in (source.uri, new_uri))
@@ -254,8 +254,8 @@ def _moved_location(source: Source, new_uri: str) -> str:
 
 
 def _set_location(conn: Connection, id: int, location: str) -> None:
-    """Stores the location of a source, and makes its passages searchable by it. Full text removes the words that are in
-    its view, so the passages are taken out before."""
+    """Stores the location of a source and updates the full text. Full text removes words as its view shows them, so the
+    passages are removed first."""
     live = f"SELECT node_id FROM episode JOIN node n ON n.id = node_id WHERE source_id = ? AND {is_live('n')}"
     passages = select_ids(conn, live, id)
     text.remove(conn, passages)
@@ -264,20 +264,20 @@ def _set_location(conn: Connection, id: int, location: str) -> None:
 
 
 def list_sources(conn: Connection, query: str = "", limit: int = 50) -> list[ListedSource]:
-    """Live sources, newest ingested first, but before them the one whose uri is `query`. `query` is looked for in uri
-    and title, in upper or lower case."""
+    """Live sources, newest read first; a source whose uri is `query` comes before all. `query` matches in uri and
+    title, regardless of case."""
     rows = conn.execute(
         f"{_LISTED} WHERE {_MATCHES} ORDER BY uri = :query DESC, t_ingested DESC, id DESC LIMIT :limit",
-        {"like": _like(query), "query": query, "limit": limit},
+        {"like": _escape_like(query), "query": query, "limit": limit},
     ).fetchall()
-    return [_listed(row) for row in rows]
+    return [_make_listed(row) for row in rows]
 
 
 def by_ids(conn: Connection, ids: Sequence[int]) -> list[ListedSource]:
-    """Sources as a list shows them, in the order of these ids."""
+    """Listed sources in the order of these ids."""
     rows = conn.execute(f"{_LISTED} WHERE id IN {LISTED}", (id_list(ids),)).fetchall()
-    found = {row[0]: _listed(row) for row in rows}
-    return [found[id] for id in ids if id in found]
+    by_id = {row[0]: _make_listed(row) for row in rows}
+    return [by_id[id] for id in ids if id in by_id]
 
 
 _LISTED = (
@@ -286,18 +286,20 @@ _LISTED = (
 )
 
 
-def _listed(row: Sequence[Any]) -> ListedSource:
-    one = source_from_row(row[:-1])
-    return ListedSource(one.uri, one.kind, one.title, row[-1], one.at, one.policy)
+def _make_listed(row: Sequence[Any]) -> ListedSource:
+    source = source_from_row(row[:-1])
+    return ListedSource(source.uri, source.kind, source.title, row[-1], source.at, source.policy)
 
 
 def count(conn: Connection, query: str = "") -> int:
-    """How many `list_sources` would give without a limit."""
-    return int(conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": _like(query)}).fetchone()[0])
+    """The number of sources that `list_sources` returns without a limit."""
+    return int(
+        conn.execute(f"SELECT count(*) FROM source WHERE {_MATCHES}", {"like": _escape_like(query)}).fetchone()[0]
+    )
 
 
 def count_tags(conn: Connection, limit: int) -> list[tuple[str, int]]:
-    """The tags of live sources, with how many carry each; the most used first."""
+    """The tags of live sources with their frequency, most frequent first."""
     rows = conn.execute(
         "SELECT tag, count(*) AS n FROM source_tag JOIN source ON id = source_id WHERE t_deleted IS NULL"
         " GROUP BY tag ORDER BY n DESC, tag LIMIT ?",
@@ -309,7 +311,7 @@ def count_tags(conn: Connection, limit: int) -> list[tuple[str, int]]:
 _MATCHES = r"t_deleted IS NULL AND (uri LIKE :like ESCAPE '\' OR title LIKE :like ESCAPE '\')"
 
 
-def _like(query: str) -> str:
+def _escape_like(query: str) -> str:
     return "%" + query.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
 
@@ -319,7 +321,7 @@ def _like(query: str) -> str:
 def watch_folder(
     conn: Connection, path: str, now: int, policy: Policy = "local", options: Mapping[str, Any] | None = None
 ) -> None:
-    """Watches `path`, or changes policy and options of one that is watched."""
+    """Watches `path`, or changes the policy and options of a watched one."""
     conn.execute(
         "INSERT INTO folder(path, policy, added, options) VALUES (?, ?, ?, ?)"
         " ON CONFLICT(path) DO UPDATE SET policy = excluded.policy, options = excluded.options",
@@ -328,20 +330,19 @@ def watch_folder(
 
 
 def unwatch_folder(conn: Connection, path: str, uri: str) -> None:
-    """Stops watching, and nothing below its `uri` is skipped any more but for what was forgotten. What was read from it
-    stays."""
+    """Stops watching a folder and clears its list of skipped files, except forgotten ones. What was read stays."""
     conn.execute("DELETE FROM folder WHERE path = ?", (path,))
     conn.execute("DELETE FROM skip WHERE substr(uri, 1, length(?1)) = ?1 AND reason <> ?2", (uri + "/", FORGOTTEN))
 
 
 def list_folders(conn: Connection) -> list[WatchedFolder]:
-    """All that are watched, by path."""
+    """All watched folders, by path."""
     rows = conn.execute("SELECT id, path, policy, added, options FROM folder ORDER BY path")
     return [WatchedFolder(id, path, policy, added, json.loads(options)) for id, path, policy, added, options in rows]
 
 
 def folder_policy(conn: Connection, path: str) -> Policy | None:
-    """The policy of the watched folder that `path` is or lies in; None if it lies in none."""
+    """The policy of the watched folder that is or contains `path`, or None."""
     above = {path, *(path[:end] for end, char in enumerate(path) if char == "/")}
     return next((folder.policy for folder in list_folders(conn) if folder.path in above), None)
 
@@ -351,20 +352,20 @@ def skip(conn: Connection, uri: str, reason: str, now: int) -> None:
 
 
 def unskip(conn: Connection, uri: str) -> None:
-    """The file could be read, or has gone."""
+    """Removes a file from the list: it was read or deleted."""
     conn.execute("DELETE FROM skip WHERE uri = ?", (uri,))
 
 
 def list_skipped(conn: Connection, limit: int = -1) -> list[Skip]:
-    """The newest first; all of them, or `limit`."""
+    """Newest first; all, or `limit`."""
     rows = conn.execute("SELECT uri, reason, t FROM skip ORDER BY t DESC, uri LIMIT ?", (limit,))
     return [Skip(*row) for row in rows]
 
 
 def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skip], int]:
-    """Those that have `query` in uri or reason, in upper or lower case, the newest first; and how many there are."""
+    """(files with `query` in uri or reason, regardless of case, newest first; total)."""
     matching = r"FROM skip WHERE uri LIKE :like ESCAPE '\' OR reason LIKE :like ESCAPE '\'"
-    values = {"like": _like(query), "limit": limit}
+    values = {"like": _escape_like(query), "limit": limit}
     rows = conn.execute(f"SELECT uri, reason, t {matching} ORDER BY t DESC, uri LIMIT :limit", values)
     return [Skip(*row) for row in rows], conn.execute(f"SELECT count(*) {matching}", values).fetchone()[0]
 
@@ -373,7 +374,7 @@ def search_skipped(conn: Connection, query: str, limit: int) -> tuple[list[Skip]
 
 
 def chat_names(conn: Connection) -> list[str]:
-    """What the live chats are called, the one that was read last first."""
+    """The names of the live chats, last read first."""
     rows = conn.execute(
         f"SELECT {_CHAT_NAME} AS name FROM source WHERE t_deleted IS NULL AND name IS NOT NULL"
         " GROUP BY name ORDER BY max(t_ingested) DESC, max(id) DESC"
@@ -382,31 +383,31 @@ def chat_names(conn: Connection) -> list[str]:
 
 
 def chat_sources(conn: Connection, name: str) -> list[int]:
-    """The ids of the live sources of the chats of that name, in upper or lower case and with any spaces."""
+    """The ids of the live sources of chats with that name, regardless of case and spaces."""
     meant = [spelling for spelling in chat_names(conn) if fold_name(spelling) == fold_name(name)]
     query = f"SELECT id FROM source WHERE t_deleted IS NULL AND {_CHAT_NAME} IN {LISTED} ORDER BY id"
     return select_ids(conn, query, to_json(meant))
 
 
 def fold_name(name: str) -> str:
-    """The form under which names of chats are the same."""
+    """The form in which names of chats are compared."""
     return " ".join(to_nfc(name).casefold().split())
 
 
 def uris_of(conn: Connection, ids: Collection[int]) -> dict[int, str]:
-    """id -> uri, of these sources."""
+    """{id: uri} of these sources."""
     return dict(conn.execute(f"SELECT id, uri FROM source WHERE id IN {LISTED}", (id_list(sorted(ids)),)).fetchall())
 
 
 def titles_of(conn: Connection, ids: Collection[int]) -> dict[int, tuple[str, str]]:
-    """id -> (folder, title), of these sources that are files."""
+    """{id: (folder, title)} of the files among these sources."""
     query = f"SELECT id, uri, title FROM source WHERE kind = 'file' AND id IN {LISTED}"
     rows = conn.execute(query, (id_list(sorted(ids)),))
     return {id: (uri.partition("#")[0].rpartition("/")[0], title) for id, uri, title in rows}
 
 
 def list_versions(conn: Connection, source: int) -> list[int]:
-    """The ids of the sources that are versions of one document, by their names: "Rates.md", "Rates v2.md"."""
+    """The ids of the versions of one document, by name: "Rates.md", "Rates v2.md"."""
     (uri,) = conn.execute("SELECT uri FROM source WHERE id = ?", (source,)).fetchone()
     base, suffix, _ = document_of(uri)
     query = "SELECT id, uri FROM source WHERE uri >= ? AND uri < ? ORDER BY id"
@@ -416,10 +417,10 @@ def list_versions(conn: Connection, source: int) -> list[int]:
 
 
 def mail_people(conn: Connection) -> list[tuple[str, str]]:
-    """From and To of the latest mails that are live; "" where one is missing."""
+    """(From, To) of the latest live mails; "" if missing."""
     return conn.execute(
         "SELECT ifnull(properties ->> 'from', ''), ifnull(properties ->> 'to', '') FROM source"
-        " WHERE reader = 'eml' AND t_deleted IS NULL ORDER BY at DESC, uri LIMIT ?",  # as the index source_mail says it
+        " WHERE reader = 'eml' AND t_deleted IS NULL ORDER BY at DESC, uri LIMIT ?",  # as in the index source_mail
         (MAX_MAILS,),
     ).fetchall()
 
@@ -431,8 +432,8 @@ def written_by_agents(conn: Connection, ids: Collection[int]) -> set[int]:
 
 
 def list_titled(conn: Connection, titles: Sequence[str]) -> list[tuple[str, dict[str, Any], str]]:
-    """Uri, properties, first passage of the live notes with one of these titles that the owner wrote; what they stated
-    by hand first."""
+    """(uri, properties, first passage) of the owner's live notes with one of these titles; notes entered
+    directly (`note:`) come first."""
     rows = conn.execute(
         "SELECT s.uri, s.properties, e.text FROM source s JOIN episode e ON e.source_id = s.id AND e.seq = 0"
         f" JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE s.t_deleted IS NULL"

@@ -1,10 +1,8 @@
-"""The memory file, opened: who may read and write it, and when.
+"""The open memory file: reading and writing.
 
-The invariant: everything that changes goes through `writing()`, one unit at a time. A unit is one transaction; after
-any error, the driver's or ours, nothing of it stays. When `writing()` has ended without an error the unit is on the
-disk. `reading()` never waits for a writer and sees one moment of the memory from beginning to end. Once another file
-stands in the place of the memory, neither gives a connection any more.
-"""
+The invariant: all changes go through `writing()`, one unit at a time. A unit is one transaction; after any error
+nothing of it remains. When `writing()` ends without an error, the unit is on the disk. `reading()` never waits for a
+writer and sees one snapshot. If another file replaces the memory, neither returns a connection any more."""
 
 from __future__ import annotations
 
@@ -39,12 +37,12 @@ from memory.store.connect import (
 P = ParamSpec("P")
 R = TypeVar("R")
 
-WAIT_SECONDS = 5.0  # for another program that writes
-IDLE_READERS = 8  # kept open for the next question; each holds up to 16 MB of pages
+WAIT_SECONDS = 5.0  # to wait for another program that writes
+IDLE_READERS = 8  # idle connections kept open; each has up to 16 MB of pages
 
 
 class Store:
-    """One open memory file. Safe to share between threads."""
+    """One open memory file. Thread-safe."""
 
     def __init__(
         self,
@@ -61,7 +59,7 @@ class Store:
         self._file = ownership.FileWatch(path)
         self._moved = False
         self._overwritten = False
-        self._saved_log: Path | None = None  # of a file that was overwritten
+        self._saved_log: Path | None = None  # of an overwritten file
         self._refusal = ""
         self._make_room: Callable[[], None] = lambda: None
         self._room_maker = threading.local()
@@ -69,17 +67,17 @@ class Store:
         self._unit = threading.RLock()  # held while the writing connection is in use
         self._idle: list[Connection] = []
         self._pool = threading.Lock()
-        self._held = threading.local()  # the read connection this thread is in
+        self._held = threading.local()  # the read connection of this thread
         self._closed = False
 
     @classmethod
     def open(
         cls, path: Path | str, folder: tempfile.TemporaryDirectory[str] | None = None, wait_s: float = WAIT_SECONDS
     ) -> Store:
-        """Opens the memory at `path`, creating it (0600) or bringing an older file up to date after a verified copy.
-        ":memory:" is a private temporary folder: several connections need a file. A temporary `folder` goes with the
-        store. Another program that writes is waited for. Raises StoreError, or of its kinds StoreDamagedError,
-        StoreBusyError, StoreFullError."""
+        """Opens the memory at `path`, creating it (0600) or upgrading an older file after a verified copy. ":memory:"
+        uses a private temporary folder, because several connections need a file; a temporary `folder` is deleted with
+        the store. Waits for another program that writes. Raises StoreError, StoreDamagedError, StoreBusyError or
+        StoreFullError."""
         driver()
         file = Path(path)
         if str(path) == ":memory:":
@@ -100,8 +98,8 @@ class Store:
 
     @classmethod
     def open_read_only(cls, path: Path) -> Store:
-        """Opens a memory of which not a byte is changed: `writing()` raises StoreReadOnlyError. For when it cannot be
-        written, and nobody else has it open. Raises what `open` raises; StoreError for an older file, too."""
+        """Opens a memory without changing a byte: `writing()` raises StoreReadOnlyError. For a file that cannot be
+        written and nobody else has open. Raises like `open`, and StoreError for an older file."""
         driver()
         if not path.is_file():
             raise StoreError(f"There is no memory {path}.")
@@ -114,13 +112,12 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that cannot write, in one read transaction: a consistent snapshot. Within `reading()` the same
-        thread gets the same connection and snapshot again. Keep it short: the write-ahead log grows while a snapshot is
-        held."""
-        held: Connection | None = getattr(self._held, "conn", None)
-        if held is not None:
+        """A read-only connection in one transaction: a consistent snapshot. Nested calls in a thread get the same one.
+        Keep it short: the write-ahead log grows while a snapshot is open."""
+        current: Connection | None = getattr(self._held, "conn", None)
+        if current is not None:
             with driver_errors(self.path):
-                yield held
+                yield current
             return
         with driver_errors(self.path):
             conn = self._borrow()
@@ -135,8 +132,8 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """The writing connection in one transaction: all of the block is kept, or on any exception nothing. The lock is
-        held for the whole block, so no model is called and nothing is waited for inside it."""
+        """The writing connection in one transaction: the block is written completely or, on any exception, not at all.
+        Locked for the whole block, so do not call models or wait inside."""
         with self.quiet() as conn:
             if self.is_read_only:
                 raise StoreReadOnlyError(f"{self.path} can only be read now, so nothing was kept.")
@@ -168,19 +165,19 @@ class Store:
                 yield self._writer
 
     def read(self, verb: Callable[Concatenate[Connection, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """One verb, in a snapshot of its own."""
+        """Runs one verb in its own snapshot."""
         with self.reading() as conn:
             return verb(conn, *args, **kwargs)
 
     def write(self, verb: Callable[Concatenate[Connection, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """One verb, in a unit of its own."""
+        """Runs one verb in its own unit."""
         with self.writing() as conn:
             return verb(conn, *args, **kwargs)
 
     def backup(self, to: Path) -> int:
         """Copies the memory to `to`, verified and readable by its owner only; returns its size in bytes. Writers wait
-        meanwhile (0.65 s for 300 MB). InvalidInputError if `to` exists; StoreDamagedError if the copy is not equal, in
-        which case nothing is left at `to`."""
+        (0.65 s for 300 MB). InvalidInputError if `to` exists; StoreDamagedError if the copy differs, and nothing
+        remains at `to`."""
         if to.exists():
             raise InvalidInputError(f"{to} exists already. Choose another name; a backup never overwrites a file.")
         with self.quiet() as conn:
@@ -188,13 +185,13 @@ class Store:
         return to.stat().st_size
 
     def limit_writing(self, reason: str, make_room: Callable[[], None]) -> None:
-        """From now on `writing()` is StoreFullError, with this reason, but for who is `making_room()`, for whom
-        `make_room` is called; "" takes that back."""
+        """Makes `writing()` raise StoreFullError with this reason, except inside `making_room()`, which calls
+        `make_room`; "" ends that."""
         self._refusal, self._make_room = reason, make_room
 
     @contextmanager
     def making_room(self) -> Iterator[None]:
-        """What this thread writes within it takes something away, so it goes on when the disk is full."""
+        """Allows this thread to delete data while the disk is full."""
         if self._refusal:
             self._make_room()
         before = getattr(self._room_maker, "works", False)
@@ -205,8 +202,8 @@ class Store:
             self._room_maker.works = before
 
     def verify_place(self) -> None:
-        """StoreMovedError once the file that is open is not the one that stands at `path`, or another was written over
-        it; the latter is looked for while nobody writes."""
+        """StoreMovedError if `path` leads to another file than the open one, or if it was overwritten; the latter is
+        checked while nobody writes."""
         self._moved = self._moved or self._place.is_replaced
         if not self._moved and not self.is_read_only and self._unit.acquire(blocking=False):
             try:
@@ -221,13 +218,12 @@ class Store:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether the folder of the file was moved or deleted while it was open."""
+        """Whether the folder of the open file was moved or deleted."""
         return self._place.is_elsewhere
 
     def rescue(self, to: Path) -> Path:
-        """Of a file that was replaced: all that was written to it goes from its log into it, so that the log does not
-        spoil the other file, and a verified copy to `to`, since its own name may be gone. Of one that was overwritten
-        there is only the log, which is kept beside it and nothing of it written. Returns where it is kept."""
+        """Saves a replaced file: merges its log, so that the log does not destroy the new file, and writes a verified
+        copy to `to`. Of an overwritten file only the log is saved, next to it. Returns the path of the saved file."""
         with self._unit, driver_errors(self.path):
             if self._overwritten:
                 return self._save_log()
@@ -243,22 +239,22 @@ class Store:
 
     @property
     def generation(self) -> int:
-        """Grows by one with each unit that changed something; within `reading()`, that of the snapshot."""
+        """Grows by one with each unit that changed something; within `reading()` that of the snapshot."""
         with self.reading() as conn:
             value: int = conn.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0]
             return value
 
     @property
     def log_bytes(self) -> int:
-        """How long the write-ahead log is."""
+        """The length of the write-ahead log."""
         try:
             return self.path.with_name(self.path.name + "-wal").stat().st_size
         except OSError:
             return 0
 
     def checkpoint(self, seconds: float = 0.0) -> None:
-        """Moves the write-ahead log into the file and empties it: what was deleted is then gone from the disk.
-        StoreBusyError if a reader holds an older snapshot for longer than that; who writes waits meanwhile."""
+        """Merges the write-ahead log into the file and empties it: deleted data is then gone from the disk. Writers
+        wait. StoreBusyError if a reader keeps an older snapshot for longer than `seconds`."""
         with self.quiet() as conn:
             (usual_ms,) = conn.execute("PRAGMA busy_timeout").fetchone()
             conn.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
@@ -270,8 +266,7 @@ class Store:
             raise StoreBusyError(f"{self.path} is being read, so deleted text is still in its log. Try again.")
 
     def release_pages(self) -> None:
-        """Frees what the connections that nobody uses keep of the file in memory, after the unit that is being
-        written: behind much that was read or written up to 16 MB each. They read it again when it is needed."""
+        """Frees the cached pages of idle connections, up to 16 MB each, after the current unit."""
         with self._unit:
             if not self._closed:
                 self._writer.execute("PRAGMA shrink_memory")
@@ -282,7 +277,7 @@ class Store:
             self._give_back(conn)
 
     def close(self) -> None:
-        """Ends after the unit that is being written; readers that are still in use close when they are done."""
+        """Closes after the current unit; active readers close when they are done."""
         with self._unit:
             if self._closed:
                 return
@@ -295,7 +290,7 @@ class Store:
                 if self._overwritten:
                     self._save_log()
                     return
-                self._writer.execute("PRAGMA busy_timeout = 0")  # a reader still in use empties the log when it closes
+                self._writer.execute("PRAGMA busy_timeout = 0")  # an active reader empties the log when it closes
                 if not self.is_read_only:
                     blocked, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                     if not blocked:
@@ -323,7 +318,7 @@ class Store:
                 return self._idle.pop()
         conn = connect(self.path, read_only=self.is_read_only)
         try:
-            self.verify_place()  # else it would be of another file
+            self.verify_place()  # otherwise it would belong to another file
         except StoreMovedError:
             conn.close()
             raise
@@ -343,7 +338,7 @@ class Store:
 
 
 def read_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """The method of a service, which has a `_store`, that does nothing but read by this verb."""
+    """A method, for a service with a `_store`, that reads by this verb."""
 
     @wraps(verb)
     def method(service: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -354,7 +349,7 @@ def read_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatena
 
 
 def write_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """The method of a service, which has a `_store`, that does nothing but write by this verb."""
+    """A method, for a service with a `_store`, that writes by this verb."""
 
     @wraps(verb)
     def method(service: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -365,7 +360,7 @@ def write_by(verb: Callable[Concatenate[Connection, P], R]) -> Callable[Concaten
 
 
 def _open_newest(file: Path) -> Connection:
-    """The writing connection to a file that has all of the newest version."""
+    """The writing connection to a file of the newest version."""
     ownership.set_foreign_log_aside(file)
     version = schema.version_of(file, schema.STEPS)
     with driver_errors(file):

@@ -1,4 +1,4 @@
-"""Traces: what each question did and what came of it."""
+"""Traces: the course and the outcome of each question."""
 
 import json
 from collections.abc import Sequence
@@ -11,24 +11,16 @@ from memory.llm import NOTHING, Usage
 from memory.nouns import Answer, ConversationState, Scope, Step, Trace, Visit
 from memory.stages import FURTHER, AgentNote, ComposeNote, GuidedNote, ScopeNote, notes
 from memory.store.connect import Connection
-from memory.store.rows import (
-    LISTED,
-    citations_from_json,
-    citations_to_json,
-    id_list,
-    insert_row,
-    select_ids,
-    to_json,
-)
+from memory.store.rows import LISTED, citations_from_json, citations_to_json, id_list, insert_row, select_ids, to_json
 from memory.time.timestamps import from_ms, to_ms
 from memory.trace import PLAIN, Asked, Plan, Traced, opinion
 
-REFUSALS = 20  # of one question that are looked at
+REFUSALS = 20  # refusals of one question looked at
 
 
 class Refused(NamedTuple):
-    """A refusal: which model, when, whether it looked `further` than what was found first; the fingerprints of the
-    `requests` for an answer, and what it called `missing`."""
+    """A refusal: its model and time, whether it searched `further`, the fingerprints of its `requests` for an answer,
+    and what it called `missing`."""
 
     model: str
     at: datetime
@@ -48,14 +40,13 @@ def store(
     tier: str | None = None,
     parent: int | None = None,
 ) -> int:
-    """Keeps a trace with the answer it led to, if it did, how it was asked, and what models took for it; returns its
-    id. A `parent` that is no longer there is left out."""
-    said = answer or Answer("")
+    """Stores a trace with its answer, plan, model calls and usage; returns its id. A missing `parent` is dropped."""
+    given = answer or Answer("")
     row = {
-        "t": now, "question": trace.question, "as_of": to_ms(plan.as_of), "plan": _plan_to_json(plan, said),
+        "t": now, "question": trace.question, "as_of": to_ms(plan.as_of), "plan": _plan_to_json(plan, given),
         "tier": tier, "ms": trace.ms, "llm_calls": calls, "tok_in": usage.read, "tok_out": usage.written,
         "parent_id": parent if parent is not None and exists(conn, parent) else None,
-        "citations": citations_to_json(said.citations), "missing": to_json(said.missing),
+        "citations": citations_to_json(given.citations), "missing": to_json(given.missing),
     }  # fmt: skip
     if answer is not None:
         row |= {"answer": answer.text, "confidence": answer.confidence, "no_answer": answer.no_answer}
@@ -76,97 +67,95 @@ def store(
 
 
 def get(conn: Connection, id: int) -> Traced:
-    """One trace, whole. NotFoundError."""
+    """One complete trace. NotFoundError."""
     query = f"SELECT {_ROW}, as_of, answer, citations, missing, confidence FROM trace WHERE id = ?"
     row = conn.execute(query, (id,)).fetchone()
     if row is None:
         raise NotFoundError(
             f"There is no trace {id}; it may have been forgotten with what it showed. Those that are kept: pal traces"
         )
-    asked, held = _asked(row[:_COLUMNS]), _held(row[_COLUMNS - 1])
+    asked, plan_fields = _make_asked(row[:_COLUMNS]), _parse_plan(row[_COLUMNS - 1])
     as_of, text, citations, missing, confidence = row[_COLUMNS:]
     answer = None
     if text is not None:
         answer = Answer(
             text, citations_from_json(citations), bool(asked.no_answer), tuple(json.loads(missing)), id, confidence,
-            asked.model, held.get("note", ""),
+            asked.model, plan_fields.get("note", ""),
         )  # fmt: skip
-    trace = Trace(asked.question, _steps(conn, id), _visits(conn, id), id)
-    return Traced(asked, _plan(held, as_of), trace, answer)
+    trace = Trace(asked.question, _list_steps(conn, id), _list_visits(conn, id), id)
+    return Traced(asked, _make_plan(plan_fields, as_of), trace, answer)
 
 
 def sum_up(conn: Connection, ids: Sequence[int]) -> ConversationState:
-    """What the traces of a chat session's answers, in their order, come to; those that are gone count for nothing."""
+    """The state of a chat session from the traces of its answers, in order; missing ones are ignored."""
     query = f"SELECT plan, as_of, llm_calls, tok_in + tok_out FROM trace WHERE id IN {LISTED} ORDER BY id"
     rows = conn.execute(query, (id_list(ids),)).fetchall()
     if not rows:
         return ConversationState()
-    held = [_held(plan) for plan, *_ in rows]
-    last = _plan(held[-1], rows[-1][1])
-    model = next((one["model"] for one in reversed(held) if one.get("model")), "")
+    plans = [_parse_plan(plan) for plan, *_ in rows]
+    last = _make_plan(plans[-1], rows[-1][1])
+    model = next((fields["model"] for fields in reversed(plans) if fields.get("model")), "")
     return ConversationState(last.within, last.as_of, model, sum(row[2] for row in rows), sum(row[3] for row in rows))
 
 
 def limits_of(plan: str | None, as_of: int | None) -> tuple[Scope | None, datetime | None, str]:
-    """Of two columns of a trace: what part of the memory its question was limited to, as of when it was answered, and
-    the model that wrote the answer, "" if none did."""
-    held = _held(plan)
-    asked = _plan(held, as_of)
-    return asked.within, asked.as_of, held.get("model", "")
+    """(scope, as of, model of the answer or "") from two columns of a trace."""
+    plan_fields = _parse_plan(plan)
+    asked = _make_plan(plan_fields, as_of)
+    return asked.within, asked.as_of, plan_fields.get("model", "")
 
 
 def is_whole(conn: Connection, trace: Trace, answer: Answer | None) -> bool:
-    """Whether all is still there that a trace, which is yet to be stored, would show; else something of it has been
-    forgotten since, and forgetting did not find it here."""
+    """Whether all that a new trace shows still exists; otherwise something was forgotten meanwhile, and forgetting
+    could not remove it from this trace."""
     nodes = {visit.node_id for visit in trace.visits}
     nodes |= {citation.episode_id for citation in answer.citations} if answer is not None else set()
     nodes |= {note.time.episode for note in notes(ScopeNote, trace.steps) if note.time and note.time.episode}
-    (there,) = conn.execute(f"SELECT count(*) FROM node WHERE id IN {LISTED}", (id_list(nodes),)).fetchone()
-    return bool(there == len(nodes))
+    (number,) = conn.execute(f"SELECT count(*) FROM node WHERE id IN {LISTED}", (id_list(nodes),)).fetchone()
+    return bool(number == len(nodes))
 
 
 def exists(conn: Connection, id: int) -> bool:
-    """Whether there is such a trace: it goes with what it showed."""
+    """Whether the trace exists: it is forgotten with what it showed."""
     return conn.execute("SELECT 1 FROM trace WHERE id = ?", (id,)).fetchone() is not None
 
 
 def list_refusals(conn: Connection, question: str, plan: Plan) -> tuple[Refused, ...]:
-    """How this very question was refused by a model before, with nothing more to look at than there is now, the newest
-    first, unless a model that failed broke the search off; none of it once somebody has called one of them wrong. Of
-    the newest REFUSALS."""
+    """Earlier refusals of the same question by a model with the same material, newest first, without searches ended by
+    a failed model; empty once one of them was judged wrong. Looks at the newest REFUSALS."""
     rows = conn.execute(
         "SELECT id, t, tier, missing, plan, as_of FROM trace WHERE question = :question AND no_answer = 1"
         " AND NOT EXISTS (SELECT 1 FROM trace WHERE question = :question AND no_answer = 1 AND feedback < 0)"
         " ORDER BY id DESC LIMIT :most",
         {"question": question, "most": REFUSALS},
     ).fetchall()
-    found = []
-    for id, t, tier, missing, held, as_of in rows:
-        of = _held(held)
-        if of.get("model") and replace(_plan(of, as_of), now=plan.now) == plan:
-            steps = _steps(conn, id)
+    refusals = []
+    for id, t, tier, missing, stored, as_of in rows:
+        fields = _parse_plan(stored)
+        if fields.get("model") and replace(_make_plan(fields, as_of), now=plan.now) == plan:
+            steps = _list_steps(conn, id)
             guided, agent = notes(GuidedNote, steps), notes(AgentNote, steps)
             if any(note.broke for note in guided) or any(note.broke for note in agent):
                 continue
             requests = frozenset(note.request for note in notes(ComposeNote, steps) if note.request)
             further = tier in FURTHER
-            found.append(Refused(of["model"], from_ms(t), further, requests, tuple(json.loads(missing))))
-    return tuple(found)
+            refusals.append(Refused(fields["model"], from_ms(t), further, requests, tuple(json.loads(missing))))
+    return tuple(refusals)
 
 
 def list_traces(conn: Connection, limit: int = 50, offset: int = 0) -> list[Asked]:
-    """The newest first."""
+    """Newest first."""
     rows = conn.execute(f"SELECT {_ROW} FROM trace ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset))
-    return [_asked(row) for row in rows]
+    return [_make_asked(row) for row in rows]
 
 
 def list_questions(conn: Connection) -> list[tuple[int, str]]:
-    """The ids of all traces, each with its question, by id."""
+    """(id, question) of all traces, by id."""
     return [(int(id), str(question)) for id, question in conn.execute("SELECT id, question FROM trace ORDER BY id")]
 
 
 def count(conn: Connection) -> int:
-    """How many there are."""
+    """The number of traces."""
     return int(conn.execute("SELECT count(*) FROM trace").fetchone()[0])
 
 
@@ -174,59 +163,59 @@ _ROW = "id, t, question, no_answer, tier, llm_calls, tok_in, tok_out, ms, parent
 _COLUMNS = 12
 
 
-def _asked(row: tuple[Any, ...]) -> Asked:
+def _make_asked(row: tuple[Any, ...]) -> Asked:
     id, t, question, no_answer, tier, calls, read, written, ms, parent, feedback, plan = row
     refused = None if no_answer is None else bool(no_answer)
-    held, verdict = _held(plan), opinion(feedback)
-    model, agent = held.get("model", ""), held.get("agent", "")
+    fields, verdict = _parse_plan(plan), opinion(feedback)
+    model, agent = fields.get("model", ""), fields.get("agent", "")
     return Asked(
         id, from_ms(t), question, refused, tier or "R2", calls, read, written, ms, model, parent, verdict, agent
     )
 
 
-def _held(plan: str | None) -> dict[str, Any]:
-    """What the column `plan` holds; it is empty in a file of an earlier version."""
-    held: dict[str, Any] = json.loads(plan) if plan else {}
-    return held
+def _parse_plan(plan: str | None) -> dict[str, Any]:
+    """The contents of the column `plan`; empty in older files."""
+    fields: dict[str, Any] = json.loads(plan) if plan else {}
+    return fields
 
 
 def list_judged_by(conn: Connection, agent: str, since: int) -> list[int]:
-    """The traces of an agent's questions of which something was said, since a time (ms UTC), by id."""
+    """The traces of an agent's questions judged since a time (ms UTC), by id."""
     query = "SELECT id FROM trace WHERE feedback IS NOT NULL AND plan ->> '$.agent' = ? AND t >= ? ORDER BY id"
     return select_ids(conn, query, agent, since)
 
 
 def count_judged_by(conn: Connection) -> dict[str, int]:
-    """Agent -> of how many answers to its questions something was said."""
+    """{agent: number of its questions with a judged answer}."""
     query = "SELECT plan ->> '$.agent' AS agent, count(*) FROM trace WHERE feedback IS NOT NULL AND agent IS NOT NULL"
     return dict(conn.execute(f"{query} GROUP BY agent").fetchall())
 
 
 def _plan_to_json(plan: Plan, answer: Answer) -> str:
-    held = asdict(plan) | {"as_of": None, "now": to_ms(plan.now), "model": answer.model, "note": answer.note}
+    fields = asdict(plan) | {"as_of": None, "now": to_ms(plan.now), "model": answer.model, "note": answer.note}
     if plan.within is not None:
-        held["within"] |= {"since": to_ms(plan.within.since), "until": to_ms(plan.within.until)}
-    return json.dumps({name: value for name, value in held.items() if value not in ("", 0, None)})
+        fields["within"] |= {"since": to_ms(plan.within.since), "until": to_ms(plan.within.until)}
+    return json.dumps({name: value for name, value in fields.items() if value not in ("", 0, None)})
 
 
-def _plan(held: dict[str, Any], as_of: int | None) -> Plan:
-    within = held.get("within")
+def _make_plan(fields: dict[str, Any], as_of: int | None) -> Plan:
+    within = fields.get("within")
     if within is not None:
         places = {name: tuple(within[name]) for name in ("sources", "folders", "tags")}
         since, until = from_ms(within["since"]), from_ms(within["until"])
         within = Scope(**places, conversation=within["conversation"], since=since, until=until)
     return Plan(
-        from_ms(as_of), within, from_ms(held.get("now")), held.get("effort", "normal"), held.get("searched", ""),
-        held.get("newest", 0), held.get("strategy", ""), held.get("agent", ""),
+        from_ms(as_of), within, from_ms(fields.get("now")), fields.get("effort", "normal"), fields.get("searched", ""),
+        fields.get("newest", 0), fields.get("strategy", ""), fields.get("agent", ""),
     )  # fmt: skip
 
 
-def _steps(conn: Connection, id: int) -> tuple[Step, ...]:
+def _list_steps(conn: Connection, id: int) -> tuple[Step, ...]:
     rows = conn.execute("SELECT stage, ms, detail FROM trace_step WHERE trace_id = ? ORDER BY step", (id,))
     return tuple(Step(stage, ms, json.loads(detail)) for stage, ms, detail in rows)
 
 
-def _visits(conn: Connection, id: int) -> tuple[Visit, ...]:
+def _list_visits(conn: Connection, id: int) -> tuple[Visit, ...]:
     rows = conn.execute(
         "SELECT v.node_id, CASE n.kind WHEN 'E' THEN 'episode' WHEN 'T' THEN 'thesis' ELSE 'object' END,"
         " coalesce(n.label, c.body, ''), v.score, v.stage, v.status, v.parent_edge, v.depth,"
@@ -246,11 +235,9 @@ def _visits(conn: Connection, id: int) -> tuple[Visit, ...]:
 
 
 def thin_out(conn: Connection, keep: int, before: int, limit: int) -> int:
-    """Of questions before the newest `keep`, asked before a time (ms UTC), only that remains which something is learnt
-    from, and by which forgetting finds them: the question and its vector, whether it was answered and what a person
-    called that, which passages were cited, the edges that led to them; of an answer that was proved or judged its
-    words, too. One that a model refused stays whole: it is not asked again. Thins out `limit` of them; returns how
-    many."""
+    """Reduces up to `limit` traces before the newest `keep` and older than `before` (ms UTC) to what learning and
+    forgetting need: question, vector, verdict, cited passages and the edges that led to them, and the words of proved
+    or judged answers. A refusal by a model stays complete, so that it is not asked again. Returns their number."""
     old = id_list(select_ids(conn, _OLD, max(keep - 1, 0), before, limit))
     for table in ("trace_step", "trace_visit"):
         conn.execute(f"DELETE FROM {table} WHERE trace_id IN {LISTED}", (old,))
@@ -262,7 +249,7 @@ def thin_out(conn: Connection, keep: int, before: int, limit: int) -> int:
     values = f"answer = NULL, {shorter.format(_ONLY_ID)}"
     conn.execute(f"UPDATE trace AS t SET {values} WHERE id IN {LISTED} AND NOT ({_TAUGHT})", (old,))
     conn.execute(f"UPDATE trace SET plan = json_set(ifnull(plan, '{{}}'), '$.thin', 1) WHERE id IN {LISTED}", (old,))
-    # A row that became short keeps its page. Only those that are written anew move together.
+    # A shortened row keeps its page; only rows rewritten together share pages.
     conn.execute("PRAGMA defer_foreign_keys = ON")  # in this transaction
     conn.execute(f"UPDATE trace SET id = -id WHERE id IN {LISTED}", (old,))
     conn.execute("UPDATE trace SET id = -id WHERE id < 0")
@@ -283,7 +270,7 @@ _ONLY_ID = "json_object('episode_id', value ->> 'episode_id')"
 
 
 def set_feedback(conn: Connection, id: int, feedback: int | None) -> None:
-    """What a person says of the answer: 1, -1, or None for nothing. NotFoundError."""
+    """Sets the person's verdict on the answer: 1, -1, or None. NotFoundError."""
     if conn.execute("UPDATE trace SET feedback = ? WHERE id = ?", (feedback, id)).rowcount == 0:
         raise NotFoundError(
             f"There is no trace {id}; it may have been forgotten with what it showed. Those that are kept: pal traces"

@@ -1,9 +1,7 @@
-"""What is learnt at night, as rows: which edges a question needed (`train_label`), and models that were made of it
-(`ml_model`).
+"""Nightly learning as rows: the edges that a question needed (`train_label`), and trained models (`ml_model`).
 
-A label is a number about an edge and goes with its trace or its edge. Of the models of a kind at most one is active;
-earlier ones are kept, so that each can be taken back.
-"""
+A label is about an edge and is deleted with its trace or edge. At most one model per kind is active; earlier ones are
+kept, so that each can be reverted."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -12,13 +10,13 @@ from typing import Any, Literal, NamedTuple, SupportsInt
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, group_rows, id_list, insert_row, is_live, to_json
 
-KEPT = 5  # models of a kind, beside the active one and the one before it
+KEPT = 5  # models of a kind, in addition to the active one and its predecessor
 
 Origin = Literal["citation", "feedback", "shown", "random", "model"]
 
 
 class Label(NamedTuple):
-    """Whether a question needed an edge (`y` 1 or 0), how much that says, and who says it."""
+    """Whether a question needed an edge (`y` 1 or 0), with weight and origin."""
 
     trace_id: int
     edge: int
@@ -28,9 +26,9 @@ class Label(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """A question that was answered well, in ids. `needed`: the live edges on the way to what was cited; `shown`: those
-    to what was shown with it; `feedback`: 1 if a person called the answer right, else None. `labelled`: by whom its
-    edges have labels already."""
+    """A well-answered question, in ids. `needed`: the live edges on the way to a citation; `shown`: those to other
+    shown passages; `feedback`: 1 if a person called the answer right, else None. `labelled`: the origins of existing
+    labels."""
 
     trace_id: int
     t: int
@@ -41,7 +39,7 @@ class Lesson(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A model that was made: its numbers, what it was measured by, and whether it is used."""
+    """A trained model: its parameters, its metrics, and whether it is active."""
 
     id: int
     kind: str
@@ -52,8 +50,7 @@ class Model(NamedTuple):
 
 
 def lessons(conn: Connection, limit: int) -> list[Lesson]:
-    """The newest `limit` questions that something is to be learnt from, the oldest first: their answer was grounded, or
-    a person called it right, and nobody called it wrong."""
+    """The newest `limit` questions to learn from, oldest first: grounded or judged right, and not judged wrong."""
     rows = conn.execute(
         "SELECT id, t, feedback FROM trace WHERE no_answer = 0 AND ifnull(feedback, 0) >= 0"
         " AND (feedback = 1 OR EXISTS (SELECT 1 FROM trace_edge e WHERE e.trace_id = trace.id AND e.role = 'enhanced'))"
@@ -70,16 +67,16 @@ def lessons(conn: Connection, limit: int) -> list[Lesson]:
     roles = group_rows(((trace, role), edge) for trace, role, edge in edges)
     query = f"SELECT DISTINCT trace_id, origin FROM train_label WHERE trace_id IN {LISTED}"
     labelled = group_rows(conn.execute(query, (listed,)))
-    found = []
+    collected = []
     for id, t, feedback in rows:
         needed = tuple(roles.get((id, "cited"), ()))
         shown = tuple(edge for edge in roles.get((id, "shown"), ()) if edge not in needed)
-        found.append(Lesson(id, t, needed, shown, feedback or None, frozenset(labelled.get(id, ()))))
-    return found
+        collected.append(Lesson(id, t, needed, shown, feedback or None, frozenset(labelled.get(id, ()))))
+    return collected
 
 
 def put_labels(conn: Connection, trace_id: int, origins: Iterable[str], labels: Iterable[Label]) -> None:
-    """Replaces what these origins say of a question's edges; nothing if its trace has been forgotten meanwhile."""
+    """Replaces the labels of these origins for a question; nothing if its trace was forgotten."""
     conn.execute(
         f"DELETE FROM train_label WHERE trace_id = ? AND origin IN {LISTED}", (trace_id, json.dumps(sorted(origins)))
     )
@@ -91,7 +88,7 @@ def put_labels(conn: Connection, trace_id: int, origins: Iterable[str], labels: 
 
 
 def tellings(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, tuple[str, float, int]]:
-    """Edge -> its predicate, how sure it is and how often it was told, of those that are live relations."""
+    """{edge: (predicate, confidence, number of assertions)} of the live relations."""
     rows = conn.execute(
         "SELECT e.id, p.label, e.conf, e.n_support FROM edge e JOIN predicate p ON p.id = e.pred_id"
         f" WHERE e.id IN {LISTED} AND e.kind = 'rel' AND {is_live('e')}",
@@ -104,7 +101,7 @@ def tellings(conn: Connection, edges: Iterable[SupportsInt]) -> dict[int, tuple[
 
 
 def store_model(conn: Connection, kind: str, t: int, params: bytes, metrics: Mapping[str, Any]) -> int:
-    """Keeps a model, which is not used yet; returns its id. Of older ones that were never used the newest stay."""
+    """Stores an inactive model; returns its id. Deletes older models that were never active, except the newest."""
     id = insert_row(conn, "ml_model", kind=kind, t=t, params=params, metrics=to_json(dict(metrics)))
     conn.execute(
         "DELETE FROM ml_model WHERE kind = ?1 AND active = 0 AND metrics ->> 'promoted' IS NULL AND id NOT IN"
@@ -116,19 +113,19 @@ def store_model(conn: Connection, kind: str, t: int, params: bytes, metrics: Map
 
 
 def models(conn: Connection, kind: str) -> list[Model]:
-    """All models of a kind, the newest first."""
+    """All models of a kind, newest first."""
     query = "SELECT id, kind, t, params, ifnull(metrics, '{}'), active FROM ml_model WHERE kind = ? ORDER BY id DESC"
     rows = conn.execute(query, (kind,))
-    return [Model(id, of, t, params, json.loads(held), bool(active)) for id, of, t, params, held, active in rows]
+    return [Model(id, name, t, params, json.loads(stats), bool(active)) for id, name, t, params, stats, active in rows]
 
 
 def active(conn: Connection, kind: str) -> Model | None:
-    """The model that is used; None if there is none."""
+    """The active model, or None."""
     return next((model for model in models(conn, kind) if model.active), None)
 
 
 def promote(conn: Connection, id: int) -> None:
-    """Uses a model from now on, in the place of the one before it."""
+    """Activates a model in place of the current one."""
     conn.execute(
         "UPDATE ml_model SET active = 0 WHERE active = 1 AND kind = (SELECT kind FROM ml_model WHERE id = ?)", (id,)
     )
@@ -140,8 +137,8 @@ def promote(conn: Connection, id: int) -> None:
 
 
 def undo(conn: Connection, kind: str) -> tuple[Model, Model | None] | None:
-    """Takes back the newest promotion: the model is gone, and the one that was used before it is used again, if there
-    was one. Returns both; None if no model is used."""
+    """Reverts the newest promotion: deletes the active model and activates its predecessor, if any. Returns both, or
+    None without an active model."""
     used = active(conn, kind)
     if used is None:
         return None

@@ -1,15 +1,12 @@
 """Vectors of episodes, in the table `vec`, and of their sentences, in `sentence_vec`.
 
-The episodes nearest to a question are found in memory (`graph.quantized`). The sentences of an episode, its theses in
-their order, are one row: (s, dimension) whole numbers from -127 to 127. Only those of episodes that full text and
-vectors propose are read, so no index of them is needed.
+Nearest episodes are found in memory (`graph.quantized`). The sentences of an episode, its theses in order, are one row:
+(s, dimension) integers from -127 to 127. Only those of candidate episodes are read, so they need no index.
 
-The active embedder is the one that has seen every live episode; there is none while a set of vectors is being built
-and no other is complete.
+The active embedder has seen every live episode; none is active while vectors are being built for the first one.
 
-A row whose vector is NULL says that the embedder knows no word of the text, so nothing is stored that is not a unit
-vector, and what still has to be embedded is what has no row.
-"""
+A NULL vector says that the embedder knows no word of the text, so all stored vectors have norm 1, and a missing row
+means not yet embedded."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -33,15 +30,15 @@ class KnownEmbedder(NamedTuple):
 
 
 def find_embedder(conn: Connection, embedder: Embedder) -> int:
-    """The embedder's id here, 0 if it has no vectors."""
+    """The embedder's id, 0 without vectors."""
     query = "SELECT id FROM embedder WHERE name = ? AND dimension = ?"
     row = conn.execute(query, (embedder.name, embedder.dimension)).fetchone()
     return int(row[0]) if row else 0
 
 
 def register(conn: Connection, embedder: Embedder) -> int:
-    """The embedder's id here; the first one of an empty memory is active. InvalidInputError if the name is known with
-    another dimension or other prefixes: those vectors do not mix."""
+    """The embedder's id; the first one of an empty memory becomes active. InvalidInputError if the name is known with
+    another dimension or prefixes, whose vectors are incompatible."""
     theirs = (embedder.dimension, embedder.query_prefix, embedder.document_prefix)
     row = conn.execute(
         "SELECT id, dimension, query_prefix, document_prefix FROM embedder WHERE name = ?", (embedder.name,)
@@ -62,32 +59,32 @@ def register(conn: Connection, embedder: Embedder) -> int:
 
 
 def active(conn: Connection) -> KnownEmbedder | None:
-    """The embedder that has seen every live episode."""
+    """The embedder that has seen every live episode, or None."""
     row = conn.execute("SELECT id, name, dimension FROM embedder WHERE active").fetchone()
     return KnownEmbedder(*row) if row else None
 
 
 def activate(conn: Connection, embedder_id: int) -> None:
-    """Questions use this embedder's vectors from this unit on; none may be missing."""
+    """Makes questions use this embedder's vectors, which must be complete."""
     conn.execute("UPDATE embedder SET active = (id = ?) WHERE active OR id = ?", (embedder_id, embedder_id))
 
 
 def leave_behind(conn: Connection, embedder_id: int) -> None:
-    """Episodes were added that this embedder alone has seen: another one that was active is so no longer."""
+    """Deactivates other embedders, because episodes were added that only this one has seen."""
     conn.execute("UPDATE embedder SET active = 0 WHERE active AND id <> ?", (embedder_id,))
 
 
 def others(conn: Connection, embedder_id: int) -> list[int]:
-    """The ids of the embedders beside this one."""
+    """The ids of the other embedders."""
     return select_ids(conn, "SELECT id FROM embedder WHERE id <> ? ORDER BY id", embedder_id)
 
 
 def drop(conn: Connection, embedder_id: int, limit: int = 1000) -> bool:
-    """Removes up to `limit` of an embedder's vectors, and with the last ones the embedder; True when it is gone. In
-    several units, so that writers need not wait for all. InvalidInputError for the active embedder."""
-    known = active(conn)
-    if known is not None and known.id == embedder_id:
-        raise InvalidInputError(f"Questions use the vectors of {known.name}. Activate another embedder first.")
+    """Deletes up to `limit` of an embedder's vectors, and with the last one the embedder; returns whether it is gone.
+    Use several units, so that writers need not wait long. InvalidInputError for the active embedder."""
+    current = active(conn)
+    if current is not None and current.id == embedder_id:
+        raise InvalidInputError(f"Questions use the vectors of {current.name}. Activate another embedder first.")
     some = "SELECT id FROM vec WHERE embedder_id = ? LIMIT ?"
     if conn.execute(f"DELETE FROM vec WHERE id IN ({some})", (embedder_id, limit)).rowcount == limit:
         return False
@@ -105,13 +102,13 @@ def put_many(
     sentences: Sequence[Vectors],
 ) -> int:
     """Stores rows of `matrix` (n, dimension), each of norm 1 or zero, for episodes `ids` (n,), and the vectors of their
-    `sentences`, n times (s, dimension); returns how many rows are not zero. `hashes` are the sha256 (hex) of the
-    embedded texts. A zero row is noted as "nothing known" and never found. InvalidInputError for another shape, NaN,
-    infinity or another norm; nothing is stored then."""
-    checked = _checked(conn, embedder_id, matrix)
+    `sentences`, n times (s, dimension); returns the number of nonzero rows. `hashes` are the sha256 (hex) of the
+    embedded texts. A zero row is stored as NULL and never found. InvalidInputError for another shape, norm, NaN or
+    infinity; then nothing is stored."""
+    checked = _check_matrix(conn, embedder_id, matrix)
     if not len(ids) == len(hashes) == len(checked) == len(sentences):
         raise InvalidInputError(f"{len(ids)} ids, {len(checked)} vectors and {len(hashes)} hashes do not match.")
-    checked_sentences = [to_bytes(_checked(conn, embedder_id, one)) for one in sentences]
+    checked_sentences = [to_bytes(_check_matrix(conn, embedder_id, rows_of)) for rows_of in sentences]
     blobs = [row.tobytes() if row.any() else None for row in checked]
     conn.executemany(
         "INSERT INTO vec(embedder_id, item_kind, item_id, data, sha256) VALUES (?, 'episode', ?, ?, ?)"
@@ -121,22 +118,22 @@ def put_many(
     conn.executemany(
         "INSERT OR REPLACE INTO sentence_vec(vec_id, data) SELECT id, ? FROM vec"
         " WHERE embedder_id = ? AND item_kind = 'episode' AND item_id = ?",
-        [(one.tobytes(), embedder_id, int(id)) for id, one in zip(ids, checked_sentences, strict=True)],
+        [(rows_of.tobytes(), embedder_id, int(id)) for id, rows_of in zip(ids, checked_sentences, strict=True)],
     )
     return len(blobs) - blobs.count(None)
 
 
 def delete_many(conn: Connection, ids: Sequence[SupportsInt]) -> None:
-    """Removes these episodes' vectors of every embedder."""
+    """Deletes these episodes' vectors of all embedders."""
     conn.execute(
-        "DELETE FROM vec WHERE embedder_id IN (SELECT id FROM embedder) AND item_kind = 'episode'"  # as its index says
+        "DELETE FROM vec WHERE embedder_id IN (SELECT id FROM embedder) AND item_kind = 'episode'"  # as in its index
         f" AND item_id IN {LISTED}",
         (id_list(ids),),
     )
 
 
 def delete_sentences(conn: Connection, ids: Sequence[SupportsInt]) -> None:
-    """Removes the vectors of these episodes' sentences, which are no longer the same; they get new ones later."""
+    """Deletes the vectors of these episodes' changed sentences; they are embedded again later."""
     conn.execute(
         "DELETE FROM sentence_vec WHERE vec_id IN (SELECT id FROM vec WHERE embedder_id IN (SELECT id FROM embedder)"
         f" AND item_kind = 'episode' AND item_id IN {LISTED})",
@@ -145,10 +142,10 @@ def delete_sentences(conn: Connection, ids: Sequence[SupportsInt]) -> None:
 
 
 def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[tuple[Ids, Vectors]]:
-    """Every vector of an embedder (0: none), `size` at a time -> ids (s,) rising, matrix (s, dimension)."""
+    """(ids (s,) sorted, matrix (s, dimension)) of all vectors of an embedder (0: none), `size` at a time."""
     if not embedder_id:
         return
-    dimension = _dimension(conn, embedder_id)
+    dimension = _find_dimension(conn, embedder_id)
     cursor = conn.execute(
         "SELECT item_id, data FROM vec WHERE embedder_id = ? AND item_kind = 'episode' AND data IS NOT NULL"
         " ORDER BY item_id",
@@ -160,14 +157,13 @@ def pieces_of(conn: Connection, embedder_id: int, size: int = 8192) -> Iterator[
 
 
 def best_sentences(conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors) -> dict[int, float]:
-    """Of each episode the greatest cosine of one of its sentences with `query` (dimension,); without those whose
-    sentences have no vector."""
+    """{episode: the greatest cosine of its sentences with `query` (dimension,)}; without episodes whose sentences have
+    no vector."""
     return {id: float(cosines.max()) for id, cosines in _compare_sentences(conn, embedder_id, ids, query)}
 
 
 def sentence_cosines(conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors) -> dict[int, float]:
-    """Thesis id -> the cosine of its sentence with `query` (dimension,), of the sentences of these episodes that have
-    vectors."""
+    """{thesis: the cosine of its sentence with `query` (dimension,)} for these episodes with vectors."""
     theses: dict[int, list[int]] = defaultdict(list)
     for episode, thesis in conn.execute(
         "SELECT episode_id, node_id FROM thesis WHERE origin = 'sentence'"
@@ -187,7 +183,7 @@ def sentence_cosines(conn: Connection, embedder_id: int, ids: Sequence[int], que
 def _compare_sentences(
     conn: Connection, embedder_id: int, ids: Sequence[int], query: Vectors
 ) -> list[tuple[int, Vectors]]:
-    """Of each of these episodes that has vectors of its sentences, its id and their cosines (s,) with `query`."""
+    """(id, cosines (s,) of the sentences with `query`) of these episodes with vectors."""
     rows = conn.execute(
         "SELECT v.item_id, s.data FROM vec v JOIN sentence_vec s ON s.vec_id = v.id WHERE v.embedder_id = ?"
         f" AND v.item_kind = 'episode' AND v.item_id IN {LISTED} AND s.data <> x''",
@@ -203,12 +199,12 @@ def _compare_sentences(
 
 
 def list_missing(conn: Connection, embedder_id: int, limit: int = 1000) -> list[int]:
-    """Live episodes this embedder has not seen yet, the newest first."""
+    """Live episodes that this embedder has not seen, newest first."""
     return _list_without(conn, "v.id", embedder_id, limit)
 
 
 def list_incomplete(conn: Connection, embedder_id: int, limit: int) -> list[int]:
-    """Live episodes that lack a vector of this embedder, or those of their sentences, the newest first."""
+    """Live episodes without a vector of this embedder, or of their sentences, newest first."""
     return _list_without(conn, "s.vec_id", embedder_id, limit)
 
 
@@ -227,16 +223,16 @@ def list_live(conn: Connection) -> list[int]:
 
 
 def drop_stray(conn: Connection, embedder_id: int) -> None:
-    """Removes vectors of what is not live, of every embedder, those of this one that have another length, and those of
-    sentences without a vector of their episode."""
+    """Deletes vectors of episodes that are not live, vectors of this embedder with a wrong length, and sentence vectors
+    without a vector of the episode."""
     conn.execute(f"DELETE FROM vec WHERE item_id NOT IN (SELECT n.id FROM node n WHERE {is_live('n')})")
     wrong = "embedder_id = ? AND length(data) <> 4 * ?"
-    conn.execute(f"DELETE FROM vec WHERE {wrong}", (embedder_id, _dimension(conn, embedder_id)))
+    conn.execute(f"DELETE FROM vec WHERE {wrong}", (embedder_id, _find_dimension(conn, embedder_id)))
     conn.execute("DELETE FROM sentence_vec WHERE vec_id NOT IN (SELECT id FROM vec)")
 
 
 def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
-    """How many live episodes this embedder has seen, and how many there are."""
+    """(live episodes that this embedder has seen, all live episodes)."""
     seen, live = conn.execute(
         "SELECT count(v.id), count(*) FROM node n"
         " LEFT JOIN vec v ON v.embedder_id = ? AND v.item_kind = 'episode' AND v.item_id = n.id"
@@ -247,26 +243,26 @@ def coverage(conn: Connection, embedder_id: int) -> tuple[int, int]:
 
 
 def to_bytes(matrix: Vectors) -> NDArray[np.int8]:
-    """(n, d) rows of norm 1 or zero -> (n, d) whole numbers from -127 to 127, the greatest of each row 127."""
+    """(n, d) rows of norm 1 or zero -> (n, d) integers from -127 to 127; the greatest of each row is 127."""
     greatest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
     scaled: NDArray[np.int8] = np.rint(127 * matrix / np.where(greatest > 0, greatest, 1)).astype(np.int8)
     return scaled
 
 
-def _dimension(conn: Connection, embedder_id: int) -> int:
+def _find_dimension(conn: Connection, embedder_id: int) -> int:
     row = conn.execute("SELECT dimension FROM embedder WHERE id = ?", (embedder_id,)).fetchone()
     if row is None:
         raise NotFoundError(f"There is no embedder {embedder_id} in this memory.")
     return int(row[0])
 
 
-def _checked(conn: Connection, embedder_id: int, matrix: Vectors) -> Vectors:
-    dimension = _dimension(conn, embedder_id)
+def _check_matrix(conn: Connection, embedder_id: int, matrix: Vectors) -> Vectors:
+    dimension = _find_dimension(conn, embedder_id)
     if matrix.ndim != 2 or matrix.shape[1] != dimension:
         raise InvalidInputError(f"Vectors of shape {matrix.shape} cannot be used; this embedder has (n, {dimension}).")
     if not np.isfinite(matrix).all():
         raise InvalidInputError("A vector holds NaN or infinity. The embedder is broken; nothing was stored.")
-    # in double precision, where the square of no float32 overflows or vanishes
+    # in double precision the square of no float32 overflows or vanishes
     norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
     if np.any((np.abs(norms - 1) > 1e-3) & (norms != 0)):
         raise InvalidInputError("A vector's length is neither 1 nor 0. The embedder is broken; nothing was stored.")

@@ -1,4 +1,4 @@
-"""Code fences: what is between two of them is an example or a program, and states nothing."""
+"""Code fences: the text between two of them is an example or a program, not a statement."""
 
 import re
 from functools import lru_cache
@@ -8,7 +8,7 @@ FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
 
 @lru_cache(maxsize=256)
 def blank_fences(text: str) -> str:
-    """The text with spaces in place of fences and what is between them: each character keeps its place."""
+    """The text with spaces in place of fenced blocks; no character moves."""
     if "```" not in text and "~~~" not in text:
         return text
     lines, is_fenced = [], False

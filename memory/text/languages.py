@@ -1,10 +1,8 @@
-"""Language data and what needs it: language identification, stop words and stems.
+"""Language data, and what needs it: language identification, stop words, stems.
 
-All that the code knows of single languages stands in `data/`, one file for each: its stop words, the names of its
-months, its question words. A new language is a new file. They are read when the first of them is asked for, all at once
-(5 ms). A guess of the language is cheap and may be wrong: it decides which stop words are left out of a search, and
-which endings.
-"""
+All knowledge of single languages is in `data/`, one file each: stop words, month names, question words. A new language
+is a new file. All files are loaded on first use (5 ms). A guess of the language is cheap and may be wrong; it selects
+the stop words and endings of a search."""
 
 import re
 import sys
@@ -18,27 +16,27 @@ from memory.text.words import WORD, strip_accents, to_nfc, words
 
 ENGLISH = "en"
 DATA = Path(__file__).with_name("data")
-MAX_STEMMED_CHARS = 64  # of a word; longer ones have no stem
-MIN_DAY_CHARS = 5  # of the name of a month or a weekday that tells its language: "mar" is one in many, and a word
-MIN_SENTENCE_STOP_WORDS = 2  # of one language, beside a name in another script: "Where is 東京タワー?"
-MIN_NAME_CHARS, _GENITIVES = 5, ("as", "is", "os")  # of a German name in the genitive
-_PARTICLE = re.compile("[\u3041-\u3096은는이가을를에의로도와과만]")  # Japanese, then Korean ones, standing alone
+MAX_STEMMED_CHARS = 64  # longer words have no stem
+MIN_DAY_CHARS = 5  # shorter names of months and weekdays are ambiguous: "mar"
+MIN_SENTENCE_STOP_WORDS = 2  # of one language, next to a name in another script: "Where is 東京タワー?"
+MIN_NAME_CHARS, _GENITIVES = 5, ("as", "is", "os")  # German names in the genitive
+_PARTICLE = re.compile("[\u3041-\u3096은는이가을를에의로도와과만]")  # Japanese, then Korean ones, on their own
 _HEBREW_ENDING = re.compile("(?<=[\u05d0-\u05ea]{2})(?:ימ|ות)$|(?<=[\u05d0-\u05ea]{3})[התינכו]$")
 
 
 @cache
 def languages() -> dict[str, dict[str, Any]]:
-    """The tables of each language by its code (ISO 639-1); of two that could be meant the first is the likelier."""
-    read = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in DATA.glob("*.toml")}
-    return dict(sorted(read.items(), key=lambda item: (item[1]["rank"], item[0])))
+    """The tables of each language by its code (ISO 639-1), likelier ones first."""
+    by_code = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in DATA.glob("*.toml")}
+    return dict(sorted(by_code.items(), key=lambda item: (item[1]["rank"], item[0])))
 
 
 def tables(*path: str, language: str | None = None) -> list[Any]:
-    """What stands under the keys `path` in each language that has it, or in that one language."""
-    found: list[Any] = list(languages().values()) if language is None else [languages().get(language, {})]
+    """The values under the keys `path` in each language that has them, or in one `language`."""
+    values: list[Any] = list(languages().values()) if language is None else [languages().get(language, {})]
     for key in path:
-        found = [table[key] for table in found if key in table]
-    return found
+        values = [table[key] for table in values if key in table]
+    return values
 
 
 @cache
@@ -49,13 +47,13 @@ def word_set(*path: str, language: str | None = None) -> frozenset[str]:
 
 @cache
 def stem_set(*path: str) -> frozenset[str]:
-    """The stems of the words listed under `path`, each as in its language."""
+    """The stems of the words listed under `path`, each by the rules of its language."""
     return frozenset(stem(word, code) for code in languages() for word in word_set(*path, language=code))
 
 
 @cache
 def word_numbers(*path: str, first: int = 0, language: str | None = None) -> dict[str, int]:
-    """The number of each word in the lists under `path`, such as those of months, counted from `first`."""
+    """The index of each word in the lists under `path`, such as months, counted from `first`."""
     return {
         word: number
         for listed in tables(*path, language=language)
@@ -66,21 +64,21 @@ def word_numbers(*path: str, first: int = 0, language: str | None = None) -> dic
 
 @cache
 def alternatives(*path: str, language: str | None = None) -> str:
-    """The regular expressions under `path` as one, without a group around it."""
+    """The regular expressions under `path` joined by "|", without a group."""
     return "|".join(pattern.replace("\n", "") for pattern in tables(*path, language=language))
 
 
 def guess_language(text: str, least: int = 1) -> str:
-    """The language of a text (ISO 639-1): by its script, else the one most of whose stop words and letters it has. In
-    Latin letters what has fewer than `least` of them is English: "Bo" is a name, and a stop word of Polish."""
+    """The language of a text (ISO 639-1): by its script, else by the most stop words and letters. A Latin text with
+    fewer than `least` of them is English: "Bo" is a name, and a stop word of Polish."""
     language, hits = _find_likeliest(text)
     return language if hits >= least else ENGLISH
 
 
-@lru_cache(maxsize=64)  # of one passage it is asked by all who read it
+@lru_cache(maxsize=64)  # several readers ask for the same passage
 def _find_likeliest(text: str) -> tuple[str, int]:
-    """The likeliest language, and how many of its stop words and letters there are, or that it is sure."""
-    latin, scripts, letters, by_word = _identification()
+    """(likeliest language, number of its stop words and letters, or maxsize if it is certain)."""
+    latin, scripts, letters, by_word = _read_identification()
     lowered = to_nfc(text.lower())
     hits = dict.fromkeys(latin, 0)
     for word in set(WORD.findall(lowered)):
@@ -98,14 +96,14 @@ def _find_likeliest(text: str) -> tuple[str, int]:
 
 
 @cache
-def _identification() -> tuple[
+def _read_identification() -> tuple[
     list[str], list[tuple[str, re.Pattern[str]]], list[tuple[str, str]], dict[str, list[str]]
 ]:
-    """The languages in Latin letters; the scripts of the others; the letters that only one language writes; and the
-    languages whose stop word, month, weekday or word for a day near today a word is."""
+    """(languages in Latin letters; scripts of the others; letters of a single language; {stop word, month, weekday or
+    word for a nearby day: its languages})."""
     latin = [language for language, data in languages().items() if "script" not in data]
-    scripts = [(one, re.compile(data["script"])) for one, data in languages().items() if "script" in data]
-    letters = [(letter, one) for one, data in languages().items() for letter in data.get("letters", "")]
+    scripts = [(code, re.compile(data["script"])) for code, data in languages().items() if "script" in data]
+    letters = [(letter, code) for code, data in languages().items() for letter in data.get("letters", "")]
     by_word: dict[str, list[str]] = {}
     for language in latin:
         days = (
@@ -115,8 +113,8 @@ def _identification() -> tuple[
         near = (
             word
             for listed in tables("time", "days", language=language)
-            for said in listed.values()
-            for word in said.split("|")
+            for pattern in listed.values()
+            for word in pattern.split("|")
         )
         named = {word for word in (*days, *near) if len(word) >= MIN_DAY_CHARS}
         for word in word_set("stop_words", language=language) | named:
@@ -126,7 +124,7 @@ def _identification() -> tuple[
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """The stop words of a language, lower case, also as they are read and as they are typed without accents."""
+    """The stop words of a language in lower case, also as index words and without accents."""
     if is_unspaced(language):
         return frozenset()
     listed = word_set("stop_words", language=language)
@@ -134,28 +132,28 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def content_words(text: str, language: str) -> list[str]:
-    """The words of a question without the stop words, each once, in order and lower case."""
+    """The distinct words of a question without stop words, in order and lower case."""
     if is_unspaced(language):
-        text = _unspaced_stop_words(language).sub(" ", text)
+        text = _unspaced_stop_pattern(language).sub(" ", text)
     little = stop_words(language)
     return list(dict.fromkeys(word for word in words(text) if word not in little and not _PARTICLE.fullmatch(word)))
 
 
 def is_unspaced(language: str) -> bool:
-    """Whether words of a language cling together, so that texts are read in pieces of them."""
+    """Whether a language writes without spaces between words, so that texts are read in pieces."""
     return "unspaced" in languages().get(language, {})
 
 
 @cache
-def _unspaced_stop_words(language: str) -> re.Pattern[str]:
-    """Where words cling together stop words are strings to cut out, the longest first."""
+def _unspaced_stop_pattern(language: str) -> re.Pattern[str]:
+    """Pattern of the stop words of an unspaced language, longest first."""
     listed = word_set("stop_words", language=language)
     return re.compile("|".join(sorted(map(re.escape, listed), key=len, reverse=True)))
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str, language: str = ENGLISH) -> str:
-    """The stem of a lower-case word, without accents; the word itself where a language has none."""
+    """The stem of a lower-case word, without accents; the word itself in a language without a stemmer."""
     if len(word) > MAX_STEMMED_CHARS:
         return word
     if language == "he":
@@ -163,27 +161,27 @@ def stem(word: str, language: str = ENGLISH) -> str:
     stemmer = _stemmers.find(language)
     if stemmer is None:
         return strip_accents(word)
-    if language == "de" and len(word) >= MIN_NAME_CHARS and word.endswith(_GENITIVES):  # Annas, Ottos: no word's ending
+    if language == "de" and len(word) >= MIN_NAME_CHARS and word.endswith(_GENITIVES):  # a German name; no word ends so
         word = word[:-1]
     stemmed: str = stemmer.stemWord(word)
-    if language == "tr":  # ı typed as i spoils the vowel harmony by which endings are known
+    if language == "tr":  # ı typed as i breaks the vowel harmony by which endings are recognized
         stemmed = min(stemmed, stemmer.stemWord(word.replace("i", "ı")), key=len)
     return strip_accents(stemmed or word)
 
 
 class _Stemmers(threading.local):
-    """The stemmers of one thread: each works on the word that it was given last, whoever gave it."""
+    """The stemmers of one thread: a stemmer keeps state and is not thread-safe."""
 
     def __init__(self) -> None:
         self._known: dict[str, Any] = {}
 
     def find(self, language: str) -> Any:
-        """That of a language; None if it has none."""
+        """The stemmer of a language, or None."""
         if language not in self._known:
-            import snowballstemmer  # most of the time that importing this module would take
+            import snowballstemmer  # most of the import time of this module
 
-            found = map(snowballstemmer.stemmer, tables("stemmer", language=language))
-            self._known[language] = next(found, None)
+            stemmers = map(snowballstemmer.stemmer, tables("stemmer", language=language))
+            self._known[language] = next(stemmers, None)
         return self._known[language]
 
 

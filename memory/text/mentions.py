@@ -1,8 +1,7 @@
-"""Which objects a passage mentions, found by rule: no model, no dictionary, no network.
+"""The objects that a passage mentions, found by rules: no model, no dictionary, no network.
 
-A mention is a function of the passage and its source's properties alone, never of what else is in memory, so
-that reading the same text again, in any order, gives the same graph.
-"""
+Mentions depend only on the passage and its source's properties, never on the rest of the memory: reading the same texts
+in any order gives the same graph."""
 
 import re
 import unicodedata
@@ -18,27 +17,27 @@ from memory.time.dates import CalendarDate, find_dates
 
 MAX_NAME_CHARS = 80  # characters; a longer "name" is a sentence in capitals
 
-_PLANET = "Mars"  # is a month only in "5 Mars 2024"
-MIN_LANGUAGE_STOP_WORDS = 4  # little words of a language that a passage has, before they are no names in it
+_PLANET = "Mars"  # a month only in "5 Mars 2024"
+MIN_LANGUAGE_STOP_WORDS = 4  # stop words of a language that a passage needs before they are excluded as names
 
 # All capitals of the Latin, Greek, Cyrillic and Armenian scripts.
 _UPPER = "".join(
     chr(c) for c in (*range(0x590), *range(0x1E00, 0x2000)) if unicodedata.category(chr(c)) in ("Lu", "Lt")
 )
 _WORD = rf"[{_UPPER}][\w’'\-]*(?:\.(?=[{_UPPER}]\.))?|[{_UPPER}]\.(?=[\s{_UPPER}])"
-# "and", "in", "for" are left out: they join names more often than they belong to one, and on three question sets
-# recall gained from it (mean R@5 82.4 -> 83.2).
+# "and", "in", "for" are left out: they join names more often than they belong to one (mean R@5 82.4 -> 83.2 on three
+# question sets).
 _LINK = r"(?:of|the|de|del|della|der|den|des|di|da|do|dos|du|la|le|van|von|zu|y|e|al|el|bin|ibn|&)"
 _NAME = re.compile(
     rf"(?<![\w@#/])(?:{_WORD}|(?<![+:.,–-])\d{{1,4}}(?:st|nd|rd|th)?(?=\s[{_UPPER}]))"
     rf"(?:(?:\s|,\s(?=(?:Jr|Sr|Inc|Ltd)\b))(?:{_LINK}\s){{0,2}}(?:{_WORD}|[IVX]+\b|\d+\b))*"
 )
 _BEGIN = re.compile(rf"[{_UPPER}\d]")  # of a name
-_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*\n", re.MULTILINE)  # no name goes on behind it
+_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t].*\n", re.MULTILINE)  # ends a name
 _MAIL_HEADS = frozenset(("from", "to", "cc", "bcc", "subject", "date", "reply-to", "sent"))
 _HEAD = re.compile(r"\A(?:(?:From|To|Cc|Bcc|Subject|Date|Reply-To|Sent): .*(?:\n|\Z)){2,}")  # of a mail
 _HEAD_LABEL = re.compile(r"^[\w-]+(?=:)", re.MULTILINE)
-# What outlines write before a task's words, and before the days of when it is to be done.
+# What outlines write before the words of a task, and before its due dates.
 _TASK_MARK = re.compile(
     rf"^[ \t]*(?:#{{1,6}}[ \t]+|[-*+•][ \t]+)?(?:{TASK_STATES})(?=:?[ \t]+\S)"
     rf"|\b(?:{TASK_DAYS})(?=: ?[<\[]\d{{4}}-\d\d-\d\d)",
@@ -57,7 +56,7 @@ _TITLE_MARKS = re.compile(
     r"『([^『』\n]{1,40})』|《([^《》\n]{1,40})》|〈([^〈〉\n]{1,40})〉|【([^【】\n]{1,40})】|「([^「」\n。！？!?、，,]{2,20})」"
 )
 _KATAKANA = re.compile(f"[{_KANA}]{{3,}}(?:[・＝][{_KANA}]{{2,}})*|[{_KANA}]{{2,}}(?:[・＝][{_KANA}]{{2,}})+")
-_MAX_KANJI = 3  # of a family name; of a longer run the last two are taken: 昨日田中さん
+_MAX_KANJI = 3  # of a family name; of a longer run the last two count: 昨日田中さん
 _POSSESSIVE = re.compile(r"[’']s?$")
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)\s*$")
 _ISO_DATE = re.compile(r"(?:1\d|20)\d\d(?:-\d\d(?:-\d\d)?)?|-\d\d-\d\d")
@@ -67,9 +66,8 @@ _NUMBERS = re.compile(r"\d+|\b[ivxlcdm]+\b")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An object at a place of the text: `start`, `end` are character offsets, -1 if it stands outside the text. `kind`
-    is name | link | tag | email | title | date | property. `titles` says that the object gives the passage its title.
-    """
+    """An object in a text: `start`, `end` are character offsets, -1 outside the text. `kind` is name | link | tag |
+    email | title | date | property. `titles`: the object is the title of the passage."""
 
     surface: str
     norm: str
@@ -81,8 +79,7 @@ class Mention:
 
 @lru_cache(maxsize=65536)
 def norm(surface: str) -> str:
-    """The form of a name that identifies an object: without case, article and possessive. Accents are kept, but
-    for the marks that the writers of a script leave out at will."""
+    """The form of a name that identifies an object: without case, article, possessive and optional accents."""
     folded = drop_optional_accents(unicodedata.normalize("NFKC", surface)).casefold().replace("’", "'")
     folded = unicodedata.normalize("NFC", folded)
     folded = _SPACES.sub(" ", folded.replace("_", " ")).strip(" .,;:!?\"'-–—()[]")
@@ -92,32 +89,32 @@ def norm(surface: str) -> str:
 
 
 def same_numbers(name: str, other: str) -> bool:
-    """Whether two norms hold the same numbers in the same order: bus 14 is not bus 41, nor James II James III."""
+    """Whether two norms contain the same numbers in the same order: bus 14 is not bus 41, nor James II James III."""
     return _NUMBERS.findall(name) == _NUMBERS.findall(other)
 
 
 def is_date(name: str) -> bool:
-    """Whether a norm is a date's, whatever mentioned it: the title of a diary page is one as well."""
+    """Whether a norm is a date, whatever mentions it: also the title of a diary page."""
     return _ISO_DATE.fullmatch(name) is not None
 
 
 def mentions(text: str, title: str = "") -> list[Mention]:
-    """The objects `text` and its `title` mention, in order of their place; title first. A name that is part of a longer
-    one in the same passage ("Porcaro" after "Jeff Porcaro") counts as a mention of the longer one."""
-    found = list(_of_title(title)) if title else []
+    """The objects that `text` and its `title` mention, title first, then by position. A part of a longer name in the
+    same passage ("Porcaro" after "Jeff Porcaro") counts as a mention of the longer one."""
+    collected = list(_find_in_title(title)) if title else []
     taken: list[tuple[int, int]] = []
-    for mention in (*_marked(text), *_dates(text), *_caseless(text)):
+    for mention in (*_find_marked(text), *_find_date_mentions(text), *_find_caseless(text)):
         if not any(start < mention.end and mention.start < end for start, end in taken):
             taken.append((mention.start, mention.end))
-            found.append(mention)
+            collected.append(mention)
     taken.sort()
-    found.extend(_names(text, taken))
-    return _joined(sorted(found, key=lambda m: (m.start, m.end)))
+    collected.extend(_find_name_mentions(text, taken))
+    return _join_short_forms(sorted(collected, key=lambda m: (m.start, m.end)))
 
 
 def property_mentions(properties: Mapping[str, Any], tags: Iterable[str] = ()) -> list[Mention]:
-    """The objects of a source's frontmatter or headers: short string values, and tags."""
-    found = []
+    """The objects in frontmatter or headers: short string values, and tags."""
+    collected = []
     is_mail = "from" in properties
     for key, value in properties.items():
         if key == ENTRY_VERSIONS:
@@ -127,36 +124,36 @@ def property_mentions(properties: Mapping[str, Any], tags: Iterable[str] = ()) -
             link = _WIKILINK.fullmatch(surface)
             surface = link.group(1).strip() if link else surface
             if 0 < len(surface) <= MAX_NAME_CHARS and (any(c.isalpha() for c in surface)) and norm(surface):
-                found.append(Mention(surface, norm(surface), "property"))
+                collected.append(Mention(surface, norm(surface), "property"))
         if norm(str(key)) and not (is_mail and str(key) in _MAIL_HEADS):
-            found.append(Mention(str(key), norm(str(key)), "property"))
-    found.extend(Mention(tag, norm(tag), "tag") for tag in tags if norm(tag))
-    return found
+            collected.append(Mention(str(key), norm(str(key)), "property"))
+    collected.extend(Mention(tag, norm(tag), "tag") for tag in tags if norm(tag))
+    return collected
 
 
 def title_names(title: str) -> list[str]:
-    """The names a title may stand for: itself, without "(film)", and the last part of a path of headings."""
+    """The names in a title: the title, the title without "(film)", and the last part of a path of headings."""
     bare = _PARENTHESIS.sub("", title).strip()
     return list(dict.fromkeys(name for name in (bare, title.strip()) if name))
 
 
-def _of_title(title: str) -> Iterator[Mention]:
+def _find_in_title(title: str) -> Iterator[Mention]:
     names = title_names(title)
     for name in names:
         if norm(name) and len(name) <= MAX_NAME_CHARS:
             yield Mention(name, norm(name), "name", titles=True)
-    for mention in _names(names[0] if names else "", []):
+    for mention in _find_name_mentions(names[0] if names else "", []):
         if mention.norm != norm(names[0]):
             yield Mention(mention.surface, mention.norm, mention.kind)
 
 
-def _marked(text: str) -> Iterator[Mention]:
-    """What the writer marked: links, tags, addresses, quoted titles."""
+def _find_marked(text: str) -> Iterator[Mention]:
+    """Objects that the writer marked: links, tags, addresses, quoted titles."""
     for match in _WIKILINK.finditer(text):
         target = match.group(1).strip()
         if norm(target):
             yield Mention(target, norm(target), "link", match.start(), match.end())
-    for match in _TAG.finditer(text) if "#" in text else ():  # each takes a tenth of a millisecond to find nothing
+    for match in _TAG.finditer(text) if "#" in text else ():  # a search without result takes a tenth of a millisecond
         yield Mention(match.group(1), norm(match.group(1)), "tag", match.start(), match.end())
     for match in _EMAIL.finditer(text) if "@" in text else ():
         yield Mention(match.group(), match.group().casefold(), "email", match.start(), match.end())
@@ -167,36 +164,35 @@ def _marked(text: str) -> Iterator[Mention]:
             yield Mention(surface, norm(surface), "title", match.start(), match.end())
 
 
-def _caseless(text: str) -> Iterator[Mention]:
-    """What `text` names in Chinese, Japanese or Korean, which have no capitals: what stands in title marks, before a
-    form of address, or in katakana. Places may overlap, the surer ones come first. Few and sure rather than many: a
-    name that nothing marks is found by full text all the same."""
+def _find_caseless(text: str) -> Iterator[Mention]:
+    """Names in Chinese, Japanese and Korean, which have no capitals: in title marks, before a form of address, or in
+    katakana; surer ones first, overlaps included. Few and sure: full text finds the unmarked names."""
     if text.isascii() or not UNSPACED.search(text):
         return
-    chinese, japanese, korean = _addressed()
-    found: list[tuple[str, str, int, int]] = []
+    chinese, japanese, korean = _address_patterns()
+    candidates: list[tuple[str, str, int, int]] = []
     for match in _TITLE_MARKS.finditer(text):
         surface = next(group for group in match.groups() if group)
         if not _HIRAGANA.fullmatch(surface):
-            found.append((surface, "title", *match.span()))
+            candidates.append((surface, "title", *match.span()))
     no_names = word_set("names", "none")
-    found += [(match[1], "name", *match.span(1)) for match in korean.finditer(text) if match[1] not in no_names]
+    candidates += [(match[1], "name", *match.span(1)) for match in korean.finditer(text) if match[1] not in no_names]
     for match in (*chinese.finditer(text), *japanese.finditer(text)):
         name, end = match[1], match.end(1)
         if len(name) > _MAX_KANJI and name[0] >= "\u4e00":
             name = name[-2:]
-        if len(name) == 1:  # alone it may be any word
+        if len(name) == 1:  # one character is ambiguous
             name, end = match[0], match.end()
-        found.append((name, "name", end - len(name), end))
-    found += [(match[0], "name", *match.span()) for match in _KATAKANA.finditer(text)]
-    for surface, kind, start, end in found:
+        candidates.append((name, "name", end - len(name), end))
+    candidates += [(match[0], "name", *match.span()) for match in _KATAKANA.finditer(text)]
+    for surface, kind, start, end in candidates:
         if norm(surface):
             yield Mention(surface, norm(surface), kind, start, end)
 
 
 @cache
-def _addressed() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Names with a form of address behind them, in Chinese, Japanese and Korean."""
+def _address_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Patterns of names before a form of address, in Chinese, Japanese and Korean."""
     address = {language: alternatives("names", "address", language=language) for language in ("zh", "ja", "ko")}
     family = {language: alternatives("names", "family", language=language) for language in ("zh", "ko")}
     return (
@@ -206,42 +202,42 @@ def _addressed() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     )
 
 
-def _dates(text: str) -> Iterator[Mention]:
-    """Dates as objects under their ISO form, as precise as they are written."""
-    for found in find_dates(text):
-        if not found.month and text[max(0, found.start - 1) : found.start] == "-":
+def _find_date_mentions(text: str) -> Iterator[Mention]:
+    """Dates as objects, named by their ISO form at their precision."""
+    for date in find_dates(text):
+        if not date.month and text[max(0, date.start - 1) : date.start] == "-":
             continue  # "form-1099"
-        if not found.name or _is_month(found):
-            yield Mention(text[found.start : found.end], found.iso(), "date", found.start, found.end)
-        elif found.year:
-            yield Mention(text[found.end - 4 : found.end], str(found.year), "date", found.end - 4, found.end)
+        if not date.name or _is_month(date):
+            yield Mention(text[date.start : date.end], date.iso(), "date", date.start, date.end)
+        elif date.year:
+            yield Mention(text[date.end - 4 : date.end], str(date.year), "date", date.end - 4, date.end)
 
 
-def _is_month(found: CalendarDate) -> bool:
-    """Whether the name of its month means no other thing there: in other languages short ones too often do."""
-    if found.name.lower() in word_numbers("time", "months", language=ENGLISH):
+def _is_month(date: CalendarDate) -> bool:
+    """Whether a month name is unambiguous; short ones in other languages are not."""
+    if date.name.lower() in word_numbers("time", "months", language=ENGLISH):
         return True
-    return (len(found.name) > 3 or not found.name.isascii()) and (
-        found.name != _PLANET or (found.year and found.day) is not None
+    return (len(date.name) > 3 or not date.name.isascii()) and (
+        date.name != _PLANET or (date.year and date.day) is not None
     )
 
 
 @cache
-def _common(language: str) -> frozenset[str]:
-    """Words that begin sentences in capitals without being names, and words that never are one."""
+def _common_words(language: str) -> frozenset[str]:
+    """Words that begin sentences in capitals without being names, and words that never are names."""
     own = stop_words(language) if language != ENGLISH else frozenset[str]()
-    other_scripts = (word_set("stop_words", language=one) for one, data in languages().items() if "script" in data)
+    other_scripts = (word_set("stop_words", language=code) for code, data in languages().items() if "script" in data)
     return word_set("no_names").union(own, *other_scripts)
 
 
-def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
-    common = _common(guess_language(text, MIN_LANGUAGE_STOP_WORDS))
+def _find_name_mentions(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
+    common = _common_words(guess_language(text, MIN_LANGUAGE_STOP_WORDS))
     text = _strip_marks(text)
-    for surface, start in _capitalised(text):
-        while True:  # words that merely begin a sentence, and numbers before a word that is no name
+    for surface, start in _find_capitalised(text):
+        while True:  # drop words that only begin a sentence, and numbers before a common word
             first, _, rest = surface.partition(" ")
-            counts = first.isdigit() and (" " not in rest or _bare(rest.partition(" ")[0]) in common)
-            if not counts and _bare(first) not in common:
+            counts = first.isdigit() and (" " not in rest or _strip_word(rest.partition(" ")[0]) in common)
+            if not counts and _strip_word(first) not in common:
                 break
             start += len(first) + 1
             surface = rest
@@ -259,10 +255,10 @@ def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[Mention]:
 
 
 def _strip_marks(text: str) -> str:
-    """The text, in the same places, without what its format writes before the words, which is nobody's name."""
+    """The text without the marks and labels of its format; no character moves."""
     if head := _HEAD.match(text):
         text = _HEAD_LABEL.sub(_blank, head[0]) + text[head.end() :]
-    if any(word in text for word in _TASK_WORDS):  # the pattern alone takes a fifth of a millisecond to find nothing
+    if any(word in text for word in _TASK_WORDS):  # a search without result takes a fifth of a millisecond
         text = _TASK_MARK.sub(_blank, text)
     return _HEADING.sub(lambda heading: f"{heading[0][:-1]}\0", text) if "#" in text else text
 
@@ -271,13 +267,13 @@ def _blank(match: re.Match[str]) -> str:
     return "\0" * len(match[0])
 
 
-def _bare(word: str) -> str:
+def _strip_word(word: str) -> str:
     return _POSSESSIVE.sub("", word).casefold().strip(".,")
 
 
-def _capitalised(text: str) -> Iterator[tuple[str, int]]:
-    """The runs of words in capitals, each with its start; none goes on behind a number at the end of a line, nor with
-    the label of the next one."""
+def _find_capitalised(text: str) -> Iterator[tuple[str, int]]:
+    """The runs of capitalised words, each with its start; a number at a line end and a label at a line start end a
+    run."""
     for match in _find_names(text):
         start = match.start()
         for place in (place for place in range(*match.span()) if text[place] == "\n"):
@@ -296,18 +292,18 @@ def _find_names(text: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _joined(found: list[Mention]) -> list[Mention]:
-    """Short forms become mentions of the one longer name they end or begin, in the same passage."""
-    long = {m.norm for m in found if m.kind in ("name", "link", "title") and " " in m.norm}
+def _join_short_forms(mentions: list[Mention]) -> list[Mention]:
+    """The mentions with short forms renamed to the one longer name in the passage that begins or ends with them."""
+    long = {m.norm for m in mentions if m.kind in ("name", "link", "title") and " " in m.norm}
     if not long:
-        return found
+        return mentions
     owners: dict[str, set[str]] = {}
     for name in long:
         words = name.split()
         for part in (words[0], words[-1]):
             owners.setdefault(part, set()).add(name)
     joined = []
-    for m in found:
+    for m in mentions:
         own = owners.get(m.norm, ()) if m.kind == "name" and not m.titles else ()
         joined.append(Mention(m.surface, next(iter(own)), m.kind, m.start, m.end) if len(own) == 1 else m)
     return joined

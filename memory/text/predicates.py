@@ -1,9 +1,9 @@
-"""Relations in words: which predicates and values are the same ("has_rent", "rent is" and "the rent" are one; so are
-"60" and "60 euros"), and the sentence that a relation makes.
+"""Relations in words: equal predicates and values ("has_rent", "rent is" and "the rent"; "60" and "60 euros"), and the
+sentence of a relation.
 
-What a subject has only one of at a time is replaced when it changes. That is known of a few predicates; of others the
-form of a statement shows it, or what people and models have decided before (`predicates.is_learned_single`).
-"""
+A value of a single-valued predicate is replaced when it changes. A few predicates are known to be single-valued; for
+others the form of the statement decides, or an earlier decision of a person or model
+(`predicates.is_learned_single`)."""
 
 import re
 from functools import lru_cache
@@ -17,7 +17,7 @@ _LEADING = word_set("facts", "leading")
 _SYNONYMS: dict[str, str] = {
     other: name for synonyms in tables("facts", "synonyms") for name, others in synonyms.items() for other in others
 }
-# Of these the one person's answer is never another's.
+# Predicates whose value for one person is never that of another.
 PERSONAL = frozenset(chain.from_iterable(tables("facts", "personal")))
 STREET = re.compile(
     r"\d|stra(?:ß|ss)e\b|str\.|\b(?:street|st|road|rd|avenue|ave|lane|drive|square|boulevard|rue|via|calle|platz|weg)\b"
@@ -27,7 +27,7 @@ STREET = re.compile(
 
 
 def canonical_predicate(label: str, object: str = "") -> str:
-    """The name under which a predicate is compared. What somebody lives in is a town or an address, by the `object`."""
+    """The name under which predicates are compared. "lives in" becomes "lives at" if the `object` is an address."""
     spoken = list(words(label.replace("_", " ").replace("-", " ")))
     while len(spoken) > 1 and spoken[0] in _LEADING:
         spoken = spoken[1:]
@@ -45,12 +45,11 @@ _LISTED = re.compile(r",|;|/|\band\b|\bplus\b|\+|&")
 _APPROXIMATE = word_set("facts", "approximate")
 
 
-def same_value(one: str, other: str) -> bool:
-    """Whether two values of one predicate are the same, the one perhaps in more words: "60" and "60 euros", "Lisbon"
-    and "Lisbon, Portugal"; not "4 mg" and "4 tablets". Numbers must be the same; and of two enumerations the longer one
-    is another value."""
-    name, numbers, listed, tokens = _folded_value(one)
-    other_name, other_numbers, other_listed, other_tokens = _folded_value(other)
+def same_value(value: str, other: str) -> bool:
+    """Whether two values of one predicate are equal, one perhaps in more words: "60" and "60 euros", "Lisbon" and
+    "Lisbon, Portugal"; not "4 mg" and "4 tablets". Numbers must be equal; a longer enumeration is a different value."""
+    name, numbers, listed, tokens = _fold_value(value)
+    other_name, other_numbers, other_listed, other_tokens = _fold_value(other)
     if name == other_name:
         return True
     if numbers != other_numbers or (not numbers and (listed or other_listed)):
@@ -59,62 +58,62 @@ def same_value(one: str, other: str) -> bool:
     return bool(comparable) and (tokens <= other_tokens or other_tokens <= tokens)
 
 
-def refines(one: str, other: str) -> bool:
-    """Whether one of two values only says more than the other: "morning, before food" and "morning"."""
-    _, numbers, _, tokens = _folded_value(one)
-    _, other_numbers, _, other_tokens = _folded_value(other)
+def refines(value: str, other: str) -> bool:
+    """Whether one of two values adds detail to the other: "morning, before food" and "morning"."""
+    _, numbers, _, tokens = _fold_value(value)
+    _, other_numbers, _, other_tokens = _fold_value(other)
     comparable = numbers == other_numbers and bool(tokens and other_tokens)
     return comparable and (tokens < other_tokens or other_tokens < tokens)
 
 
 @lru_cache(10_000)
-def _folded_value(text: str) -> tuple[str, list[str], bool, frozenset[str]]:
-    """Norm, numbers, whether it is an enumeration, and other words; kept, for a new value meets all that are known."""
+def _fold_value(text: str) -> tuple[str, list[str], bool, frozenset[str]]:
+    """(norm, numbers, is an enumeration, other words); cached because a new value is compared with all known ones."""
     numbers = sorted(number.replace(",", ".") for number in _NUMBER.findall(text))
     tokens = frozenset(word for word in words(text) if not word[:1].isdigit()) - _APPROXIMATE
     return norm(text), numbers, _LISTED.search(text) is not None, tokens
 
 
 def contains_value(text: str, value: str) -> bool:
-    """Whether a text holds the value, as whole words and numbers."""
+    """Whether a text contains the value as whole words and numbers."""
     wanted = norm(value)
     return bool(wanted) and re.search(rf"(?<![\w]){re.escape(wanted)}(?![\w]|[.,:]\d)", norm(text)) is not None
 
 
 # Sentences -----------------------------------------------------------------------------------
 
-NAMELESS = "you"  # what the owner is called as long as no name is known
+NAMELESS = "you"  # the owner's name while it is unknown
 _IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
 _ALONE = word_set("facts", "third_person")
 _PARTICLES = word_set("facts", "particles")
 
 
 def statement(subject: str, predicate: str, object: str) -> str:
-    """Subject, predicate and object as a sentence without a point; as a label and its value if the predicate is a
-    noun."""
+    """Subject, predicate and object as a sentence without a point, or "label: value" if the predicate is a noun."""
     return f"{subject_and_predicate(subject, predicate)}{'' if _is_verb(predicate) else ':'} {object}"
 
 
 def subject_and_predicate(subject: str, predicate: str) -> str:
-    """What is told of a subject, without what it is: "Ana lives in", "Ana, phone", "you live in", "your phone"."""
+    """The sentence without its object: "Ana lives in", "Ana, phone", "you live in", "your phone"."""
     if not _is_verb(predicate):
         return f"your {predicate}" if subject == NAMELESS else f"{subject}, {predicate}"
     if subject == NAMELESS:
         verb, _, rest = predicate.partition(" ")
-        predicate = f"{_spoken_to(verb)} {rest}".rstrip()
+        predicate = f"{_conjugate(verb)} {rest}".rstrip()
     return f"{subject} {predicate}"
 
 
 def _is_verb(predicate: str) -> bool:
-    """Whether it begins with a verb, as far as its form tells; what is in doubt is none, for a label always reads."""
+    """Whether a predicate begins with a verb, judged by its form; in doubt it does not, because a label always reads
+    well."""
     verb, _, rest = predicate.partition(" ")
     if verb in _IRREGULAR or verb in _ALONE or (verb.endswith("ed") and not verb.endswith("eed") and len(verb) > 4):
         return True
     return verb.endswith("s") and not verb.endswith(("ss", "us", "'s", "’s")) and rest.split(" ")[0] in _PARTICLES
 
 
-def _spoken_to(verb: str) -> str:
-    """The verb as it follows "you"; a word that is no verb's third person stays as it is."""
+def _conjugate(verb: str) -> str:
+    """The verb after "you"; other words stay unchanged."""
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
     if verb.endswith(("sses", "shes", "ches", "xes")):

@@ -1,4 +1,4 @@
-"""Where a text says `key: value`, as frontmatter and the heads of mails do."""
+"""Lines `key: value` in a text, as in frontmatter and mail headers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ _PROPERTY = re.compile(r"^(?P<key>[^\s:#>*|-][^:\n]{0,60}?)[ \t]*:(?=[ \t\n]|\Z)
 
 
 def find_property(text: str, key: str, value: str) -> tuple[int, int] | None:
-    """The line that says it, from where to where it stands; the first with the key, if the value stands in lines of its
-    own or was read as something else; None if no line has the key."""
+    """The [start, end) of the line with a property: the first with the key, if the value is in other lines or was
+    parsed differently; None without the key."""
     wanted, first = _fold(key), None
-    for found in _PROPERTY.finditer(text):
-        if _fold(found["key"]) == wanted:
-            if value in found[0]:
-                return found.span()
-            first = first or found.span()
+    for match in _PROPERTY.finditer(text):
+        if _fold(match["key"]) == wanted:
+            if value in match[0]:
+                return match.span()
+            first = first or match.span()
     return first
 
 

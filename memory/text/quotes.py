@@ -1,9 +1,7 @@
-"""Finds in a text the words that a model quotes from it, or says that they do not stand there; and what goes around
-text in a prompt.
+"""Finds the words that a model quotes in a text; and fences for text in a prompt.
 
-Models copy almost exactly: they join lines, leave marks out, mend a typo. A number they got wrong is no such slip:
-"rent 850" is not proof of "rent 950", however alike the two are.
-"""
+Models copy almost exactly: they join lines, drop marks, fix typos. Numbers must be exact: "rent 850" is no proof of
+"rent 950"."""
 
 from __future__ import annotations
 
@@ -15,88 +13,87 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 MIN_PARTIAL_RATIO = 85.0  # of 100, partial ratio of quote and text
-MIN_FUZZY_QUOTE_CHARS = 12  # characters: a shorter quote must stand there as it is
+MIN_FUZZY_QUOTE_CHARS = 12  # characters; a shorter quote must be exact
 MAX_QUOTE_CHARS = 1_500
 FENCE_LETTERS = 6
-MAX_FUZZY_TEXT_CHARS = 30_000  # characters of a text, beyond which a quote must be exact: looking takes time
+MAX_FUZZY_TEXT_CHARS = 30_000  # characters; in a longer text quotes must be exact, because the search is slow
 
-# What nobody sees: control characters, directions of writing, tags, zero width. Text of strangers hides orders in it.
+# Invisible characters: control, direction, tags, zero width. Text of strangers can hide instructions in them.
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]"
 )
-_LEFT_OUT = frozenset("*`")  # emphasis and code, which models take off
+_DROPPED = frozenset("*`")  # emphasis and code marks, which models drop
 _SAME = str.maketrans("’‘‚“”„«»–—‑\u2212", '\'\'\'"""""----')
 _NUMBER = re.compile(r"\d+")
 
 
 def make_fence() -> str:
-    """Letters to stand before and behind text in a prompt: nobody who wrote the text could know them, and they take
-    three or four tokens."""
+    """Random letters around text in a prompt that its writer cannot know; three or four tokens."""
     return "".join(secrets.choice(string.ascii_uppercase) for _ in range(FENCE_LETTERS))
 
 
 def strip_unseen(text: str) -> str:
-    """`text` without the characters that nobody sees."""
+    """`text` without invisible characters."""
     return UNSEEN.sub("", text)
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    """`text` in one line, without what nobody sees, cut at so many characters."""
+    """`text` in one line without invisible characters, cut at `most` characters."""
     line = " ".join(strip_unseen(text).split())
     return line if most is None or len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 @dataclass(frozen=True, slots=True)
 class Quotable:
-    """A text folded for comparing: one space for any white space, no case, no emphasis. `at[i]` is where character `i`
-    of `folded` stands in the text."""
+    """A text folded for comparison: single spaces, no case, no emphasis. `at[i]` is the position of `folded[i]` in the
+    text."""
 
     folded: str
     at: tuple[int, ...]
 
     @classmethod
     def from_text(cls, text: str) -> Quotable:
-        pairs = [*_folded(text)]
+        pairs = [*_fold_text(text)]
         return cls("".join(char for char, _ in pairs), tuple(place for _, place in pairs))
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """[start, end) of the quote in the text; None if it does not stand there."""
+        """[start, end) of the quote in the text, or None."""
         if len(quote) > MAX_QUOTE_CHARS:
             return None
-        wanted = "".join(char for char, _ in _folded(quote)).strip(" \"'")
+        wanted = "".join(char for char, _ in _fold_text(quote)).strip(" \"'")
         if sum(map(str.isalnum, wanted)) < (3 if wanted.isascii() else 2):
             return None
-        if (start := self._place(wanted)) is not None:
-            return self._span(start, start + len(wanted))
+        if (start := self._find_place(wanted)) is not None:
+            return self._trim_span(start, start + len(wanted))
         if not MIN_FUZZY_QUOTE_CHARS <= len(wanted) <= len(self.folded) <= MAX_FUZZY_TEXT_CHARS:
             return None
-        found = fuzz.partial_ratio_alignment(wanted, self.folded, score_cutoff=MIN_PARTIAL_RATIO)
-        if found is None:
+        alignment = fuzz.partial_ratio_alignment(wanted, self.folded, score_cutoff=MIN_PARTIAL_RATIO)
+        if alignment is None:
             return None
-        start, end = self._whole_words(found.dest_start, found.dest_end)
+        start, end = self._extend_to_words(alignment.dest_start, alignment.dest_end)
         numbers = {*_NUMBER.findall(self.folded[start:end])}
-        return self._span(start, end) if numbers.issuperset(_NUMBER.findall(wanted)) else None
+        return self._trim_span(start, end) if numbers.issuperset(_NUMBER.findall(wanted)) else None
 
     def names(self, name: str) -> bool:
-        """Whether the text has that name, as a word of its own."""
-        wanted = "".join(char for char, _ in _folded(name)).strip()
-        return bool(wanted) and self._place(wanted) is not None
+        """Whether the text contains that name as a whole word."""
+        wanted = "".join(char for char, _ in _fold_text(name)).strip()
+        return bool(wanted) and self._find_place(wanted) is not None
 
-    def _place(self, wanted: str) -> int | None:
-        """Where it stands so that no word reaches over its ends; scripts without spaces have none that could."""
+    def _find_place(self, wanted: str) -> int | None:
+        """The first position at word boundaries, or None; scripts without spaces have no boundaries."""
         start = self.folded.find(wanted)
-        while start >= 0 and (_joined(self.folded, start) or _joined(self.folded, start + len(wanted))):
+        while start >= 0 and (_is_inside_word(self.folded, start) or _is_inside_word(self.folded, start + len(wanted))):
             start = self.folded.find(wanted, start + 1)
         return start if start >= 0 else None
 
-    def _whole_words(self, start: int, end: int) -> tuple[int, int]:
-        while _joined(self.folded, start):
+    def _extend_to_words(self, start: int, end: int) -> tuple[int, int]:
+        while _is_inside_word(self.folded, start):
             start -= 1
-        while _joined(self.folded, end):
+        while _is_inside_word(self.folded, end):
             end += 1
         return start, end
 
-    def _span(self, start: int, end: int) -> tuple[int, int]:
+    def _trim_span(self, start: int, end: int) -> tuple[int, int]:
         while end - start > 1 and self.folded[end - 1] == " ":
             end -= 1
         while end - start > 1 and self.folded[start] == " ":
@@ -104,19 +101,19 @@ class Quotable:
         return self.at[start], self.at[end - 1] + 1
 
 
-def _joined(text: str, place: int) -> bool:
-    """Whether one word goes on from before `place` to behind it."""
-    before, behind = text[max(place - 1, 0) : place], text[place : place + 1]
-    return before.isascii() and behind.isascii() and before.isalnum() and behind.isalnum()
+def _is_inside_word(text: str, place: int) -> bool:
+    """Whether a word continues across `place`."""
+    before, after = text[max(place - 1, 0) : place], text[place : place + 1]
+    return before.isascii() and after.isascii() and before.isalnum() and after.isalnum()
 
 
-def _folded(text: str) -> list[tuple[str, int]]:
+def _fold_text(text: str) -> list[tuple[str, int]]:
     pairs: list[tuple[str, int]] = []
     for place, char in enumerate(text.translate(_SAME)):
         if char.isspace():
             if pairs and pairs[-1][0] != " ":
                 pairs.append((" ", place))
-        elif char not in _LEFT_OUT and not UNSEEN.match(char):
+        elif char not in _DROPPED and not UNSEEN.match(char):
             folded = char.casefold()
             pairs.append((folded if len(folded) == 1 else char, place))
     return pairs

@@ -1,9 +1,8 @@
-"""Secrets that are told by what stands before them: "password: ...", "PIN of the bike lock is ...", a heading "Recovery
-codes", a column "password". In English and German.
+"""Secrets recognized by a label: "password: ...", "PIN of the bike lock is ...", a heading "Recovery codes", a column
+"password"; in English and German.
 
-What stands behind a label is a value unless it is plainly none: a word like "see" or "expired", a placeholder, a link.
-Labels that notes also use for other things ("key", "token", "secret") take only values that look like one.
-"""
+A value after a label is a secret unless it is clearly none: a word like "see" or "expired", a placeholder, a link.
+Ambiguous labels ("key", "token", "secret") only take values that look like one."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,12 +11,12 @@ from memory.text.vendor_tokens import SecretKind
 
 Found = tuple[int, int, SecretKind]
 
-MAX_VALUE = 300  # characters from a label on that are looked at
+MAX_VALUE = 300  # characters looked at after a label
 MAX_CODES = 40  # lines of recovery codes below their heading
 MAX_WORDS = 8  # of a passphrase of plain words; a seed phrase has up to 24
 _SEED_WORDS = range(12, 26)
 
-# What every label holds, in lower case: only lines with one of these are looked at.
+# Every label contains one of these in lower case; other lines are skipped.
 _PASSWORD_SIGNS = (
     "passw",
     "passphrase",
@@ -51,8 +50,7 @@ _KEYS = (
     r"[ _-]?(?:key|token|secret|code)(?:[ _-]id)?|(?<![\w-])(?:token|secret|credentials?|zugangsdaten)|bearer"
 )
 _ABOUT = r"(?:\s?\([^()\n]{1,40}\)|\s(?:for|of|to|at|on|in|von|vom|für|zum|zur|des|der|im|am|beim)\s[^:=|;\n]{1,60}?)?"
-# Where a label may begin: of a line that has none, and that is nearly every one, no more is looked at. All patterns of
-# `_LABELLED` begin with one of these.
+# Where a label can begin; most lines have none and are skipped. All patterns of `_LABELLED` begin with one of these.
 _LABEL_START = re.compile(rf"(?={_PASSWORD}|{_NETWORK}|{_KEYS})", re.IGNORECASE)
 _QUOTES = r"[\"'`*_”“]{0,3}"
 _LABEL = re.compile(
@@ -60,15 +58,15 @@ _LABEL = re.compile(
     rf"\s?(?::=|=>|->|→|[:=])(?![:=/])[^\S\n]*",
     re.IGNORECASE,
 )
-# the same in a sentence
+# the same inside a sentence
 _TOLD = re.compile(
     rf"(?:(?P<password>{_PASSWORD}|{_NETWORK})|(?P<key>{_KEYS}))\b[^.:=|\n]{{0,60}}?"
     r"\s(?:is|was|are|ist|lautet|lauten|war|heißt|now|jetzt|to|auf)(?:\s(?:now|still|jetzt|noch|nun))?:?\s+",
     re.IGNORECASE,
 )
-# and right behind it: wifi password ...
+# a value directly after the label: wifi password ...
 _BESIDE = re.compile(rf"(?:{_PASSWORD}|{_NETWORK})\s(?P<value>[^\s\"'`“„<\[(]{{6,64}})", re.IGNORECASE)
-# and in quotes, without anything between: Passwort "..."
+# a quoted value directly after it: Passwort "..."
 _QUOTED = re.compile(
     rf"(?:{_PASSWORD}|{_NETWORK})\b[^\n:=\"`“„]{{0,30}}[\"`“„](?P<value>[^\s\"`“”]{{4,64}})[\"`“”]",
     re.IGNORECASE,
@@ -87,10 +85,10 @@ _PIN = re.compile(
     r"\s?(?:[:=]|is|was|ist|lautet|war|[-–—])?\s*[`*\"'#]{0,3})"
     r"(?P<value>(?<!\w)\d{3,8}|\d\d \d\d|\d{3} \d{3})(?![\d.,]\d|\w|[-/]\d)",
 )
-_SAYS_WHEN = re.compile(r"(?!.*(?:[:=]|\b(?:is|ist|lautet)\b)).*[a-z]")  # words, and none that a value follows
-_INDIAN_POSTCODE = re.compile(r"PIN(?:[ -]?[Cc]ode)?\s?[:-]?\s?[1-9]\d{2} ?\d{3}$")  # also called so
+_SAYS_WHEN = re.compile(r"(?!.*(?:[:=]|\b(?:is|ist|lautet)\b)).*[a-z]")  # words that are no values
+_INDIAN_POSTCODE = re.compile(r"PIN(?:[ -]?[Cc]ode)?\s?[:-]?\s?[1-9]\d{2} ?\d{3}$")  # other names
 
-_ACCOUNT_LABEL = (  # of a bank account or a card, in the languages of most notes
+_ACCOUNT_LABEL = (  # of a bank account or a card, in common languages
     r"(?:account|acct|acc|a/c|card)[.\s_-]{0,2}(?:numbers?|no|nr|\#)(?!\w)|(?:konto|karten)[\s-]?(?:nummer|nr)(?!\w)"
     r"|\bkto(?:[.\s-]{0,2}nr)?(?!\w)|n\Sm\Sro (?:de |di |da )?(?:compte|cuenta|cont[oa])|numer konta"
     r"|rekeningnummer|номер (?:сч[её]та|карты)|口座番号|账号|帳號|계좌번호|iban"
@@ -127,7 +125,7 @@ _NONE = frozenset(
     "one very really kept".split()
 )
 _PLACEHOLDER = re.compile(r"[*•.xX…_?#-]+$|[<{\[$%(‹].*|os\.|env\b|https?:|www\.|\w+\(|/[\w/.-]+$|~/")
-_TELLING = frozenset(  # parts of words like "case-sensitive"
+_DESCRIBING = frozenset(  # parts of words like "case-sensitive"
     "case well read write one self auto out hard user non pre time only sensitive known based generated encrypted "
     "protected coded date long short stored saved shared defined related specific".split()
 )
@@ -136,71 +134,71 @@ _WORDS_OF_ITS_OWN = re.compile(r"[a-zäöüß]+")
 
 
 def find_labelled(text: str) -> Iterator[Found]:
-    """The secrets of a text that have a label."""
+    """The secrets of a text with a label."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # one letter of ours is two in lower case, the Turkish İ
+    if len(lowered) != len(text):  # one letter becomes two in lower case, the Turkish İ
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    for begin, end in _lines_with(lowered, _LABEL_SIGNS):
-        labels, told, beside, quoted = find_labels(text, begin, end)
-        for match in (*labels, *told):
+    for begin, end in _find_lines(lowered, _LABEL_SIGNS):
+        labels, in_sentences, adjacent, quoted = find_labels(text, begin, end)
+        for match in (*labels, *in_sentences):
             kind: SecretKind = "password" if match["password"] else "token"
-            yield from _values(text, match.end(), kind, is_label=match.re is _LABEL)
-        for match in beside:
+            yield from _find_values(text, match.end(), kind, is_label=match.re is _LABEL)
+        for match in adjacent:
             a, b = _trim(text, *match.span("value"))
             if is_strong(text[a:b], 6) and re.search(r"\d", text[a:b]) and text[a:b].lower() != "1password":
                 yield a, b, "password"
         for match in quoted:
             if match["value"].casefold() not in _NONE and not _PLACEHOLDER.match(match["value"]):
                 yield *match.span("value"), "password"
-    for begin, end in _lines_with(lowered, _PIN_SIGNS):
+    for begin, end in _find_lines(lowered, _PIN_SIGNS):
         for match in _PIN.finditer(text, begin, end):
             is_year = re.fullmatch(r"(?:19|20)\d\d", match["value"]) and _SAYS_WHEN.match(match["about"])
             if not is_year and not _INDIAN_POSTCODE.match(match[0]):
                 yield *match.span("value"), "pin"
-    for begin, end in _lines_with(lowered, _ACCOUNT_SIGNS):
+    for begin, end in _find_lines(lowered, _ACCOUNT_SIGNS):
         for match in _ACCOUNT.finditer(text, begin, end):
             yield *match.span("value"), "account-number"
-    for begin, end in _lines_with(lowered, _CODES_SIGNS):
+    for begin, end in _find_lines(lowered, _CODES_SIGNS):
         if label := _CODES.search(text, begin, end) or _SEED.search(text, begin, end):
-            yield from _codes(text, label.end(), end)
-    yield from _columns(text, lowered)
+            yield from _find_codes(text, label.end(), end)
+    yield from _find_in_columns(text, lowered)
 
 
 def find_labels(text: str, begin: int, end: int) -> list[list[re.Match[str]]]:
-    """The matches of each pattern of `_LABELLED` in a line, as `finditer` finds them, but all in one search."""
+    """The matches of each pattern of `_LABELLED` in a line, like `finditer`, in a single search."""
     starts = [start.start() for start in _LABEL_START.finditer(text, begin, end)]
-    found: list[list[re.Match[str]]] = []
+    collected: list[list[re.Match[str]]] = []
     for pattern in _LABELLED:
         matches: list[re.Match[str]] = []
         for start in starts:
             if not matches or start >= matches[-1].end():
                 matches += filter(None, [pattern.match(text, start, end)])
-        found.append(matches)
-    return found
+        collected.append(matches)
+    return collected
 
 
-def _lines_with(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
-    """The lines that hold one of the signs, in order."""
-    found: dict[int, int] = {}
+def _find_lines(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
+    """The lines that contain one of the signs, in order."""
+    lines: dict[int, int] = {}
     for sign in signs:
         place = text.find(sign)
         while place >= 0:
             begin, end = text.rfind("\n", 0, place) + 1, text.find("\n", place)
-            found[begin] = end if end >= 0 else len(text)
-            place = text.find(sign, found[begin])
-    return sorted(found.items())
+            lines[begin] = end if end >= 0 else len(text)
+            place = text.find(sign, lines[begin])
+    return sorted(lines.items())
 
 
 def _find_end(text: str, start: int) -> int:
-    """Where the line ends, as far as a value may reach."""
+    """The end of the line, or of the longest value."""
     end = text.find("\n", start, start + MAX_VALUE)
     return min(len(text), start + MAX_VALUE) if end < 0 else end
 
 
-def _values(text: str, start: int, kind: SecretKind, is_label: bool) -> Iterator[Found]:
-    """The value that begins there: a word, groups of digits, or the words of a passphrase."""
+def _find_values(text: str, start: int, kind: SecretKind, is_label: bool) -> Iterator[Found]:
+    """The value at `start`: a word, groups of digits, or the words of a passphrase."""
     end = _find_end(text, start)
-    if is_label and not text[start:end].strip(" \t*_`\\"):  # it stands on the next line
+    if is_label and not text[start:end].strip(" \t*_`\\"):  # the value is on the next line
         start, end = end + 1, _find_end(text, end + 1)
         alone = text[start:end].strip().strip(_EDGES)
         if " " in alone or not is_strong(alone):
@@ -216,23 +214,23 @@ def _values(text: str, start: int, kind: SecretKind, is_label: bool) -> Iterator
     if not words:
         return
     spans = [_trim(segment[0], *word.span()) for word in words]
-    said = [segment[0][a:b] for a, b in spans]
+    texts = [segment[0][a:b] for a, b in spans]
     if kind != "password":
-        if is_strong(said[0], 8) and re.fullmatch(r"[\w+/=.~-]+", said[0]) and any(map(str.isdigit, said[0])):
+        if is_strong(texts[0], 8) and re.fullmatch(r"[\w+/=.~-]+", texts[0]) and any(map(str.isdigit, texts[0])):
             yield start + spans[0][0], start + spans[0][1], kind
         return
-    if len(said) == 1 and _is_value(said[0], is_label):
+    if len(texts) == 1 and _is_value(texts[0], is_label):
         yield start + spans[0][0], start + spans[0][1], kind
-    elif _is_number(said) or (is_label and 1 < len(said) <= MAX_WORDS and _is_passphrase(said)):
+    elif _is_number(texts) or (is_label and 1 < len(texts) <= MAX_WORDS and _is_passphrase(texts)):
         yield start + spans[0][0], start + spans[-1][1], kind
     else:
-        strong = [span for span, word in zip(spans, said, strict=True) if is_strong(word)]
-        for begin, stop in strong if is_label else [one for one in strong if one == spans[0]]:
+        strong = [span for span, word in zip(spans, texts, strict=True) if is_strong(word)]
+        for begin, stop in strong if is_label else [span for span in strong if span == spans[0]]:
             yield start + begin, start + stop, kind
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without marks of Markdown and of the sentence around it."""
+    """The span without marks of Markdown and punctuation at its edges."""
     while start < end and text[start] in _EDGES:
         start += 1
     while start < end and text[end - 1] in _EDGES + ",;?":
@@ -245,25 +243,25 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_value(word: str, is_label: bool) -> bool:
-    """Whether a single word behind a label is a password; in a sentence a plain word may say what is with it."""
+    """Whether a single word after a label is a password; inside a sentence it must look like one."""
     if len(word) < 4 or word.casefold().strip(".,;:!?") in _NONE or _PLACEHOLDER.match(word):
         return False
     return is_label or is_strong(word)
 
 
 def _is_number(words: list[str]) -> bool:
-    """Whether these are groups of digits, as the keys of many routers."""
+    """Whether these are groups of digits, like the keys of many routers."""
     return all(word.isdigit() and len(word) > 1 for word in words) and len("".join(words)) >= 8
 
 
 def _is_passphrase(words: list[str]) -> bool:
-    """Whether these are plain words that say nothing of a password."""
+    """Whether these are plain words that do not describe a password."""
     telling = sum(word in _NONE for word in words)
     return all(map(_WORDS_OF_ITS_OWN.fullmatch, words)) and telling <= (len(words) > 3)
 
 
 def is_strong(word: str, least: int = 4) -> bool:
-    """Whether a word looks like a password or a key: of letters and digits, or with a mark within."""
+    """Whether a word looks like a password or a key: letters and digits, or a mark inside."""
     if len(word) < least or _PLACEHOLDER.match(word) or word.casefold() in _NONE:
         return False
     if re.fullmatch(r"\d{1,2}[:.]\d\d(?:h|am|pm)?|\d+(?:st|nd|rd|th|px|gb|mb|kb|%|€)|[\d.,]+", word, re.IGNORECASE):
@@ -273,30 +271,30 @@ def is_strong(word: str, least: int = 4) -> bool:
     is_camel = bool(re.search(r"[a-z][A-Z]", word)) and len(word) >= 8
     parts = word.lower().split("-")
     is_joined = (
-        len(parts) > 1 and all(len(part) > 2 and part.isalpha() for part in parts) and _TELLING.isdisjoint(parts)
+        len(parts) > 1 and all(len(part) > 2 and part.isalpha() for part in parts) and _DESCRIBING.isdisjoint(parts)
     )
     return (has_letter and (has_digit or has_mark or is_camel)) or (has_digit and has_mark) or is_joined
 
 
-def _codes(text: str, label_end: int, line_end: int) -> Iterator[Found]:
-    """Recovery codes behind their label or, line by line, below it; and the words of a seed phrase."""
-    if behind := re.match(r"[^\n]{0,40}?[:=]\s+(?=\S)", text[label_end:line_end]):
-        yield from _code_line(text, label_end + behind.end(), line_end)
+def _find_codes(text: str, label_end: int, line_end: int) -> Iterator[Found]:
+    """Recovery codes after or below their label, and the words of a seed phrase."""
+    if separator := re.match(r"[^\n]{0,40}?[:=]\s+(?=\S)", text[label_end:line_end]):
+        yield from _read_code_line(text, label_end + separator.end(), line_end)
     begin, blanks = line_end + 1, 0
     for _ in range(MAX_CODES):
         end = text.find("\n", begin)
         end = len(text) if end < 0 else end
         if text[begin:end].strip(" \t`~=-"):
-            found = [*_code_line(text, begin, end)]
-            if not found:
+            codes = [*_read_code_line(text, begin, end)]
+            if not codes:
                 return
-            yield from found
+            yield from codes
         elif (blanks := blanks + 1) > 2 or begin > len(text):
             return
         begin = end + 1
 
 
-def _code_line(text: str, begin: int, end: int) -> Iterator[Found]:
+def _read_code_line(text: str, begin: int, end: int) -> Iterator[Found]:
     if end - begin > MAX_VALUE:
         return
     if match := _CODE_LINE.fullmatch(text[begin:end].rstrip(".")):
@@ -319,15 +317,15 @@ _COLUMN = re.compile(
 _COLUMN_SIGNS = ("passw", "kennw", "pwd", "pw", "key", "token", "secret", "totp", "pin", "puk", "geheimzahl", "/")
 
 
-def _columns(text: str, lowered: str) -> Iterator[Found]:
-    """The cells below a column that is called password, in tables of Markdown and of values."""
+def _find_in_columns(text: str, lowered: str) -> Iterator[Found]:
+    """The cells below a column named password, in tables of Markdown or separated values."""
     if not any(sign in lowered for sign in _COLUMN_SIGNS):
         return
     columns: list[int] = []
     begin, mark, width = 0, "", 0
     for line in text.split("\n"):
         if columns and line.count(mark) == width:
-            for start, end in _cells(line, mark, columns):
+            for start, end in _find_cells(line, mark, columns):
                 if re.search(r"\w", line[start:end]) and not _PLACEHOLDER.match(line[start:end]):
                     yield begin + start, begin + end, "password"
         else:
@@ -344,7 +342,7 @@ def _columns(text: str, lowered: str) -> Iterator[Found]:
         begin += len(line) + 1
 
 
-def _cells(line: str, mark: str, columns: list[int]) -> Iterator[tuple[int, int]]:
+def _find_cells(line: str, mark: str, columns: list[int]) -> Iterator[tuple[int, int]]:
     start, wanted = 0, frozenset(columns)
     for number, cell in enumerate(line.split(mark)):
         if number in wanted and cell.strip(' \t"`'):

@@ -1,10 +1,9 @@
-"""Where secrets stand in a text: passwords, PINs, keys, tokens, card and account numbers, recovery codes.
+"""Secrets in a text: passwords, PINs, keys, tokens, card and account numbers, recovery codes.
 
-Three kinds of signs, the surest first: a form that nothing else has (a vendor's prefix, a card's check digit), a label
-("WLAN-Passwort: ...", "PIN of the bike lock is ..."), and, on a line that speaks of a secret, a word that looks drawn
-by lot. Rather a value too many than one too few is taken behind a label; without one, rather one too few, so that
-dates, phone numbers, order numbers and hashes stay as they are. Everything is linear in the length of the text.
-"""
+Three kinds of evidence, surest first: a unique form (a vendor's prefix, a check digit), a label ("WLAN-Passwort: ...",
+"PIN of the bike lock is ..."), and a random-looking word on a line about a secret. Labelled values favour recall;
+unlabelled ones favour precision, so that dates, phone numbers, order numbers and hashes stay. Linear in the length of
+the text."""
 
 import re
 from collections.abc import Iterator
@@ -14,16 +13,16 @@ from typing import NamedTuple
 from memory.text.secret_lines import find_labelled
 from memory.text.vendor_tokens import VENDOR_TOKENS, SecretKind
 
-MAX_KEY_BLOCK = 40_000  # characters of a private key in its armour
+MAX_KEY_BLOCK = 40_000  # characters of an armoured private key
 MAX_LINE = 2000  # characters of a line that can name a secret
 LOTTERY_CHARS, LOTTERY_CHARS_NAMED = (
     32,
     16,
-)  # of a word that looks drawn by lot: anywhere, on a line that names a secret
+)  # of a random-looking word: anywhere, on a line that names a secret
 
 
 class Secret(NamedTuple):
-    """Characters [start, end) of a text that are a secret."""
+    """A secret at characters [start, end) of a text."""
 
     start: int
     end: int
@@ -31,17 +30,23 @@ class Secret(NamedTuple):
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """The secrets of a text, in order, none of which touch."""
-    found = [*_vendor_tokens(text), *_key_blocks(text), *_numbers(text), *_logins_in_urls(text), *_lottery_words(text)]
-    found += [Secret(*one) for one in find_labelled(text)]
+    """The secrets of a text, in order, merged where they touch."""
+    secrets = [
+        *_find_vendor_tokens(text),
+        *_find_key_blocks(text),
+        *_find_numbers(text),
+        *_find_logins(text),
+        *_find_random_words(text),
+    ]
+    secrets += [Secret(*secret) for secret in find_labelled(text)]
     merged: list[Secret] = []
-    for one in sorted(found):
-        if merged and one.start < merged[-1].end:
+    for secret in sorted(secrets):
+        if merged and secret.start < merged[-1].end:
             last = merged[-1]
-            kind = last.kind if last.end - last.start >= one.end - one.start else one.kind
-            merged[-1] = Secret(last.start, max(last.end, one.end), kind)
-        elif one.end > one.start:
-            merged.append(one)
+            kind = last.kind if last.end - last.start >= secret.end - secret.start else secret.kind
+            merged[-1] = Secret(last.start, max(last.end, secret.end), kind)
+        elif secret.end > secret.start:
+            merged.append(secret)
     return merged
 
 
@@ -54,7 +59,7 @@ def _vendor_patterns() -> tuple[tuple[str, re.Pattern[str], SecretKind], ...]:
     return tuple((sign, re.compile(edges.format(pattern)), kind) for sign, pattern, kind in VENDOR_TOKENS)
 
 
-def _vendor_tokens(text: str) -> Iterator[Secret]:
+def _find_vendor_tokens(text: str) -> Iterator[Secret]:
     for sign, pattern, kind in _vendor_patterns():
         if sign in text:
             for match in pattern.finditer(text):
@@ -67,8 +72,8 @@ _ARMOUR = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----
 _BASE64_LINES = re.compile(r"\s*(?:[A-Za-z0-9+/=]{16,}\s*)+")
 
 
-def _key_blocks(text: str) -> Iterator[Secret]:
-    """What stands between BEGIN and END, or the lines of base64 where there is no END."""
+def _find_key_blocks(text: str) -> Iterator[Secret]:
+    """The text between BEGIN and END, or the lines of base64 without an END."""
     for begin in _ARMOUR.finditer(text) if "-----BEGIN" in text else ():
         end = text.find("-----END", begin.end(), begin.end() + MAX_KEY_BLOCK)
         if end < 0:
@@ -83,7 +88,7 @@ def _key_blocks(text: str) -> Iterator[Secret]:
 _LOGIN = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}://[^\s:/@‹]{0,80}:([^\s/@‹]{1,200})@", re.IGNORECASE)
 
 
-def _logins_in_urls(text: str) -> Iterator[Secret]:
+def _find_logins(text: str) -> Iterator[Secret]:
     if "://" in text and "@" in text:
         for match in _LOGIN.finditer(text):
             yield Secret(*match.span(1), "password")
@@ -94,7 +99,7 @@ _ISSUER = re.compile(r"4|5[1-5]|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|3[47]|3[068]
 _IBAN = re.compile(r"(?<![\w/-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)")
 
 
-def _numbers(text: str) -> Iterator[Secret]:
+def _find_numbers(text: str) -> Iterator[Secret]:
     """Cards by issuer and check digit, accounts by country and check digits."""
     for match in _CARD.finditer(text):
         digits = re.sub(r"\D", "", match[0])
@@ -103,7 +108,7 @@ def _numbers(text: str) -> Iterator[Secret]:
     for match in _IBAN.finditer(text):
         written = match[0]
         while len(written) >= 15 and not _is_account(written):
-            written = written.rpartition(" ")[0]  # what follows it may look as if it belonged to it
+            written = written.rpartition(" ")[0]  # the following text may match the pattern, too
         if len(written) >= 15:
             yield Secret(match.start(), match.start() + len(written), "account-number")
 
@@ -133,8 +138,8 @@ _NAMES_A_SECRET = re.compile(
 )
 
 
-def _lottery_words(text: str) -> Iterator[Secret]:
-    """Words of letters and digits that change so often from one to the other that nobody thought of them."""
+def _find_random_words(text: str) -> Iterator[Secret]:
+    """Words of letters and digits that alternate too often to be invented."""
     for match in _LOTTERY_WORD.finditer(text):
         word = match[0]
         if not any(map(str.isdigit, word)) or _HASH.match(word):
@@ -142,7 +147,7 @@ def _lottery_words(text: str) -> Iterator[Secret]:
         runs = _LOT.findall(word)
         is_base32 = not len(word) % 8 and re.fullmatch(r"[A-Z2-7]+", word) and len(runs) > 4
         if len(runs) * 3 < len(word) and not is_base32:
-            continue  # words, a name in camel case, a date behind it
+            continue  # words, a name in camel case, a word with a date
         begin, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
         line = text[begin : end if end >= 0 else None]
         is_mixed = re.search("[a-z]", word) and re.search("[A-Z]", word)

@@ -1,13 +1,13 @@
-"""Splits an episode's text into sentences, which are its theses as long as no model has written better ones.
+"""Splits an episode's text into sentences, its theses until a model writes better ones.
 
-Invariants, for any string: spans are in order, do not overlap, are stripped and hold at least one letter
-or digit; every letter and digit lies in a span, except those of a line's leading marks ("- [x] ") and of a
-fence's opening line ("```python"). Linear in the length of the text.
+Invariants, for any string: spans are in order, do not overlap, are stripped and contain a letter or digit;
+every letter and digit is in a span, except in a line's leading marks ("- [x] ") and in a fence's opening line
+("```python"). Linear in the length of the text.
 
 Two steps. Lines are first joined into segments: a heading, a list item, a table row, a line of code, a
 "Speaker:" turn each begin their own, and so does every line of a paragraph that is not hard-wrapped prose.
-A segment of prose is then cut at sentence ends. Where in doubt nothing is cut: a thesis that holds two
-sentences can still be found and quoted, half a sentence says something else.
+A segment of prose is then cut at sentence ends. In doubt it is not cut: a thesis of two sentences can still
+be found and quoted, half a sentence has another meaning.
 """
 
 import re
@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_]")
 
 # Lines ----------------------------------------------------------------------------------------
 
-# Quote marks, then what a heading, a bullet, a dash and a checkbox put before the words.
+# Quote marks, then the mark of a heading, a bullet, a dash and a checkbox.
 _MARKS = re.compile(
     r"[^\S\n]*+(?:>[^\S\n]?)*+[^\S\n]*+"
     r"(?:(?P<heading>\#{1,6}(?=\s|$))|(?P<bullet>[-*+•◦‣▪☐☑✓✔✗✘](?=\s|$)|[-=]>|→)|[·–—](?=\s|$))?+"
@@ -36,27 +36,27 @@ _LABEL = re.compile(r"[^\s:;][^:;\n]{0,40}+:(?:\s|$)")  # of a field, or of the 
 _FENCE = re.compile(r"(?:`{3,}+|~{3,}+)(?![^`\n]*+`)")
 _RULE = re.compile(r"[-=_*:|+ \t\r]{2,}$")
 _WRAP_WIDTHS = range(45, 121)  # columns at which people and programs wrap prose
-_RAGGED = 4  # columns that a full line may be shorter than it could
-_FULL_LINES = 0.8  # share of a paragraph's lines that must be full for its newlines to mean nothing
+_RAGGED = 4  # columns by which a full line may be shorter
+_FULL_LINES = 0.8  # share of full lines above which the newlines of a paragraph have no meaning
 
 # Sentence ends --------------------------------------------------------------------------------
 
 _THAI = "\u0e01-\u0e4e"
-# Starting only where a run of marks starts keeps a text of full stops linear.
+# Starting only at the first of a run of marks keeps a text of full stops linear.
 _END = re.compile(
     r"(?<![.!?…؟।።۔॥։\u037e])(?P<mark>[.!?…؟।።۔॥։\u037e]++)(?P<closers>[\"'”’»›)\]}*_]*+(?:\[\^?\w{1,3}\])*+)(?=\s)"
     r"|[。！？｡．။។]++(?P<cjk_closers>[」』）”’》】\"')]*+)"
-    r"|(?<=[\u0370-\u03ff\u1f00-\u1fff]);(?=\s)"  # asks, in Greek
-    rf"|(?<=[{_THAI}]{{20}})(?<!ๆ)[^\S\n]++(?=[{_THAI}]{{20}})"  # Thai has no mark; so long a clause says something
+    r"|(?<=[\u0370-\u03ff\u1f00-\u1fff]);(?=\s)"  # the Greek question mark
+    rf"|(?<=[{_THAI}]{{20}})(?<!ๆ)[^\S\n]++(?=[{_THAI}]{{20}})"  # Thai has no mark; a long clause counts as a sentence
 )
-_MARK = re.compile("[.!?…؟।۔॥։\u037e。！？｡．។;]")  # with which each of these but the Thai one begins
+_MARK = re.compile("[.!?…؟।۔॥։\u037e。！？｡．។;]")  # start of each mark except the Thai one
 _IN_THAI = re.compile(f"[{_THAI}]")
 _NEXT = re.compile(r"[\s\"'“‘„«‹(\[*_¿¡]*+([#+@](?=\w))?+(\w*+)(\.?)")
 _OPENING = "([{\"'“‘„«‹*_"
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
 _SHORTENED = re.compile(r"(?:(?![aeiouyäöüáéíóúàèêåæø])[^\W\d_]){1,5}", re.IGNORECASE)  # a word without a vowel
 
-# "am 5. Mai", "zum 2. Mal": where a number is an ordinal.
+# "am 5. Mai", "zum 2. Mal": a number that is an ordinal.
 _BEFORE_ORDINAL = re.compile(
     r"(?:(?:^|\s)(?:der|die|das|dem|den|des|am|im|zum|zur|vom|beim|seit|ab|bis)|[,(])\s?\d{1,2}$|[:;]\s1$",
     re.IGNORECASE,
@@ -64,10 +64,10 @@ _BEFORE_ORDINAL = re.compile(
 
 
 def sentences(text: str) -> list[Span]:
-    """(start, end) of each sentence of `text`, in characters. A span stays within one line unless the line was
-    hard-wrapped; then it holds the newline, and in a quotation the ">" after it."""
+    """(start, end) of each sentence of `text`, in characters. A span of hard-wrapped lines contains the newlines, in a
+    quotation also the ">"; others stay within one line."""
     spans: list[Span] = []
-    for start, end, prose in _segments(text):
+    for start, end, prose in _find_segments(text):
         begin = start
         if prose:
             for match in _find_ends(text, start, end):
@@ -79,30 +79,30 @@ def sentences(text: str) -> list[Span]:
 
 
 def _find_ends(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """`_END.finditer`, tried only where a sentence can end: that takes a third of the time."""
+    """`_END.finditer`, tried only where a sentence can end: three times as fast."""
     if _IN_THAI.search(text, start, end):
         yield from _END.finditer(text, start, end)
         return
-    behind = start
+    searched = start
     for mark in _MARK.finditer(text, start, end):
-        if mark.start() >= behind and (match := _END.match(text, mark.start(), end)):
-            behind = match.end()
+        if mark.start() >= searched and (match := _END.match(text, mark.start(), end)):
+            searched = match.end()
             yield match
 
 
 def _add(spans: list[Span], text: str, start: int, end: int) -> None:
-    """Append the span without the white space around it. What has no letter or digit is no sentence."""
+    """Appends the stripped span if it contains a letter or digit."""
     sentence = text[start:end]
     if _WORD.search(sentence):
         start += len(sentence) - len(sentence.lstrip())
         spans.append((start, start + len(sentence.strip())))
 
 
-def _segments(text: str) -> Iterator[tuple[int, int, bool]]:
-    """(start, end, prose) of what no sentence crosses. Only prose may be cut further."""
-    paragraph: list[tuple[int, int, int]] = []  # (begin of the line, begin of its words, end)
-    numbered = ""  # how the list's numbers end, in a list
-    fences = "`~"  # what may still open a fence: after one that never closes no other closes either
+def _find_segments(text: str) -> Iterator[tuple[int, int, bool]]:
+    """(start, end, prose) of segments that no sentence crosses. Only prose may be cut further."""
+    paragraph: list[tuple[int, int, int]] = []  # (start of the line, start of its words, end)
+    numbered = ""  # mark after the numbers of the current list
+    fences = "`~"  # fences that can open: after an unclosed one no other is closed either
     after = -1
     while after < len(text):
         line = after + 1
@@ -110,11 +110,11 @@ def _segments(text: str) -> Iterator[tuple[int, int, bool]]:
         if after < 0:
             after = len(text)
         marks = _MARKS.match(text, line, after)
-        assert marks is not None  # every part of it is optional
+        assert marks is not None  # all parts are optional
         words = marks.end()
         first = text[words : min(words + 1, after)]
         if not first or _RULE.match(text, words, after):
-            yield from _joined(text, paragraph)
+            yield from _join_lines(text, paragraph)
             paragraph, numbered = [], ""
         elif first in fences and (opening := _FENCE.match(text, words, after)):
             rule = rf"^[ \t>]*+{first}{{{len(opening[0])},}}+[ \t\r]*+$"
@@ -123,12 +123,12 @@ def _segments(text: str) -> Iterator[tuple[int, int, bool]]:
                 fences = fences.replace(first, "")
                 paragraph.append((line, words, after))
                 continue
-            yield from _joined(text, paragraph)
+            yield from _join_lines(text, paragraph)
             paragraph, numbered = [], ""
-            yield from _lines(text, after + 1, closing.start())
+            yield from _split_lines(text, after + 1, closing.start())
             after = closing.end()
         elif first == "|" or marks["heading"]:
-            yield from _joined(text, paragraph)
+            yield from _join_lines(text, paragraph)
             paragraph, numbered = [], ""
             row = text[words:after]
             begin = words + len(row) - len(row.lstrip("| \t"))
@@ -136,35 +136,35 @@ def _segments(text: str) -> Iterator[tuple[int, int, bool]]:
         else:
             number = _NUMBER.match(text, words, after)
             if number and paragraph and number[1] not in _FIRST_NUMBERS and number[1][-1] != numbered:
-                number = None  # "..., born on the\n5. May": as in Markdown only the first may interrupt a paragraph
+                number = None  # "..., born on the\n5. May": only a first number may interrupt a paragraph
             if number or marks["bullet"] or _SPEAKER.match(text, words, after):
-                yield from _joined(text, paragraph)
+                yield from _join_lines(text, paragraph)
                 paragraph, numbered = [], number[1][-1] if number else ""
             paragraph.append((line, words, after))
             if text[max(words, after - 3) : after].rstrip("\r").endswith(("  ", "\\")):  # Markdown's hard line break
-                yield from _joined(text, paragraph)
+                yield from _join_lines(text, paragraph)
                 paragraph = []
-    yield from _joined(text, paragraph)
+    yield from _join_lines(text, paragraph)
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-    """A code block's lines: each at most one sentence."""
+def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """The lines of a code block: each at most one sentence."""
     for line in text[start:end].split("\n"):
         yield start, start + len(line), False
         start += len(line) + 1
 
 
-def _joined(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, bool]]:
-    """One segment if the lines are hard-wrapped prose, else one for each. They are wrapped if nearly every line is
-    full, which is to say that the next line's first word would not have fitted, and if some line starts in lower case,
-    as in running text some must. Most lines of a list of fields, or of rows, begin with a label."""
+def _join_lines(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, bool]]:
+    """One segment for hard-wrapped prose, else one per line. Lines are hard-wrapped if nearly all are full (the first
+    word of the next line would not fit) and one begins in lower case; most lines of a list of fields begin with a
+    label."""
     if len(lines) < 2:
         for _, words, end in lines:
             yield words, end, True
         return
     width = max(end - line for line, _, end in lines)
     full = continued = labelled = 0
-    # A text may begin in the middle of a line, which then tells nothing about the width.
+    # A text may begin inside a line, whose width then means nothing.
     counted = lines[1:] if lines[0][0] == 0 and len(lines) > 2 else lines
     if width in _WRAP_WIDTHS:
         for (line, _, end), (_, words, following) in pairwise(counted):
@@ -180,14 +180,14 @@ def _joined(text: str, lines: list[tuple[int, int, int]]) -> Iterator[tuple[int,
 
 
 def _is_end(text: str, begin: int, end: int, match: re.Match[str]) -> bool:
-    """Whether the marks found end the sentence that began at `begin`, in a segment that ends at `end`."""
-    if match["mark"] is None:  # a quotation in the middle of a sentence ends in a mark and a closer too
+    """Whether the matched marks end the sentence from `begin`, in a segment that ends at `end`."""
+    if match["mark"] is None:  # a quotation inside a sentence also ends in a mark and a closer
         return not match["cjk_closers"] or match.end() == end or text[match.end()].isspace()
     head = text[max(begin, match.start() - 24) : match.start()]
     following = _NEXT.match(text, match.end(), end)
-    assert following is not None  # every part of it is optional
+    assert following is not None  # all parts are optional
     in_brackets = ")" not in match["closers"] and head.rfind("(") > head.rfind(")")  # a short aside, "(dir. Platform)"
-    if in_brackets or following[1]:  # "call mum! #family": a tag belongs to what it follows
+    if in_brackets or following[1]:  # "call mum! #family": a tag belongs to the text before it
         return False
     lower = following[2][:1].islower()
     if match["closers"] or match["mark"] != ".":
@@ -211,8 +211,7 @@ def _is_ordinal(head: str, word: str) -> bool:
 
 
 def _ends_with(token: str, word: str, abbreviated: bool) -> bool:
-    """Whether a point behind the word `token` ends a sentence, by the `word` that follows, itself `abbreviated` or
-    not."""
+    """Whether a point after `token` ends a sentence, given the next `word`, which may be `abbreviated` itself."""
     never, sometimes, before_number, first_words = _read_endings()
     lower, digit = word[:1].islower(), word[:1].isdigit()
     begins = word in first_words and not abbreviated
@@ -228,6 +227,7 @@ def _ends_with(token: str, word: str, abbreviated: bool) -> bool:
 
 @cache
 def _read_endings() -> tuple[frozenset[str], ...]:
-    """Abbreviations that end no sentence, that may end one, that stand before a number; and words that begin one."""
+    """Abbreviations: those that never end a sentence, those that may, those before a number; and words that begin a
+    sentence."""
     keys = ("abbreviations", "abbreviations_or_ends", "before_number", "first_words")
     return tuple(word_set("sentences", key) for key in keys)

@@ -1,9 +1,8 @@
-"""Statements: what a person tells in a chat, told apart from what they ask, without a model.
+"""Statements in a chat, distinguished from questions without a model.
 
-In doubt it is no statement: one that is overlooked is answered as a question, as it always was. A sentence is one if it
-asks to be kept ("remember that ..."), or if it tells of whoever writes it, in a language that has words for that
-(`telling` in `data/`), and neither asks nor speaks to whom it is written.
-"""
+In doubt a text is a question: a missed statement is answered as before. A sentence is a statement if it asks to be
+remembered ("remember that ..."), or if it is about its writer, in a language with patterns for that (`telling` in
+`data/`), and neither asks nor addresses the reader."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ from memory.text.languages import tables
 from memory.text.sentences import sentences
 from memory.text.words import count_words
 
-MAX_CHARS = 1000  # of what a person types; longer ones are texts to ask about
-MIN_WORDS, MIN_KEPT_WORDS = 3, 2  # of a sentence, of what asks to be kept
+MAX_CHARS = 1000  # longer texts are pasted, to ask about
+MIN_WORDS, MIN_KEPT_WORDS = 3, 2  # of a sentence; of a text to remember
 MAX_OPENINGS = 3  # "ok, by the way, today ..."
 MAX_NOUN_WORDS = 5  # between "my" and its verb
 
@@ -26,60 +25,60 @@ _SIGNED = re.compile(r"[.!…]*$")
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What a person told, in their words, and what they asked besides; "" if nothing."""
+    """The statements and the questions of a person in their words; "" if there are none."""
 
     told: str
     asked: str
 
 
 def find_statement(text: str) -> Utterance | None:
-    """The statement in what a person typed; None if there is none."""
+    """The statement in a typed text, or None."""
     if len(text) > MAX_CHARS or "\n\n" in text.strip():
         return None
-    told: list[str] = []
-    asked: list[str] = []
+    statements: list[str] = []
+    questions: list[str] = []
     for start, end in sentences(text):
         sentence = text[start:end].strip()
         parts = _split(sentence)
-        told += [part for is_told, part in parts if is_told]
-        asked += [part for is_told, part in parts if not is_told]
-    return Utterance(" ".join(told), " ".join(asked)) if told else None
+        statements += [part for is_statement, part in parts if is_statement]
+        questions += [part for is_statement, part in parts if not is_statement]
+    return Utterance(" ".join(statements), " ".join(questions)) if statements else None
 
 
 def _split(sentence: str) -> list[tuple[bool, str]]:
-    """The parts of a sentence, each with whether it is told. "I moved to Bergen, where is the town hall?" has two."""
+    """(whether it is a statement, part) of a sentence. "I moved to Bergen, where is the town hall?" has two."""
     if not _ASKS.search(sentence):
-        return [(_is_told(sentence), sentence)]
-    for language in _languages():
+        return [(_is_statement(sentence), sentence)]
+    for language in _read_languages():
         for match in language.turn.finditer(sentence):
             first = sentence[: match.start()].strip()
-            if _is_told(first):
+            if _is_statement(first):
                 return [(True, first), (False, sentence[match.start("asked") :])]
     return [(False, sentence)]
 
 
-def _is_told(sentence: str) -> bool:
-    return not _ASKS.search(sentence) and any(language.tells(sentence) for language in _languages())
+def _is_statement(sentence: str) -> bool:
+    return not _ASKS.search(sentence) and any(language.tells(sentence) for language in _read_languages())
 
 
 class _Language:
-    """How one language tells and asks."""
+    """The patterns of statements and questions in one language."""
 
     def __init__(self, table: dict[str, str]) -> None:
         def compiled(pattern: str) -> re.Pattern[str]:
             return re.compile(pattern, re.IGNORECASE)
 
-        said = {key: value.replace("\n", "") for key, value in table.items()}
-        self._keep = compiled(rf"\W{{0,3}}(?:{said['keep']})")
-        self._opening = compiled(rf"\W{{0,3}}(?:{said['opening']})")
-        self._speaker = compiled(rf"\W{{0,3}}(?:{said['speaker']})\s+\S")
+        patterns = {key: value.replace("\n", "") for key, value in table.items()}
+        self._keep = compiled(rf"\W{{0,3}}(?:{patterns['keep']})")
+        self._opening = compiled(rf"\W{{0,3}}(?:{patterns['opening']})")
+        self._speaker = compiled(rf"\W{{0,3}}(?:{patterns['speaker']})\s+\S")
         noun = rf"(?:[^\s,.;:!?]+\s+){{1,{MAX_NOUN_WORDS}}}?"
-        self._own = compiled(rf"\W{{0,3}}(?:{said['own']})\s+{noun}(?:{said['holds']})\s+\S")
-        wrong = "|".join((said["no_telling"], said["addressed"], said["asks_within"]))
+        self._own = compiled(rf"\W{{0,3}}(?:{patterns['own']})\s+{noun}(?:{patterns['holds']})\s+\S")
+        wrong = "|".join((patterns["no_telling"], patterns["addressed"], patterns["asks_within"]))
         self._no_telling = compiled(wrong)
-        self._unfinished = compiled(rf"\b(?:{said['unfinished']})$")
-        turn = rf"(?:[,;:]|\s[–—-])\s*(?:(?:{said['joins']})\s+)?|\s(?:{said['joins']})\s+"
-        self.turn = compiled(rf"(?:{turn})(?P<asked>(?:{said['asked']})\b)")
+        self._unfinished = compiled(rf"\b(?:{patterns['unfinished']})$")
+        turn = rf"(?:[,;:]|\s[–—-])\s*(?:(?:{patterns['joins']})\s+)?|\s(?:{patterns['joins']})\s+"
+        self.turn = compiled(rf"(?:{turn})(?P<asked>(?:{patterns['asked']})\b)")
 
     def tells(self, sentence: str) -> bool:
         """Whether a sentence without a question mark is a statement in this language."""
@@ -97,5 +96,5 @@ class _Language:
 
 
 @cache
-def _languages() -> tuple[_Language, ...]:
+def _read_languages() -> tuple[_Language, ...]:
     return tuple(map(_Language, tables("telling")))

@@ -1,6 +1,5 @@
-"""The marks of a task: its box, its days, its rule of repetition. Those of Obsidian (Tasks, Kanban, Dataview), todo.txt
-and org. The rule of a repetition goes up to the next mark or the end of the line, in whatever words.
-"""
+"""The marks of a task: box, days, repetition; those of Obsidian (Tasks, Kanban, Dataview), todo.txt and org. A
+repetition extends to the next mark or the end of the line."""
 
 import re
 from typing import Literal
@@ -29,14 +28,14 @@ PLACEHOLDER = re.compile(r"\{\{[^{}\n]*\}\}|<%[^\n]*?%>")  # of a template
 
 
 def read_state(box: str) -> State:
-    """The state that the sign in a box says, as `x` in `[x]`; "" for a letter or a number, which is no state."""
+    """The state of a box by its sign, `x` in `[x]`; "" for a letter or a number."""
     if box in "xX☑☒✅":
         return "done"
     return "cancelled" if box in "-~" else "" if box.isalnum() or box in "\"'“”" else "open"
 
 
 def read_marks(text: str) -> list[tuple[str, str]]:
-    """What the marks of a task say: ("due", "2026-11-30"), ("repeats", "every week on Monday"), and fields."""
+    """The marks of a task: ("due", "2026-11-30"), ("repeats", "every week on Monday"), and fields."""
     return [fact for mark in _MARK.finditer(text) for fact in _read(mark)]
 
 
@@ -46,7 +45,7 @@ def drop_marks(text: str) -> str:
 
 
 def drop_other_days(text: str) -> str:
-    """The text without the marks of days on which a task was made or done or may be begun."""
+    """The text without the days on which a task was created or done or may start."""
     return _MARK.sub(lambda mark: "" if any(key in _NOT_PLANNED for key, _ in _read(mark)) else mark[0], text)
 
 

@@ -1,9 +1,7 @@
-"""What keys and tokens of vendors look like: what each holds, to be looked for first, its pattern, its kind.
+"""The keys and tokens of vendors: (text to search first, pattern, kind), in the formats that the vendors document.
 
-A pattern is of the token alone: what stands before and behind it is for `memory.text.secrets`. Formats are those that
-the vendors document; most have a prefix so that they can be found. A word of our language never has such a form, so
-nothing around it is looked at.
-"""
+A pattern covers the token alone; `memory.text.secrets` checks its surroundings. No word of a language has such a form,
+so the context does not matter."""
 
 from typing import Literal
 

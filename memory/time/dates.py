@@ -1,8 +1,7 @@
-"""Calendar dates as people write them: in digits, or with the month's name in any language there is data of.
+"""Calendar dates in text: in digits, or with a month name of any known language.
 
-"2024-03-05", "05.03.24", "5. März 2024", "March 5", "2024年3月5日", "March 2024", "2024": found at their digits, as
-precise as they are written. Nothing is guessed: 3/4/2024 is no date, since half of the readers would be wrong about it.
-"""
+"2024-03-05", "05.03.24", "5. März 2024", "March 5", "2024年3月5日", "March 2024", "2024". Ambiguous dates are skipped:
+half of the readers would misread 3/4/2024."""
 
 import re
 import unicodedata
@@ -14,13 +13,13 @@ from typing import NamedTuple
 from memory.text.languages import alternatives, word_numbers, word_set
 from memory.text.words import LETTER, ascii_digits, strip_accents
 
-MAX_VALUE_CHARS = 100  # a longer value is prose, not a date
-WRITTEN_YEARS = range(1900, 2100)  # in which something may have been written
-_NAME_CHARS = 24  # before a day or a year, in which the name of its month begins
+MAX_VALUE_CHARS = 100  # a longer value is prose
+WRITTEN_YEARS = range(1900, 2100)  # accepted years of a date
+_NAME_CHARS = 24  # between the start of a month name and the day or year after it
 
 
 class CalendarDate(NamedTuple):
-    """A date at its place in a text; what it leaves out is None. `name`: its month as it stands there, "" in digits."""
+    """A date in a text; missing parts are None. `name`: the month name as written, "" in digits."""
 
     start: int
     end: int
@@ -30,7 +29,7 @@ class CalendarDate(NamedTuple):
     name: str = ""
 
     def iso(self) -> str:
-        """The date in ISO 8601, as precise as it is written; "-03-05" without a year."""
+        """The date in ISO 8601 at its precision; "-03-05" without a year."""
         return "-".join([str(self.year or ""), *(f"{part:02}" for part in (self.month, self.day) if part)])
 
 
@@ -39,20 +38,20 @@ class CalendarDate(NamedTuple):
 
 @cache
 def month_names() -> dict[str, int]:
-    """1 to 12 for each name of a month, in lower case, also without its accents."""
+    """{name of a month in lower case, also without accents: 1 to 12}."""
     named = word_numbers("time", "months", first=1)
     return named | {strip_accents(name): number for name, number in named.items()}
 
 
 @cache
 def months_alone() -> dict[str, int]:
-    """The same for the names that mean a month even without a day or a year: the long ones, "May", "mars"."""
+    """The month names that are clear even without a day or year: long names, "May", "mars"."""
     short = word_set("time", "months_alone")
     return {name: month for name, month in month_names().items() if len(name) > 4 or name in short}
 
 
 def month_of(name: str) -> int | None:
-    """1 to 12 for the name of a month, also with letters that patterns take for others whatever their case: ſ, ı."""
+    """1 to 12 for a month name, also with letters that match others regardless of case: ſ, ı."""
     lower = name.lower()
     return month_names().get(lower) or month_names().get(strip_accents(unicodedata.normalize("NFKC", lower)))
 
@@ -61,29 +60,29 @@ def month_of(name: str) -> int | None:
 
 
 def find_dates(text: str, short_years: bool = False, compact: bool = False, start: int = 0) -> Iterator[CalendarDate]:
-    """The dates in `text`, with the digits of any script, in order and apart from each other. `short_years`: also with
-    years of two digits, 05.03.24; `compact`: also 20240305."""
+    """The dates in `text`, in order, without overlaps, with the digits of any script. `short_years`: also two-digit
+    years, 05.03.24; `compact`: also 20240305."""
     text, end = ascii_digits(text), start
     for run in _DIGITS.finditer(text, start):
         if run.start() < end or len(run[0]) not in _IN_DIGITS:
             continue
-        found = _in_digits(text, run, short_years, compact) or _with_name(text, run, end)
-        if found is None and _BARE_YEAR.match(text, run.start()):
-            found = CalendarDate(*run.span(), int(run[0]))
-        if found is not None:
-            end = found.end
-            if found.year is not None or found.day is not None:
-                yield found
+        day = _match_digits(text, run, short_years, compact) or _match_name(text, run, end)
+        if day is None and _BARE_YEAR.match(text, run.start()):
+            day = CalendarDate(*run.span(), int(run[0]))
+        if day is not None:
+            end = day.end
+            if day.year is not None or day.day is not None:
+                yield day
 
 
 def date_at(text: str, start: int) -> CalendarDate | None:
     """The full date that begins at `start`."""
-    found = next(find_dates(text[: start + MAX_VALUE_CHARS], short_years=True, start=start), None)
-    return found if found is not None and found.start == start and found.year and found.day else None
+    day = next(find_dates(text[: start + MAX_VALUE_CHARS], short_years=True, start=start), None)
+    return day if day is not None and day.start == start and day.year and day.day else None
 
 
-def _in_digits(text: str, run: re.Match[str], short_years: bool, compact: bool) -> CalendarDate | None:
-    """The date in digits that begins with `run`; one without a year and a day where these are unclear."""
+def _match_digits(text: str, run: re.Match[str], short_years: bool, compact: bool) -> CalendarDate | None:
+    """The date in digits that begins with `run`; without year and day if it is ambiguous."""
     for kind, pattern in _IN_DIGITS.get(len(run[0]), ()):
         if (kind == "short" and not short_years) or (kind == "compact" and not compact):
             continue
@@ -95,29 +94,29 @@ def _in_digits(text: str, run: re.Match[str], short_years: bool, compact: bool) 
         if kind == "slashed" and month <= 12 and day <= 12 and month != day:
             return CalendarDate(*match.span(), None)
         month, day = (day, month) if kind == "slashed" and month > 12 else (month, day)
-        if (found := _dated(match.span(), part.get("y"), month, day)) is not None:
-            return found
+        if (whole := _build(match.span(), part.get("y"), month, day)) is not None:
+            return whole
     return None
 
 
-def _with_name(text: str, run: re.Match[str], begin: int) -> CalendarDate | None:
-    """The date with a month's name behind or before `run`, in a text that is read up to `begin`."""
-    day_first, near, far, day_behind, year_behind = _patterns_with_name()
+def _match_name(text: str, run: re.Match[str], begin: int) -> CalendarDate | None:
+    """The date with a month name after or before `run`; the name begins at `begin` or later."""
+    day_first, near, far, day_after, year_after = _patterns_with_name()
     if len(run[0]) <= 2:
         match = day_first.match(text, run.start())
         if match is not None and (month := month_of(match["name"])):
-            return _dated(match.span(), match["y"], month, int(match["d"]), match["name"])
-    match = (day_behind if len(run[0]) <= 2 else year_behind).match(text, run.start())
-    if match is None:  # asked first: to look for a name takes longer
+            return _build(match.span(), match["y"], month, int(match["d"]), match["name"])
+    match = (day_after if len(run[0]) <= 2 else year_after).match(text, run.start())
+    if match is None:  # checked first: searching for a name is slower
         return None
     name = (near if len(run[0]) <= 2 else far).search(text, max(begin, run.start() - _NAME_CHARS), run.start())
     month = month_of(name["name"]) if name is not None else None
     if name is None or month is None:
         return None
-    return _dated((name.start(), match.end()), match["y"], month, int(match.groupdict().get("d") or 0), name["name"])
+    return _build((name.start(), match.end()), match["y"], month, int(match.groupdict().get("d") or 0), name["name"])
 
 
-def _dated(span: tuple[int, int], year: str | None, month: int, day: int, name: str = "") -> CalendarDate | None:
+def _build(span: tuple[int, int], year: str | None, month: int, day: int, name: str = "") -> CalendarDate | None:
     if month > 12 or day > 31 or not (month or year):
         return None
     number = int(year.strip("'’")) if year else None
@@ -131,7 +130,7 @@ _ROMAN = {name: month for month, name in enumerate("i ii iii iv v vi vii viii ix
 _Y = r"(?P<y>(?:1\d|20)\d\d)"
 _SOME_Y = r"(?P<y>(?:1\d|20)\d\d(?!\d|[.,]\d)|['’]\d\d(?!\d))"
 _NAME = rf"(?P<name>{LETTER}{{3,14}})(?!{LETTER})"
-_IN_DIGITS = {  # by how many digits a date begins with; with another number of them none does
+_IN_DIGITS = {  # number of leading digits -> patterns
     length: tuple((kind, re.compile(pattern)) for kind, pattern in patterns)
     for lengths, patterns in (
         ((1, 2), (
@@ -156,14 +155,14 @@ _BARE_YEAR = re.compile(r"(?<![\w$€£.,:/#])(?<!\d-)(?:1\d|20)\d\d(?![\w%/]|[.
 
 @cache
 def _patterns_with_name() -> tuple[re.Pattern[str], ...]:
-    of = alternatives("time", "of")
+    particles = alternatives("time", "of")
     return tuple(
         re.compile(pattern, re.IGNORECASE)
         for pattern in (
-            rf"(?<![^\W_])(?<!\d[.,:/])(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|e|\.|º|ª|-?го|η)?[\s-]*(?:(?:{of})\s+)?"
-            rf"{_NAME}(?:\.?[,\s-]{{0,3}}(?:(?:{of}|{alternatives('time', 'of_year')})\s+)?{_SOME_Y})?",
+            rf"(?<![^\W_])(?<!\d[.,:/])(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|e|\.|º|ª|-?го|η)?[\s-]*(?:(?:{particles})\s+)?"
+            rf"{_NAME}(?:\.?[,\s-]{{0,3}}(?:(?:{particles}|{alternatives('time', 'of_year')})\s+)?{_SOME_Y})?",
             rf"(?<!\w){_NAME}\.?\s*\Z",
-            rf"(?<!\w){_NAME}[.,]{{0,2}}\s{{0,3}}(?:(?:{of}|{alternatives('time', 'of_year')})\s+)?\Z",
+            rf"(?<!\w){_NAME}[.,]{{0,2}}\s{{0,3}}(?:(?:{particles}|{alternatives('time', 'of_year')})\s+)?\Z",
             rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:]|[.,]\d)(?:,?\s{{1,3}}{_SOME_Y})?",
             rf"{_Y}(?!\d|[.,]\d)",
         )
@@ -174,36 +173,36 @@ def _patterns_with_name() -> tuple[re.Pattern[str], ...]:
 
 
 def parse_date(text: str) -> datetime | None:
-    """The date that a header or a property holds, at midnight of this machine if it tells no time and zone; or None.
-    Takes ISO 8601 (also week dates, months and basic format), mail dates, and whatever `find_dates` finds, with or
+    """The date in a header or a property, or None; midnight and local time by default.
+
+    Accepts ISO 8601 (also week dates, months, basic format), mail dates and all formats of `find_dates`, with or
     without a time: "2024-03-05", "5 March 2024", "March 5, 2024 at 2:30 pm", "05.03.2024"."""
     value = text.strip().strip("<>[]\"'")
     if not value or len(value) > MAX_VALUE_CHARS:
         return None
-    found = _iso(value) or _mail(value) or parse_stamp(value)
-    if found is not None:
-        return found
+    moment = _parse_iso(value) or _parse_mail(value) or parse_stamp(value)
+    if moment is not None:
+        return moment
     if (first := next(full_dates(value, compact=True), None)) is not None:
         return first[1]
     return parse_week_or_month(value)
 
 
 def full_dates(text: str, compact: bool = False, start: int = 0) -> Iterator[tuple[CalendarDate, datetime]]:
-    """The full dates in `text`, each with the moment that it and a time behind it mean."""
-    for found in find_dates(text, short_years=True, compact=compact, start=start):
-        if found.day and (moment := moment_of(text, found)) is not None:
-            yield found._replace(end=moment[1]), moment[0]
+    """The full dates in `text`, each with its moment, including a time of day after it."""
+    for day in find_dates(text, short_years=True, compact=compact, start=start):
+        if day.day and (moment := moment_of(text, day)) is not None:
+            yield day._replace(end=moment[1]), moment[0]
 
 
-def moment_of(text: str, found: CalendarDate) -> tuple[datetime, int] | None:
-    """The moment that a full date of `text` and a time of day behind it mean, and where they end; None if there is no
-    such day."""
-    day = local_day(found.year or 0, found.month or 0, found.day or 0)
+def moment_of(text: str, calendar_date: CalendarDate) -> tuple[datetime, int] | None:
+    """(moment of a full date in `text` with the time of day after it, end position); None for an invalid day."""
+    day = local_day(calendar_date.year or 0, calendar_date.month or 0, calendar_date.day or 0)
     if day is None:
         return None
-    match = _clock().match(text, found.end)
+    match = _clock_pattern().match(text, calendar_date.end)
     if match is None:
-        return day, found.end
+        return day, calendar_date.end
     hour = int(match["h"])
     if match["ap"]:
         hour = hour % 12 + (12 if match["ap"] in "pP" else 0)
@@ -211,12 +210,12 @@ def moment_of(text: str, found: CalendarDate) -> tuple[datetime, int] | None:
         clock = time(hour, int(match["min"]), int(match["s"] or 0))
     except ValueError:
         return day, match.end()
-    moment = _written(datetime.combine(day.date(), clock, _offset(match)))
+    moment = _limit_years(datetime.combine(day.date(), clock, _parse_offset(match)))
     return (moment, match.end()) if moment is not None else None
 
 
 def parse_stamp(value: str) -> datetime | None:
-    """20240305T143000Z, 20240305_1430: the basic format of ISO 8601 and of cameras, scanners and calendars."""
+    """The time in 20240305T143000Z, 20240305_1430: basic ISO 8601, as of cameras, scanners and calendars."""
     match = STAMP.fullmatch(value)
     if match is None:
         return None
@@ -225,11 +224,11 @@ def parse_stamp(value: str) -> datetime | None:
         moment = datetime(int(day[:4]), int(day[4:6]), int(day[6:]), int(hour), int(minute), int(second or 0))
     except ValueError:
         return None
-    return _written(moment.replace(tzinfo=UTC) if zulu else moment)
+    return _limit_years(moment.replace(tzinfo=UTC) if zulu else moment)
 
 
 def parse_week_or_month(value: str, whole: bool = True) -> datetime | None:
-    """The first day of a week or a month in digits, 2024-W10 or 2024-03; of all of `value`, or anywhere in it."""
+    """The first day of a week or month in digits, 2024-W10 or 2024-03; `whole`: only if it is all of `value`."""
     look = re.fullmatch if whole else re.search
     if (week := look(_WEEK, value)) is not None:
         try:
@@ -242,48 +241,48 @@ def parse_week_or_month(value: str, whole: bool = True) -> datetime | None:
 
 
 def local_day(year: int, month: int, day: int) -> datetime | None:
-    """The midnight that begins a day on this machine; None for 31 February, and for what lies beyond WRITTEN_YEARS."""
+    """The local midnight of a day; None for 31 February and outside WRITTEN_YEARS."""
     try:
-        return _written(datetime(year, month, day))
+        return _limit_years(datetime(year, month, day))
     except ValueError:
         return None
 
 
 def with_local_zone(moment: datetime) -> datetime:
-    """`moment` with a zone: this machine's, if it has none. Raises ValueError or OverflowError at the ends of time."""
+    """`moment` in its zone, by default the local one. Raises ValueError or OverflowError at the limits of datetime."""
     return moment if moment.tzinfo is not None else moment.astimezone()
 
 
-def _written(moment: datetime) -> datetime | None:
+def _limit_years(moment: datetime) -> datetime | None:
     try:
         return with_local_zone(moment) if moment.year in WRITTEN_YEARS else None
     except (ValueError, OverflowError):
         return None
 
 
-def _iso(value: str) -> datetime | None:
+def _parse_iso(value: str) -> datetime | None:
     if not value[:4].isdecimal() or len(value) < 8 or " " in value:
         return None
     try:
-        return _written(datetime.fromisoformat(value))
+        return _limit_years(datetime.fromisoformat(value))
     except ValueError:
         return None
 
 
-def _mail(value: str) -> datetime | None:
+def _parse_mail(value: str) -> datetime | None:
     if ":" not in value or value[:1].isdecimal() is value[:1].isalpha() or _HALF_DAY.search(value):
-        return None  # of mails none tells the half of the day, which would be read over
-    from email.utils import parsedate_to_datetime  # which takes longer to import than all of this
+        return None  # mail dates have no am or pm, and the parser ignores it
+    from email.utils import parsedate_to_datetime  # slower to import than this whole module
 
     try:
-        return _written(parsedate_to_datetime(value))
+        return _limit_years(parsedate_to_datetime(value))
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
 
-def _offset(match: re.Match[str]) -> timezone | None:
-    """The zone of a time of day. "10:15-11:00" behind a plain date is a span of time: an offset is set off, or the
-    whole is ISO 8601."""
+def _parse_offset(match: re.Match[str]) -> timezone | None:
+    """The zone of a time of day. "10:15-11:00" after a plain date is a span; an offset follows a space, or the whole is
+    ISO 8601."""
     zone = (match["z"] or "").strip()
     if not zone or zone.upper() in ("Z", "UTC", "GMT"):
         return UTC if zone else None
@@ -294,7 +293,7 @@ def _offset(match: re.Match[str]) -> timezone | None:
 
 
 @cache
-def _clock() -> re.Pattern[str]:
+def _clock_pattern() -> re.Pattern[str]:
     return re.compile(
         rf"(?P<sep>T|,?\s+(?:(?:{alternatives('time', 'at')})\s+)?)(?P<h>\d{{1,2}}):(?P<min>\d\d)"
         r"(?::(?P<s>\d\d)(?:[.,]\d{1,9})?)?(?!\d)(?:\s?(?P<ap>[ap])\.?m\b\.?)?"

@@ -1,8 +1,7 @@
-"""Temporal expressions (TIMEX): the time that a question speaks of, seen from the day on which it is asked.
+"""Temporal expressions (TIMEX) of questions, resolved against the day of asking.
 
-A signal (TimeML) before a time says which side of it is meant: "since", "before", "as of". Nothing is guessed: of two
-times that have nothing to do with each other neither is meant.
-"""
+A signal word (TimeML) before a time selects a side of it: "since", "before", "as of". Two unrelated times are ambiguous
+and resolve to None."""
 
 import re
 from dataclasses import dataclass, replace
@@ -31,9 +30,8 @@ from memory.time.timex import (
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """The time a question speaks of. `as_of`: the world as it stood at the end of the span, just before `until`.
-    `range`: what happened from `since` on and before `until`; either may be open. `now`: today. `words` are those of
-    the question that say so."""
+    """The time of a question. `as_of`: the state at the end of the span, just before `until`. `range`: events in
+    [since, until), each side optional. `now`: today. `words` are those of the question that name the time."""
 
     kind: Literal["as_of", "range", "now"]
     since: datetime | None
@@ -45,33 +43,32 @@ class TimeExpression:
 
 
 def resolve_time(question: str, now: datetime, zone: tzinfo | None = None) -> TimeExpression | None:
-    """The time `question` speaks of, seen from `now`; None if it speaks of none, of several, or unclearly. Days are
-    those of `zone`, by default of this machine. A question that asks for a time ("When did ...") has one only if it
-    says "as of"."""
+    """The time of `question`, resolved against `now`; None without a time, for several and for an ambiguous one. Days
+    are those of `zone`, by default the local one. A question for a time ("When did ...") only has a time with "as
+    of"."""
     text = fold(question)
     if not may_name_time(text):
         return None
     try:
-        return _in_zone(_resolve(text, question, now.astimezone(zone).replace(tzinfo=None)), zone)
-    except (ValueError, OverflowError):  # 31 February; the ends of time
+        return _add_zone(_resolve(text, question, now.astimezone(zone).replace(tzinfo=None)), zone)
+    except (ValueError, OverflowError):  # 31 February; limits of datetime
         return None
 
 
 def parse_span(text: str, now: datetime) -> Span | None:
-    """The span that a text names which says nothing else: "2026-03", "9 March", "last week". Raises as `find_timexes`
-    does."""
+    """The span of a text that only names a time: "2026-03", "9 March", "last week". Raises like `find_timexes`."""
     folded = fold(text)
-    found = [narrow(folded, base) for base in find_timexes(folded, now, "past", short_names=True)]
-    whole = len(found) == 1 and not folded[: found[0].start].strip() and not folded[found[0].end :].strip()
-    return found[0].span if whole else None
+    times = [narrow(folded, base) for base in find_timexes(folded, now, "past", short_names=True)]
+    whole = len(times) == 1 and not folded[: times[0].start].strip() and not folded[times[0].end :].strip()
+    return times[0].span if whole else None
 
 
-def told_day(moment: datetime, said: str, at: datetime | None) -> str:
-    """The local day of a moment as precisely as words that were written `at` name it: "2021", "2021-03" or
-    "2021-03-01"; the day where they name it not at all."""
+def told_day(moment: datetime, words: str, at: datetime | None) -> str:
+    """The local day of a moment at the precision of words written `at`: "2021", "2021-03" or "2021-03-01"; the full day
+    if the words do not name it."""
     local = moment.astimezone()
     day = local.date()
-    text = fold(said)
+    text = fold(words)
     if day.day != 1 or not may_name_time(text):
         return day.isoformat()
     now = (at or moment).astimezone().replace(tzinfo=None)
@@ -84,65 +81,65 @@ def told_day(moment: datetime, said: str, at: datetime | None) -> str:
                     units.add(base.unit)
                 elif part.span[0].date() == day:  # "since mid 2021"
                     units.add("month" if base.unit in _UNITS else "day")
-    except (ValueError, OverflowError):  # 31 February; the ends of time
+    except (ValueError, OverflowError):  # 31 February; limits of datetime
         return day.isoformat()
     if not units or not units.issubset(_UNITS):
         return day.isoformat()
     return f"{day:%Y}" if units == {"year"} and day.month == 1 else f"{day:%Y-%m}"
 
 
-_UNITS = ("year", "quarter", "season", "month")  # that are longer than a day, and begin with a month
+_UNITS = ("year", "quarter", "season", "month")  # longer than a day, and starting with a month
 _TENSES_OF_NOTES: tuple[Tense, ...] = ("past", "", "present")
 
 
 def apply_signal(
     side: str, span: Span, rest: str, words: str, now: datetime, zone: tzinfo | None
 ) -> TimeExpression | None:
-    """What a question means by one side of a span ("before", "since", "in" ...); `rest` is the question without it,
-    `words` are those that name it. `span` and `now` are local times of `zone`."""
-    return _in_zone(_meant(side, span, rest, words, now), zone)
+    """The time for one side of a span ("before", "since", "in" ...). `rest` is the question without the time, `words`
+    name the time. `span` and `now` are local times of `zone`."""
+    return _add_zone(_make_expression(side, span, rest, words, now), zone)
 
 
 def asks_time(question: str) -> bool:
     """Whether a question asks when something was, how long or how often."""
-    return _asks().search(strip_accents(question.lower())) is not None
+    return _asks_pattern().search(strip_accents(question.lower())) is not None
 
 
 def names_time(text: str) -> bool:
-    """Whether a few words name a time and hardly anything else: "March 2024", not "room 2014"."""
+    """Whether a short text names a time and little else: "March 2024", not "room 2014"."""
     folded = fold(text)
     try:
-        found = find_timexes(folded, datetime(2000, 1, 1), "past")
+        times = find_timexes(folded, datetime(2000, 1, 1), "past")
     except (ValueError, OverflowError):
         return False
-    return any(not one.weak and one.start == 0 and one.end == len(folded) for one in found)
+    return any(not base.weak and base.start == 0 and base.end == len(folded) for base in times)
 
 
 def is_state(question: str) -> bool:
-    """Whether a question asks how things stood ("where did I live") rather than what happened."""
-    said = _WORD.findall(question.lower())
-    if not word_set("time", "verbs", "events").isdisjoint(said):
+    """Whether a question asks for a state ("where did I live") rather than an event."""
+    tokens = _WORD.findall(question.lower())
+    if not word_set("time", "verbs", "events").isdisjoint(tokens):
         return False
-    if "did" not in said:
+    if "did" not in tokens:
         return True
-    behind = said[said.index("did") + 1 :]
-    return word_set("time", "verbs", "events_after_did").isdisjoint(behind) and not word_set(
+    following = tokens[tokens.index("did") + 1 :]
+    return word_set("time", "verbs", "events_after_did").isdisjoint(following) and not word_set(
         "time", "verbs", "states"
-    ).isdisjoint(behind)
+    ).isdisjoint(following)
 
 
 def generic_verbs() -> frozenset[str]:
-    """Verbs that ask for all of a time, whatever happened: "What did I do on 5 March?"."""
+    """Verbs that ask for everything in a time: "What did I do on 5 March?"."""
     return word_set("time", "verbs", "any")
 
 
 def tense(text: str) -> Tense:
-    """The tense of a text in lower case, by the verbs of its language; a question without any is in the present."""
+    """The tense of a lower-case text, by the verbs of its language; present for a question without any."""
     language = text_language(text)
     if not tables("time", "tense", language=language):
-        return "past"  # as most questions to a memory are
+        return "past"  # like most questions to a memory
     for kind, meaning in _TENSES:
-        if (pattern := _tense(language, kind)) is not None and pattern.search(text):
+        if (pattern := _tense_pattern(language, kind)) is not None and pattern.search(text):
             return meaning
     return "present" if text.rstrip().endswith("?") else ""
 
@@ -160,15 +157,15 @@ _TENSES: tuple[tuple[str, Tense], ...] = (
 
 
 def narrow(text: str, base: Timex) -> Timex:
-    """The base with what narrows it: "early", "the end of", "the week before", "two days after"; else the same."""
-    for which, pattern in _parts() if base.unit not in ("day", "span") else ():
+    """The base extended by "early", "the end of", "the week before", "two days after"; unchanged without one."""
+    for which, pattern in _part_patterns() if base.unit not in ("day", "span") else ():
         if (match := pattern.search(text, 0, base.start)) is not None:
             return Timex(match.start(), base.end, part_of_span(base.span, base.unit, which))
-    match = _beside_pattern().search(text, 0, base.start)
-    return base if match is None else Timex(match.start(), base.end, _beside(base.span, match))
+    match = _adjacent_pattern().search(text, 0, base.start)
+    return base if match is None else Timex(match.start(), base.end, _find_adjacent(base.span, match))
 
 
-def _beside(span: Span, match: re.Match[str]) -> Span:
+def _find_adjacent(span: Span, match: re.Match[str]) -> Span:
     """The week, the Sunday, the two days before or after a span."""
     earlier = match["before"] is not None
     edge = span[0] if earlier else span[1]
@@ -180,15 +177,15 @@ def _beside(span: Span, match: re.Match[str]) -> Span:
         first = edge + timedelta(days=days)
         return first, first + timedelta(days=1 if unit == "weekday" else 2)
     if not match["n"]:
-        one, two = edge, shift(edge, unit, -1 if earlier else 1)
-        return (two, one) if earlier else (one, two)
+        other_edge = shift(edge, unit, -1 if earlier else 1)
+        return (other_edge, edge) if earlier else (edge, other_edge)
     middle = shift(edge, unit, -parse_number(match["n"]) if earlier else parse_number(match["n"]))
     slack = timedelta(days={"day": 0, "week": 3, "month": 15}.get(unit, 180))
     return middle - slack, middle + slack + timedelta(days=1)
 
 
 @cache
-def _beside_pattern() -> re.Pattern[str]:
+def _adjacent_pattern() -> re.Pattern[str]:
     before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
     return re.compile(
         rf"(?<!\w)(?:(?:last|{alternatives('time', 'article')}|am)\s+)*"
@@ -199,26 +196,26 @@ def _beside_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _parts() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    behind = rf"[\s-]+(?:(?:{alternatives('time', 'article')}|year|month)\s+)*\Z"
+def _part_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    suffix = rf"[\s-]+(?:(?:{alternatives('time', 'article')}|year|month)\s+)*\Z"
     return tuple(
-        (which, re.compile(rf"(?<!\w)(?:{alternatives('time', 'parts', which)}){behind}"))
+        (which, re.compile(rf"(?<!\w)(?:{alternatives('time', 'parts', which)}){suffix}"))
         for which in ("start", "end", "early", "mid", "late")
     )
 
 
 @cache
 def signal(kind: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """The words that say how a time relates to what is said, anywhere in a text, and right behind them a time."""
+    """(pattern of the signal words of a kind anywhere, pattern directly before a time)."""
     words = rf"(?<!\w)(?:{alternatives('time', 'signals', kind)})"
     weekday = rf"(?:(?:{one_of(time_numbers('weekdays'))}),?\s+(?:the\s+)?)?"
     return re.compile(rf"{words}(?!\w)"), re.compile(rf"{words}[\s:]\s*{article_pattern()}{weekday}\Z")
 
 
-def _meant(side: str, span: Span, rest: str, words: str, now: datetime) -> TimeExpression | None:
+def _make_expression(side: str, span: Span, rest: str, words: str, now: datetime) -> TimeExpression | None:
     first, after = span
     state = is_state(rest)
-    if side in ("since", "after"):  # how things have stood since then may have been told before
+    if side in ("since", "after"):  # the state since then may be written earlier
         return None if state else TimeExpression("range", first if side == "since" else after, None, words)
     kind: Literal["as_of", "range"] = "as_of" if side == "as_of" or (state and first <= now) else "range"
     if side in ("before", "until"):
@@ -226,65 +223,65 @@ def _meant(side: str, span: Span, rest: str, words: str, now: datetime) -> TimeE
     return TimeExpression(kind, first, after, words)
 
 
-def _in_zone(local: TimeExpression | None, zone: tzinfo | None) -> TimeExpression | None:
+def _add_zone(local: TimeExpression | None, zone: tzinfo | None) -> TimeExpression | None:
     def aware(moment: datetime | None) -> datetime | None:
         return moment and (moment.astimezone() if zone is None else moment.replace(tzinfo=zone))
 
     return local and replace(local, since=aware(local.since), until=aware(local.until))
 
 
-def _resolve(text: str, said: str, now: datetime) -> TimeExpression | None:
-    """The time of a question: `text` in lower case, `said` as it is, `now` in local time."""
+def _resolve(text: str, original: str, now: datetime) -> TimeExpression | None:
+    """The time of a question: `text` in lower case, `original` as typed, `now` in local time."""
     asks = asks_time(text)
-    other = _WORD.sub(lambda word: "" if word[0] in months_alone() else word[0], text)  # "may" is a verb elsewhere
-    is_overview = not generic_verbs().isdisjoint(_WORD.findall(other))  # what happened is over, if no verb says when
+    other = _WORD.sub(lambda word: "" if word[0] in months_alone() else word[0], text)  # "may" is a verb here
+    is_overview = not generic_verbs().isdisjoint(_WORD.findall(other))  # without a tense, an overview is about the past
     bases = find_timexes(text, now, tense(other) or ("past" if is_overview else ""))
-    if len(bases) == 2 and (between := _between(text, said, *bases)) is not None:
+    if len(bases) == 2 and (between := _resolve_between(text, original, *bases)) is not None:
         return None if asks else between
     bases = [base for base in bases if not base.weak or _is_named(text, base)]
     if len(bases) > 1:
         return None
     if not bases:
-        found = None if asks else _now().search(text)
-        return found and TimeExpression("now", None, None, found[0])
+        match = None if asks else _now_pattern().search(text)
+        return match and TimeExpression("now", None, None, match[0])
     base = narrow(text, bases[0])
     side, start = signal_before(text, base.start)
     rest = text[:start] + text[base.end :]
-    if asks and side != "as_of" and not (side == "in" and base.span[0] <= now and _asks_how_it_was(rest)):
+    if asks and side != "as_of" and not (side == "in" and base.span[0] <= now and _asks_for_state(rest)):
         return None
-    return _meant(side, base.span, rest, said[start : base.end], now)
+    return _make_expression(side, base.span, rest, original[start : base.end], now)
 
 
-def _asks_how_it_was(question: str) -> bool:
-    """Whether a question for a time is one for how things stood, "when was the gate opened in 2024", and not for when
-    something happened, "when did I move in 2024"."""
+def _asks_for_state(question: str) -> bool:
+    """Whether a question for a time is about a state, "when was the gate opened in 2024", not about an event, "when did
+    I move in 2024"."""
     return not word_set("time", "verbs", "been").isdisjoint(_WORD.findall(question)) and is_state(question)
 
 
 def _is_named(text: str, base: Timex) -> bool:
-    """Whether words before a year, a month or a weekday make it a time; a year may also end the question, and any
-    of them be all that it is asked of: "Summarise March"."""
+    """Whether the words before a year, month or weekday make it a time. A year may also end the question, and any of
+    them may be its only topic: "Summarise March"."""
     if narrow(text, base) is not base or signal_before(text, base.start)[0]:
         return True
-    beside = [*_WORD.findall(text[: base.start]), *_WORD.findall(text[base.end :])]
-    if not generic_verbs().isdisjoint(beside) and generic_verbs() | stop_words(text_language(text)) >= {*beside}:
+    others = [*_WORD.findall(text[: base.start]), *_WORD.findall(text[base.end :])]
+    if not generic_verbs().isdisjoint(others) and generic_verbs() | stop_words(text_language(text)) >= {*others}:
         return True
     return base.unit == "year" and not text[base.end :].strip(" ?.!")
 
 
-def _between(text: str, said: str, one: Timex, two: Timex) -> TimeExpression | None:
-    """What lies between two times, if the question says "between" or "from" them."""
-    opened = signal("between")[1].search(text, 0, one.start)
-    if opened is None or not _and().fullmatch(text, one.end, two.start):
+def _resolve_between(text: str, original: str, base: Timex, other: Timex) -> TimeExpression | None:
+    """The range between two times, after "between" or "from"."""
+    opened = signal("between")[1].search(text, 0, base.start)
+    if opened is None or not _and_pattern().fullmatch(text, base.end, other.start):
         return None
-    first, after = one.span[0], two.span[1]
-    if one.weak and one.month and two.month and not two.weak:  # "between March and May 2024"
-        first, _ = month_span(two.span[0].year - (one.month > two.month), one.month)
-    return TimeExpression("range", first, after, said[opened.start() : two.end]) if first < after else None
+    first, after = base.span[0], other.span[1]
+    if base.weak and base.month and other.month and not other.weak:  # "between March and May 2024"
+        first, _ = month_span(other.span[0].year - (base.month > other.month), base.month)
+    return TimeExpression("range", first, after, original[opened.start() : other.end]) if first < after else None
 
 
 def signal_before(text: str, start: int) -> tuple[str, int]:
-    """Which side of the time that begins at `start` is meant, by the words before it, and where these begin."""
+    """(side of the time at `start` selected by the words before it, start of these words)."""
     for side in ("as_of", "before", "after", "since", "until", "in"):
         if (match := signal(side)[1].search(text, 0, start)) is not None:
             return side, match.start()
@@ -292,35 +289,35 @@ def signal_before(text: str, start: int) -> tuple[str, int]:
 
 
 @cache
-def _tense(language: str, kind: str) -> re.Pattern[str] | None:
-    said = alternatives("time", "tense", kind, language=language)
-    return re.compile(rf"(?<!\w)(?:{said})(?!\w)") if said else None
+def _tense_pattern(language: str, kind: str) -> re.Pattern[str] | None:
+    verbs = alternatives("time", "tense", kind, language=language)
+    return re.compile(rf"(?<!\w)(?:{verbs})(?!\w)") if verbs else None
 
 
 @cache
-def _now() -> re.Pattern[str]:
+def _now_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{alternatives('time', 'now')})(?!\w)")
 
 
 def says_now(text: str) -> bool:
-    """Whether a word of a text says that something is so now."""
-    return _now().search(fold(text)) is not None
+    """Whether a text contains a word for now."""
+    return _now_pattern().search(fold(text)) is not None
 
 
 @cache
-def _and() -> re.Pattern[str]:
-    said = alternatives("time", "signals", "and")
-    return re.compile(rf"\s*(?:{said}|-|–|—)\s*(?:(?:{alternatives('time', 'article')})\s+)*")
+def _and_pattern() -> re.Pattern[str]:
+    conjunctions = alternatives("time", "signals", "and")
+    return re.compile(rf"\s*(?:{conjunctions}|-|–|—)\s*(?:(?:{alternatives('time', 'article')})\s+)*")
 
 
 @cache
-def _asks() -> re.Pattern[str]:
-    """What asks for a time in any language, without accents."""
+def _asks_pattern() -> re.Pattern[str]:
+    """Pattern of the words that ask for a time in any language, without accents."""
     asks = [(data["asks"], "unspaced" in data) for data in tables() if "asks" in data]
     spaced = "|".join(
-        one[kind] for one, unspaced in asks if not unspaced for kind in ("date", "duration") if kind in one
+        table[kind] for table, unspaced in asks if not unspaced for kind in ("date", "duration") if kind in table
     )
-    unspaced = "|".join(one["date"] for one, unspaced in asks if unspaced)
+    unspaced = "|".join(table["date"] for table, unspaced in asks if unspaced)
     return re.compile(strip_accents(rf"(?<!\w)(?:{spaced})(?!\w)|{unspaced}"))
 
 

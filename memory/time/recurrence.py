@@ -1,8 +1,7 @@
-"""Days of calendar events: when an event is, by its lines as the reader of calendars writes them, and when it recurs.
+"""Days of calendar events, from the lines that the calendar reader writes, and their recurrence.
 
-The lines of an event name local times of its own zone, so its days need no zone. "Repeats:" has a rule (RFC 5545), and
-"Also on:" and "Not on:" have the days on which the event differs from its rules.
-"""
+The lines contain local times of the event's zone, so days need no zone. "Repeats:" holds a rule (RFC 5545); "Also on:"
+and "Not on:" list the days that differ from the rules."""
 
 from __future__ import annotations
 
@@ -14,12 +13,12 @@ from functools import lru_cache
 from heapq import merge
 from itertools import groupby, islice
 
-MAX_AHEAD_DAYS = 2922  # within which the next day is searched: 29 February
+MAX_AHEAD_DAYS = 2922  # search limit for the next day: 29 February
 MAX_DAYS = 366  # of one event
 _UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
 _STEP_DAYS = {"DAILY": 1, "WEEKLY": 7}
-_FREQUENCIES = (*_UNITS, "HOURLY")  # others take too long to follow
-_LEAP_YEARS, _LAST_LEAP_YEAR = 4, 9956  # of the last, so that 29 February has been on each weekday
+_FREQUENCIES = (*_UNITS, "HOURLY")  # others take too long to expand
+_LEAP_YEARS, _LAST_LEAP_YEAR = 4, 9956  # after which 29 February has been on each weekday
 _DAY = r"\d{4}-\d\d-\d\d"
 _CLOCK = r"\d\d:\d\d"
 _WHEN = re.compile(  # the first line of an event, below its heading
@@ -32,8 +31,7 @@ _ALSO_ON, _NOT_ON = (re.compile(rf"^{label}: ((?:{_DAY}(?:, )?)+)", re.MULTILINE
 
 @dataclass(frozen=True, slots=True)
 class EventTime:
-    """When an event is, the first time if it recurs: from the day `first`, at `begins` ("14:00"), until the day `last`,
-    at `ends`; "" where it says no time."""
+    """The first time of an event: from day `first` at `begins` ("14:00") to day `last` at `ends`; "" without a time."""
 
     first: date
     begins: str
@@ -42,7 +40,7 @@ class EventTime:
 
     @property
     def more_days(self) -> int:
-        """How many days after its first one it takes place on; none if it only goes on past midnight."""
+        """Days after the first on which it takes place; 0 if it only ends after midnight."""
         days = min((self.last - self.first).days, MAX_DAYS)
         if self.begins and self.ends and (self.ends == "00:00" or (days == 1 and self.ends <= self.begins)):
             days -= 1
@@ -51,7 +49,7 @@ class EventTime:
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """When an event recurs that begins at `first`: by `rules`, and on `listed` days, except on those `left_out`."""
+    """The recurrence of an event that begins at `first`: by `rules` and on `listed` days, except those `left_out`."""
 
     rules: tuple[str, ...]
     first: datetime
@@ -59,7 +57,7 @@ class Recurrence:
     left_out: frozenset[date] = frozenset()
 
     def days(self, since: date, until: date) -> Iterator[date]:
-        """Its days from `since` on and before `until`, in order. A rule that cannot be read has none."""
+        """Its days in [since, until), in order. An invalid rule yields no days."""
         listed = sorted(day for day in {self.first.date(), *self.listed} if since <= day < until)
         by_rule = (self._days_by_rule(rule, since, until) for rule in self.rules)
         for day, _ in groupby(merge(listed, *by_rule)):
@@ -75,12 +73,12 @@ class Recurrence:
             return
 
     def next_day(self, today: date) -> date | None:
-        """The first of its days from today on."""
+        """Its first day from `today` on."""
         since = max(today, self.first.date())
         return next(self.days(since, move_day(since, MAX_AHEAD_DAYS)), None)
 
     def describe(self) -> str:
-        """How often it recurs, and since when: "every year since 2017"; "" without a rule."""
+        """ "every year since 2017"; "" without a rule."""
         part = read_rule(self.rules[0]) if self.rules else {}
         unit, interval = _UNITS.get(part.get("FREQ", "")), part.get("INTERVAL", "1")
         first = self.next_day(self.first.date()) or self.first.date()
@@ -89,23 +87,23 @@ class Recurrence:
 
 
 def move_day(day: date, days: int) -> date:
-    """The day so many days later, or the first or last one that there is."""
+    """The day plus `days`, limited to the range of date."""
     return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
 
 
 def read_rule(rule: str) -> dict[str, str]:
-    """The parts of a rule by their names."""
+    """The parts of a rule by name."""
     return dict(pair.split("=", 1) for pair in rule.upper().split(";") if "=" in pair)
 
 
 def write_rule(part: Mapping[str, str]) -> str:
-    """A rule of its parts."""
+    """The rule with these parts."""
     return ";".join(f"{name}={value}" for name, value in part.items())
 
 
 def expand_rule(rule: str, first: datetime, since: date, before: datetime) -> Iterator[datetime]:
-    """The times of a rule in order, `before` one: all from `since` on, and perhaps earlier ones. Raises ValueError,
-    OverflowError or TypeError for a rule that cannot be read or has no day."""
+    """The times of a rule before `before`, in order: all from `since` on, and perhaps earlier ones. Raises ValueError,
+    OverflowError or TypeError for an invalid rule and one without days."""
     from dateutil.rrule import rrulestr  # takes 20 ms
 
     part = read_rule(rule)
@@ -128,15 +126,15 @@ def expand_rule(rule: str, first: datetime, since: date, before: datetime) -> It
 
 @lru_cache(maxsize=1024)
 def _has_days(rule: str, first: datetime) -> bool:
-    """Whether a rule without an end has a day in the last years of time: dateutil follows one that has none until
-    then, so it begins there."""
+    """Whether a rule without an end ever has a day. Starts in the last years of datetime, because dateutil searches to
+    their end."""
     from dateutil.rrule import rrulestr
 
     return next(iter(rrulestr(rule, dtstart=first.replace(year=_LAST_LEAP_YEAR))), None) is not None
 
 
 def _skip_to(first: datetime, since: date, frequency: str, interval: int) -> datetime:
-    """A beginning from which a rule without a count has the same days from `since` on, and fewer to pass."""
+    """A later start with the same days from `since` on, for a rule without a count."""
     if frequency in _STEP_DAYS:
         step = interval * _STEP_DAYS[frequency]
         return first + timedelta(days=max(0, (since - first.date()).days // step - 1) * step)
@@ -147,7 +145,7 @@ def _skip_to(first: datetime, since: date, frequency: str, interval: int) -> dat
 
 
 def read_event_time(event: str) -> EventTime | None:
-    """When an event is, from its lines; None if they do not say."""
+    """The first time of an event, from its lines, or None."""
     match = _WHEN.search(event)
     try:
         if match is None:
@@ -160,7 +158,7 @@ def read_event_time(event: str) -> EventTime | None:
 
 
 def read_recurrence(event: str) -> Recurrence | None:
-    """When an event recurs, from its lines; None if it does not."""
+    """The recurrence of an event, from its lines, or None."""
     when, rules = read_event_time(event), tuple(_RULE.findall(event))
     also, left_out = (_read_days(match[1] if (match := line.search(event)) else "") for line in (_ALSO_ON, _NOT_ON))
     if when is None or not (rules or also or left_out):
@@ -173,8 +171,8 @@ def read_recurrence(event: str) -> Recurrence | None:
 
 
 def list_event_days(event: str, since: date, until: date, elsewhere: frozenset[date] = frozenset()) -> dict[date, str]:
-    """The days of an event from `since` on and before `until`, each with its time of day where a single event begins;
-    an occurrence that another text has (`elsewhere`) is none of them."""
+    """The days of an event in [since, until), each with its time of day for a single event, else "". Days in
+    `elsewhere`, which another text describes, are left out."""
     when, recurrence = read_event_time(event), read_recurrence(event)
     if when is None:
         return {}
@@ -190,8 +188,8 @@ def list_event_days(event: str, since: date, until: date, elsewhere: frozenset[d
 
 
 def show_next(event: str, today: date) -> str:
-    """The line that says when an event is, for the next time: "When: 2027-08-09 (all day), every year since 2017". ""
-    if it does not recur, or no more."""
+    """The line for the next time of an event: "When: 2027-08-09 (all day), every year since 2017"; "" if it does not
+    recur any more."""
     recurrence, line = read_recurrence(event), _WHEN.search(event)
     day = recurrence.next_day(today) if recurrence else None
     if recurrence is None or day is None or line is None:
@@ -199,7 +197,7 @@ def show_next(event: str, today: date) -> str:
     later = day - recurrence.first.date()
     try:
         moved = re.sub(_DAY, lambda match: f"{date.fromisoformat(match[0]) + later}", line[0])
-    except (ValueError, OverflowError):  # its end is no date; the end of time
+    except (ValueError, OverflowError):  # an invalid end; limits of datetime
         return ""
     return ", ".join(filter(None, (moved, recurrence.describe())))
 

@@ -1,4 +1,4 @@
-"""Spans of the calendar, as (first, after): from the first moment on and before the last one. Local time, no zones."""
+"""Calendar spans as (first moment, end), end exclusive, in local time without zones."""
 
 from datetime import datetime, timedelta
 
@@ -6,12 +6,12 @@ Span = tuple[datetime, datetime]
 
 
 def day_span(first: datetime) -> Span:
-    """The day that begins then."""
+    """The day that begins at `first`."""
     return first, first + timedelta(days=1)
 
 
 def month_span(year: int, month: int, count: int = 1) -> Span:
-    """So many months from the first of `month`, which may lie outside 1 to 12."""
+    """`count` months from the first of `month`, which may be outside 1 to 12."""
 
     def first(number: int) -> datetime:
         return datetime(year + (number - 1) // 12, (number - 1) % 12 + 1, 1)
@@ -20,7 +20,7 @@ def month_span(year: int, month: int, count: int = 1) -> Span:
 
 
 def shift(moment: datetime, unit: str, count: int) -> datetime:
-    """So many units on; the last of a shorter month instead of a day it does not have."""
+    """`moment` plus `count` units; the last day of a month that is too short."""
     if unit in ("day", "week", "weekend"):
         return moment + timedelta(days=count * (1 if unit == "day" else 7))
     first, after = month_span(moment.year, moment.month + count * {"month": 1, "quarter": 3, "year": 12}[unit])
@@ -28,7 +28,7 @@ def shift(moment: datetime, unit: str, count: int) -> datetime:
 
 
 def unit_span(moment: datetime, unit: str) -> Span:
-    """The calendar unit that holds the day `moment`; weeks begin on Monday."""
+    """The calendar unit around the day `moment`; weeks begin on Monday."""
     monday = moment - timedelta(days=moment.weekday())
     if unit == "week":
         return monday, monday + timedelta(days=7)
@@ -42,8 +42,8 @@ def unit_span(moment: datetime, unit: str) -> Span:
 
 
 def part_of_span(span: Span, unit: str, which: str) -> Span:
-    """What "early", "start", "mid", "late" or "end" of a span means. Of a month or a week: ten days. Of a season: a
-    month. Of a year: three months if early or late, one month if its start or end, four in its middle."""
+    """The "early", "start", "mid", "late" or "end" of a span. Of a month or week: ten days. Of a season: a month. Of a
+    year: three months if early or late, one at the start or end, four in the middle."""
     first, after = span
     if unit not in ("season", "quarter", "year"):
         third = (after - first) / 3 if unit != "month" else timedelta(days=10)

@@ -1,8 +1,7 @@
-"""Time as the store keeps it: whole milliseconds since 1970 (docs/times.md). Outside the store it is an aware datetime.
+"""Time in the store: whole milliseconds since 1970 (docs/times.md). Elsewhere times are aware datetimes.
 
-When the memory came to know something is an instant, in UTC. When a text was written, a statement is valid or an event
-takes place is what clock and calendar showed there, its "wall time": 20 November stays that day wherever it is read.
-"""
+The time at which the memory learned something is an instant in UTC. The time at which a text was written, a statement
+is valid or an event takes place is "wall time", as local clocks showed it: 20 November stays that day in any zone."""
 
 import time
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import overload
 from memory.errors import InvalidInputError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST, _LAST = (  # what a datetime can say in UTC; an hour of the year 1 or 9999 may lie outside elsewhere
+_FIRST, _LAST = (  # the limits of datetime in UTC; in other zones an hour of the year 1 or 9999 may be outside
     (end.replace(tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1) for end in (datetime.min, datetime.max)
 )
 
@@ -50,7 +49,7 @@ def to_wall(when: datetime) -> int: ...
 @overload
 def to_wall(when: None) -> None: ...
 def to_wall(when: datetime | None) -> int | None:
-    """The wall time in the zone of `when`, as if it were UTC. What is given in UTC is meant in this machine's zone.
+    """The wall time in the zone of `when`, as if it were UTC. UTC is converted to the local zone.
     Without a time zone it raises InvalidInputError."""
     if when is None:
         return None
@@ -77,10 +76,10 @@ def from_wall(ms: int | None) -> datetime | None:
 
 
 def wall_of(ms: int) -> int:
-    """The wall time here of an instant."""
+    """The local wall time of an instant."""
     return to_wall(from_ms(ms))
 
 
 def now_ms() -> int:
-    """The clock's time."""
+    """The current time."""
     return time.time_ns() // 1_000_000

@@ -1,9 +1,8 @@
-"""Timexes: the times that a text names, found by one grammar and resolved against a reference time.
+"""Timexes: times in a text, found by one grammar and resolved against a reference time.
 
-"March 2024", "last spring", "the 26th"; what stands before them is read by `expressions`. What comes again is the last
-one in the past tense and else the next one. Nothing is guessed: 3/4/2024 is no time here. Seasons are those of the
-north. The words are those of all languages that there is data of.
-"""
+"March 2024", "last spring", "the 26th"; `expressions` reads the words before them. A recurring time is the last one in
+the past tense, else the next one. Ambiguous times such as 3/4/2024 are skipped. Seasons are those of the northern
+hemisphere. The words come from all known languages."""
 
 from __future__ import annotations
 
@@ -22,9 +21,9 @@ Tense = Literal["past", "present", "future", ""]
 
 
 class Timex(NamedTuple):
-    """A time by itself, named by the characters `start` to `end`. `unit` is its granularity. `weak`: only a time if a
-    word before it says so ("in March", "since 2020"). `month`: one that may take its year from another ("between March
-    and May 2024")."""
+    """A time without context, at characters [start, end). `unit` is its granularity. `weak`: only a time after certain
+    words ("in March", "since 2020"). `month`: a month that may take its year from another time ("between March and May
+    2024")."""
 
     start: int
     end: int
@@ -35,38 +34,37 @@ class Timex(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """`text` in lower case and with ASCII digits, each character in its place."""
+    """`text` in lower case and with ASCII digits; no character moves."""
     plain = ascii_digits(text)
     lower = plain.lower()
-    return lower if len(lower) == len(text) else plain  # a few letters are longer in lower case
+    return lower if len(lower) == len(text) else plain  # a few letters get longer in lower case
 
 
 def may_name_time(text: str) -> bool:
-    """Whether a folded text can name a time at all; that of most cannot, and this is seen at once."""
-    return not text.isascii() or _DIGIT.search(text) is not None or not _cues().isdisjoint(_WORD.findall(text))
+    """Whether a folded text can contain a time; a quick test that most texts fail."""
+    return not text.isascii() or _DIGIT.search(text) is not None or not _read_cues().isdisjoint(_WORD.findall(text))
 
 
 def text_language(text: str) -> str:
-    """The language of a folded text, which the name of a month or a weekday tells surely."""
+    """The language of a folded text, first by the names of months and weekdays."""
     guessed = guess_language(text)
-    named = [one for word in _WORD.findall(text) for one in _languages_of_names().get(word, ())]
+    named = [language for word in _WORD.findall(text) for language in _read_languages_of_names().get(word, ())]
     return named[0] if named and guessed not in named else guessed
 
 
 def is_relative(text: str, base: Timex) -> bool:
-    """Whether a base says by itself when it is: "yesterday", "last week"."""
-    return not base.weak and _relative().match(text, base.start) is not None
+    """Whether a time is relative to now: "yesterday", "last week"."""
+    return not base.weak and _relative_pattern().match(text, base.start) is not None
 
 
 def find_timexes(text: str, now: datetime, tense: Tense, short_names: bool = False) -> list[Timex]:
-    """The times in a folded text, in order of their place; where two share characters, the longer one. `short_names`:
-    also of months without a year by names that may mean something else, "since Jan". Raises ValueError or OverflowError
-    for a day that does not exist."""
+    """The times in a folded text, in order; of overlapping ones the longer. `short_names`: also months without a year
+    by ambiguous names, "since Jan". Raises ValueError or OverflowError for an invalid day."""
     return _Finder(text, now, tense, month_names() if short_names else months_alone()).find()
 
 
 class _Finder:
-    """Finds the times of one text, seen from the local time `now`."""
+    """Finds the times of one text, relative to the local time `now`."""
 
     def __init__(self, text: str, now: datetime, tense: Tense, months: dict[str, int]) -> None:
         self.text = text
@@ -77,24 +75,24 @@ class _Finder:
         self._taken: list[tuple[int, int]] = []
 
     def find(self) -> list[Timex]:
-        found: list[Timex] = []
-        said = frozenset(_WORD.findall(self.text))
-        for needed, pattern, meaning in _patterns():
+        times: list[Timex] = []
+        tokens = frozenset(_WORD.findall(self.text))
+        for needed, pattern, meaning in _read_patterns():
             if pattern is None:
-                found += self._dates()
-            elif needed is None or not self.text.isascii() or not needed.isdisjoint(said):
-                found += self._matches(pattern, meaning)
-        return sorted(found)
+                times += self._find_dates()
+            elif needed is None or not self.text.isascii() or not needed.isdisjoint(tokens):
+                times += self._read_matches(pattern, meaning)
+        return sorted(times)
 
-    def _matches(self, pattern: re.Pattern[str], meaning: _Meaning) -> Iterator[Timex]:
+    def _read_matches(self, pattern: re.Pattern[str], meaning: _Meaning) -> Iterator[Timex]:
         for match in pattern.finditer(self.text):
             if not self._is_free(match.span()):
                 continue
             try:
                 base = meaning(self, match)
-            except KeyError:  # it holds a word that is none of time
+            except KeyError:  # it contains a word without a meaning
                 continue
-            # What is no time after all is not read in another way either.
+            # A match without a meaning blocks the other patterns, too.
             self._taken.append(match.span() if base is None else (base.start, base.end))
             if base is not None:
                 yield base
@@ -104,24 +102,24 @@ class _Finder:
 
     # Calendar dates -------------------------------------------------------------------------------
 
-    def _dates(self) -> Iterator[Timex]:
-        for found in find_dates(self.text, short_years=True):
-            if self._is_free((found.start, found.end)) and (base := self._date(found)) is not None:
-                self._taken.append((found.start, found.end))
+    def _find_dates(self) -> Iterator[Timex]:
+        for match in find_dates(self.text, short_years=True):
+            if self._is_free((match.start, match.end)) and (base := self._read_date(match)) is not None:
+                self._taken.append((match.start, match.end))
                 yield base
 
-    def _date(self, found: CalendarDate) -> Timex | None:
-        place = found.start, found.end
-        year, month, day = found.year, found.month, found.day
+    def _read_date(self, match: CalendarDate) -> Timex | None:
+        place = match.start, match.end
+        year, month, day = match.year, match.month, match.day
         if year is not None and year not in WRITTEN_YEARS:
             return None
         if year is None or month is None:
             if year is not None:  # "2023-24" is no year
-                is_range = _YEARS_RANGE.match(self.text, found.end) is not None
+                is_range = _YEARS_RANGE.match(self.text, match.end) is not None
                 return None if is_range else Timex(*place, month_span(year, 1, 12), "year", weak=True)
-            if found.name and found.name not in self.months:
+            if match.name and match.name not in self.months:
                 return None
-            return Timex(*place, self._pick(_days_of_years(month or 0, day or 0, self.now.year)))
+            return Timex(*place, self._pick(_list_days(month or 0, day or 0, self.now.year)))
         if day is None:
             return Timex(*place, month_span(year, month), "month", month=month)
         return Timex(*place, day_span(datetime(year, month, day)))
@@ -145,9 +143,9 @@ class _Finder:
     def season(self, match: re.Match[str]) -> Timex | None:
         month = 3 * time_numbers("seasons")[match["season"]]
         if not match["y"]:
-            return self._again(match, lambda year: month_span(year, month, 3), "season")
+            return self._resolve_yearly(match, lambda year: month_span(year, month, 3), "season")
         if month == 12 and not match["y2"]:
-            return None  # the winter that begins or the one that ends in that year
+            return None  # ambiguous: the winter that begins or the one that ends in that year
         return Timex(*match.span(), month_span(int(match["y"]), month, 3), "season")
 
     def feast(self, match: re.Match[str]) -> Timex:
@@ -155,20 +153,22 @@ class _Finder:
             ((12, 24), 3) if re.fullmatch(alternatives("time", "christmas"), match["feast"]) else ((12, 31), 2)
         )
 
-        def of(year: int) -> Span:
+        def make_span(year: int) -> Span:
             return datetime(year, *first), datetime(year, *first) + timedelta(days=days)
 
         if match["y"]:
-            return Timex(*match.span(), of(int(match["y"])))
-        return self._again(match, of, "day")._replace(weak=False)
+            return Timex(*match.span(), make_span(int(match["y"])))
+        return self._resolve_yearly(match, make_span, "day")._replace(weak=False)
 
     def month(self, match: re.Match[str]) -> Timex:
         month = self.months[match["mon"]]
-        return self._again(match, lambda year: month_span(year, month), "month", month)
+        return self._resolve_yearly(match, lambda year: month_span(year, month), "month", month)
 
-    def _again(self, match: re.Match[str], of: Callable[[int], Span], unit: str, month: int | None = None) -> Timex:
-        """What comes every year: the one that "last", "this" or "next" means, else the one that the tense means."""
-        years = [of(self.now.year + step) for step in range(-2, 3)]
+    def _resolve_yearly(
+        self, match: re.Match[str], make_span: Callable[[int], Span], unit: str, month: int | None = None
+    ) -> Timex:
+        """A yearly time: the one selected by "last", "this" or "next", else by the tense."""
+        years = [make_span(self.now.year + step) for step in range(-2, 3)]
         span = years[2] if match["this"] else self._pick(years, match["last"], match["next"])
         return Timex(*match.span(), span, unit, not (match["last"] or match["next"] or match["this"]), month)
 
@@ -181,9 +181,9 @@ class _Finder:
         return Timex(*match.span(), span, weak=not (match["last"] or match["next"] or match["this"]))
 
     def day_of_month(self, match: re.Match[str]) -> Timex | None:
-        """ "the 26th": not of a floor, nor of whatever else is numbered."""
-        behind = _NEXT_WORD.match(self.text, match.end())
-        if behind is not None and behind[1] not in stop_words(text_language(self.text)) | _verbs():
+        """ "the 26th", but not of a floor or another numbered thing."""
+        following = _NEXT_WORD.match(self.text, match.end())
+        if following is not None and following[1] not in stop_words(text_language(self.text)) | _read_verbs():
             return None
         number = int(match["d"])
         months = (month_span(self.now.year, self.now.month + step) for step in range(-2, 4))
@@ -193,7 +193,7 @@ class _Finder:
         return Timex(*match.span(), self._pick(days), weak=True) if 0 < number <= 31 else None
 
     def _pick(self, spans: list[Span], last: str | None = None, following: str | None = None) -> Span:
-        """One of several spans in order. Raises ValueError if it lies beyond them."""
+        """One of several spans in order. Raises ValueError if all are out of range."""
         if last:
             return max(span for span in spans if span[1] <= self.now)
         if following:
@@ -207,18 +207,18 @@ class _Finder:
     # Seen from today ------------------------------------------------------------------------------
 
     def day_word(self, match: re.Match[str]) -> Timex:
-        return Timex(*match.span(), day_span(self.today + timedelta(days=_day_words()[match["day"]])))
+        return Timex(*match.span(), day_span(self.today + timedelta(days=_read_day_words()[match["day"]])))
 
     def count_back(self, match: re.Match[str]) -> Timex:
-        return self._away(match, -1)
+        return self._step(match, -1)
 
     def count_forward(self, match: re.Match[str]) -> Timex | None:
-        """ "in two weeks" is a duration where something was done in it, and "in a week" where something is usual."""
+        """ "in two weeks" is a duration in the past tense, and "in a week" in a habit."""
         count = parse_number(match["n"])
-        return self._away(match, 1) if self.tense != "past" and (count > 1 or self.tense == "future") else None
+        return self._step(match, 1) if self.tense != "past" and (count > 1 or self.tense == "future") else None
 
-    def _away(self, match: re.Match[str], step: int) -> Timex:
-        """The day, month or year so many from today; for weeks that day and three to either side."""
+    def _step(self, match: re.Match[str], step: int) -> Timex:
+        """The day, month or year at a distance from today; for weeks that day and three on either side."""
         unit = time_units()[match["unit"]]
         then = shift(self.today, unit, step * parse_number(match["n"]))
         if unit == "day":
@@ -244,9 +244,9 @@ class _Finder:
         return Timex(*match.span(), unit_span(shift(self.today, unit, step), unit), unit)
 
 
-def _days_of_years(month: int, day: int, year: int) -> list[Span]:
-    """That day of the years around `year`, without those that have no 29 February."""
-    months = (month_span(one, month) for one in range(year - 8, year + 9))
+def _list_days(month: int, day: int, year: int) -> list[Span]:
+    """That day in the years around `year`, without years that have no 29 February."""
+    months = (month_span(year_nearby, month) for year_nearby in range(year - 8, year + 9))
     return [day_span(first + timedelta(days=day - 1)) for first, after in months if day <= (after - first).days]
 
 
@@ -255,24 +255,24 @@ def _days_of_years(month: int, day: int, year: int) -> list[Span]:
 
 @cache
 def time_numbers(key: str) -> dict[str, int]:
-    """1, 2, 3 ... for each word in a list of time, such as those of the seasons; weekdays from 0."""
+    """{word: 1, 2, 3 ...} of a list of time, such as the seasons; weekdays from 0."""
     return word_numbers("time", key, first={"weekdays": 0}.get(key, 1))
 
 
 def parse_number(text: str) -> int:
-    """The number in digits or in words. Raises KeyError."""
+    """The number in digits or words. Raises KeyError."""
     return int(text) if text.isdecimal() else time_numbers("numbers")[text]
 
 
 @cache
 def time_units() -> dict[str, str]:
-    """The unit that a word names, singular or plural."""
+    """{word, singular or plural: unit}."""
     return {word: unit for table in tables("time", "units") for unit, words in table.items() for word in words.split()}
 
 
 @cache
-def _day_words() -> dict[str, int]:
-    """Days and parts of them that need no date: how many days from today."""
+def _read_day_words() -> dict[str, int]:
+    """{day or part of a day without a date: days from today}."""
     return {
         words: int(days)
         for table in tables("time", "days")
@@ -282,57 +282,56 @@ def _day_words() -> dict[str, int]:
 
 
 @cache
-def _languages_of_names() -> dict[str, list[str]]:
-    """The languages in which a word is the name of a month, a weekday or a season."""
-    found: dict[str, list[str]] = {}
+def _read_languages_of_names() -> dict[str, list[str]]:
+    """{name of a month, weekday or season: its languages}."""
+    languages_of: dict[str, list[str]] = {}
     for language, data in languages().items():
         named = (data.get("time", {}).get(key, ()) for key in ("months", "weekdays", "seasons"))
         for word in (word for lists in named for listed in lists for word in listed.split()):
-            found.setdefault(word, []).append(language)
-    return found
+            languages_of.setdefault(word, []).append(language)
+    return languages_of
 
 
 @cache
-def _verbs() -> frozenset[str]:
+def _read_verbs() -> frozenset[str]:
     return word_set("time", "verbs", "events") | word_set("time", "verbs", "states") | word_set("time", "verbs", "any")
 
 
 @cache
-def _cues() -> frozenset[str]:
-    """One of these, or a digit, stands in every ASCII text that names a time: of each name its longest word."""
-    names = [*month_names(), *time_numbers("seasons"), *time_numbers("weekdays"), *time_units(), *_day_words()]
+def _read_cues() -> frozenset[str]:
+    """Any ASCII text with a time contains a digit or one of these cues: the longest word of each name."""
+    names = [*month_names(), *time_numbers("seasons"), *time_numbers("weekdays"), *time_units(), *_read_day_words()]
     names += "|".join(alternatives("time", key) for key in ("now", "christmas", "new_year")).split("|")
     return frozenset(max(_WORD.findall(name), key=len) for name in names)
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Words as a regular expression, the longest first."""
+    """Words as a regular expression, longest first."""
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
 @cache
 def article_pattern() -> str:
-    """What may stand between a signal and a time."""
+    """Pattern of what may come between a signal and a time."""
     return rf"(?:(?:{alternatives('time', 'article')})\s+)*"
 
 
 @cache
-def _relative() -> re.Pattern[str]:
-    said = "|".join([*(alternatives("time", key) for key in ("last", "next", "this")), one_of(_day_words())])
-    return re.compile(rf"(?:{said})(?!\w)")
+def _relative_pattern() -> re.Pattern[str]:
+    words = "|".join([*(alternatives("time", key) for key in ("last", "next", "this")), one_of(_read_day_words())])
+    return re.compile(rf"(?:{words})(?!\w)")
 
 
 _Meaning = Callable[[_Finder, re.Match[str]], Timex | None]
 
 
 @cache
-def _patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _Meaning], ...]:
-    """Each with the words of which it needs one, if any; no pattern stands for calendar dates. What is read in one way
-    is not read in another, so the longer ones come first. Words of which there are many are looked up in tables:
-    patterns that hold all of them would take 0.1 s to compile."""
+def _read_patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _Meaning], ...]:
+    """(required words if any, pattern or None for calendar dates, meaning). Longer patterns come first because a match
+    blocks later ones. Long word lists are looked up in tables: compiling them into patterns takes 0.1 s."""
     last, following, this = (alternatives("time", key) for key in ("last", "next", "this"))
     which = rf"(?:(?P<last>{last})|(?P<next>{following})|(?P<this>{this}))\s+"
-    of = rf"(?:,?\s+(?:(?:{alternatives('time', 'of')}|{alternatives('time', 'of_year')})\s+)?)"
+    particles = rf"(?:,?\s+(?:(?:{alternatives('time', 'of')}|{alternatives('time', 'of_year')})\s+)?)"
     year = r"(?P<y>(?:19|20)\d\d)"
     nth, half = rf"(?P<nth>{one_of(time_numbers('ordinals'))})", alternatives("time", "half")
     before, after = (alternatives("time", "signals", side) for side in ("before", "after"))
@@ -354,9 +353,9 @@ def _patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _M
          rf"\s+(?:(?:{alternatives('time', 'of')})\s+)?{year}(?![\d%/]|[.,]\d|-\d)", _Finder.part_of_year),
         (halves, rf"(?<!\w){nth} (?:{half}) (?:{alternatives('time', 'of')}) ", _Finder.half_of_month),
         (seasons, rf"(?<!\w)(?:{which})?(?P<season>{one_of(seasons)})(?!\w)"
-         rf"(?:{of}{year}(?:\s?[/-]\s?(?P<y2>(?:\d\d)?\d\d))?(?!\d))?", _Finder.season),
+         rf"(?:{particles}{year}(?:\s?[/-]\s?(?P<y2>(?:\d\d)?\d\d))?(?!\d))?", _Finder.season),
         (frozenset(max(_WORD.findall(name), key=len) for name in feast.split("|")),
-         rf"(?<!\w)(?:{which})?(?P<feast>{feast})(?!\w)(?:{of}{year}(?![\d%/]|[.,]\d|-\d))?", _Finder.feast),
+         rf"(?<!\w)(?:{which})?(?P<feast>{feast})(?!\w)(?:{particles}{year}(?![\d%/]|[.,]\d|-\d))?", _Finder.feast),
         (None, "", _Finder.day_of_month),
         *counted("ago", _Finder.count_back),
         *counted("ahead", _Finder.count_forward),
@@ -368,8 +367,8 @@ def _patterns() -> tuple[tuple[frozenset[str] | None, re.Pattern[str] | None, _M
          rf"|(?P<next>{alternatives('time', 'next_behind')}))(?!\w)", _Finder.unit),
         (weekdays, rf"(?<!\w)(?:{which})?(?P<weekday>{one_of(weekdays)})(?!\w){no_date_behind}", _Finder.weekday),
         (frozenset(month_names()), rf"(?<!\w)(?:{which})?(?P<mon>{LETTER}{{3,12}})(?!\w)", _Finder.month),
-        (frozenset(max(_WORD.findall(name), key=len) for name in _day_words()),
-         rf"(?<!\w)(?P<day>{one_of(_day_words())})(?!\w)", _Finder.day_word),
+        (frozenset(max(_WORD.findall(name), key=len) for name in _read_day_words()),
+         rf"(?<!\w)(?P<day>{one_of(_read_day_words())})(?!\w)", _Finder.day_word),
         *(
             (None, rf"(?<!\w){phrase.replace('{d}', r'(?P<d>[0-3]?[0-9])')}(?!\w)", _Finder.day_of_month)
             for phrases in tables("time", "day_of_month")

@@ -1,7 +1,6 @@
-"""Files to documents. What a plugin adds is a `Reader`; `documents` makes of what it read what every document needs.
+"""Files to documents. A plugin registers a `Reader`; `documents` completes what the reader returns.
 
-What knows dates in many forms is imported with the first file: a daemon must start quickly.
-"""
+Date parsing is imported with the first file: a daemon must start quickly."""
 
 import hashlib
 import os
@@ -21,12 +20,12 @@ from memory.text.words import replace_surrogates
 
 MIB = 1024 * 1024
 _TITLE_CHARS = 300
-_CLOCK_SECONDS = 3600  # by which the clocks of two machines may differ
+_CLOCK_SECONDS = 3600  # tolerated difference between the clocks of two machines
 _TEXT_FIELDS = ("uri", "text", "title", "speaker", "conversation", "properties", "tags", "aliases")
 
 
 class Unreadable(PalimpsestError):
-    """A file that cannot become memory; the message is the reason, in words for the person who owns the file."""
+    """A file that cannot be read; the message tells its owner the reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -35,7 +34,7 @@ class Unreadable(PalimpsestError):
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A part of a file that cannot become memory, by its own id inside the file, with the reason for a person."""
+    """A part of a file that cannot be read, with its id inside the file and the reason."""
 
     uri: str
     reason: str
@@ -48,19 +47,17 @@ Part = Document | Unread
 class Reader:
     """Turns the bytes of one kind of file into documents.
 
-    `read(path, data)` opens nothing: `path` only lends its name. It gives one document, or several for a file
-    that holds several sources; then the `uri` of each is its own id inside the file. What the reader leaves
-    unset (uri, title, date, hash, size, the conversation of a chat) `documents` fills in. It raises Unreadable with a
-    reason. With `dates_parts` sections and items of its text that begin with a date are from then.
+    `read(path, data)` opens no file: `path` only supplies the name. It returns one document, or several for a file of
+    several sources; then `uri` is the id inside the file. `documents` fills in what the reader leaves unset (uri,
+    title, date, hash, size, the conversation of a chat). Raises Unreadable. With `dates_parts`, sections and items that
+    begin with a date get that date.
 
-    What may be too large to be held at once has a `stream(path, file)` instead, which yields one document after the
-    other, each with its own id, and an `Unread` for what in it cannot be read; what came before it raises is kept. A
-    document that bears a `sha256` of its own is left as it is if that is the one that is known of it.
-    Another `version` than the one that read a file before reads it again, though it did not change.
+    A reader of large files has `stream(path, file)` instead: it yields documents, each with its id, and an `Unread` for
+    each part that cannot be read; documents yielded before an error are kept. A document with its own `sha256` is
+    skipped if the stored hash is the same. A new `version` reads unchanged files again.
 
-    It runs in a process of its own (`daemon/reading/`), which is ended when a file takes more than `max_seconds` of the
-    processor or `max_memory` (bytes): no network, no process but of its `programs`, nothing is written.
-    """
+    It runs in a separate process (`daemon/reading/`), which is killed above `max_seconds` of processor time or
+    `max_memory` bytes; it has no network, starts only its `programs` and writes nothing."""
 
     name: str
     suffixes: tuple[str, ...]  # lower case with the dot; "" for a name without one
@@ -72,20 +69,21 @@ class Reader:
     max_seconds: int = 60
     max_memory: int = 512 * MIB
     stream: Callable[[Path, BinaryIO], Iterator[Part]] | None = None
-    programs: tuple[str, ...] = ()  # that it may start, by the names under which they are on the PATH
+    programs: tuple[str, ...] = ()  # programs that it may start, by their names on the PATH
 
 
 def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_copied: bool = False) -> list[Document]:
-    """The documents in a file: at least one, each with uri, title, date, hash and size. Raises Unreadable only. A file
-    that is one document has the uri of its absolute path with forward slashes; of several, each has "#" and its own id
-    or number behind it. `data` is what was read from `path`, `stat` what was true then. The time of a file that
-    `is_copied` does not tell when it was written (`plugins.readers.copies`)."""
+    """The documents in a file: at least one, each with uri, title, date, hash and size. Raises Unreadable only.
+
+    The uri of a single document is the absolute path with forward slashes; several append "#" and their id or number.
+    `data` and `stat` belong to the same read of `path`. The time of a file that `is_copied` is ignored
+    (`plugins.readers.copies`)."""
     if reader.stream is not None:
         streamed = stream_parts(reader, path, BytesIO(data), stat, is_copied)
-        found = [part for part in streamed if isinstance(part, Document)]
-        if not found:
+        parts = [part for part in streamed if isinstance(part, Document)]
+        if not parts:
             raise Unreadable("no text in it")
-        return found
+        return parts
     _check_name(path)
     with _Failures(reader):
         assert reader.read is not None
@@ -93,7 +91,7 @@ def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_
     read = [document for document in read if document.turns or document.text.strip()]
     if not read:
         raise Unreadable("no text in it")
-    uris = _uris(path.absolute().as_posix(), [document.uri for document in read])
+    uris = _make_uris(path.absolute().as_posix(), [document.uri for document in read])
     finish = _Finish(reader, path, lambda: hashlib.sha256(data).hexdigest(), stat, is_copied)
     return [finish(document, uri) for uri, document in zip(uris, read, strict=True)]
 
@@ -101,8 +99,8 @@ def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_
 def stream_parts(
     reader: Reader, path: Path, file: BinaryIO, stat: os.stat_result, is_copied: bool = False
 ) -> Iterator[Part]:
-    """What `documents` gives, one after the other, for a reader that streams; and what cannot be read in the file, by
-    its uri. Raises Unreadable, perhaps after some of it."""
+    """The `documents` of a streaming reader, one after the other, and an Unread for each part that cannot be read.
+    Raises Unreadable, perhaps after some documents."""
     assert reader.stream is not None
     _check_name(path)
     finish = _Finish(reader, path, partial(_hash_file, file), stat, is_copied)
@@ -120,7 +118,7 @@ def stream_parts(
 
 
 class _Failures:
-    """Whatever a reader raises becomes an Unreadable: nothing that a file contains may stop the daemon."""
+    """Turns any exception of a reader into Unreadable: no file may stop the daemon."""
 
     def __init__(self, reader: Reader) -> None:
         self._name = reader.name
@@ -139,7 +137,7 @@ class _Failures:
 
 
 class _Finish:
-    """Fills in what a reader left unset of the documents of a file; `find_hash` gives that of its content."""
+    """Fills in what a reader left unset in the documents of a file; `find_hash` returns the hash of the content."""
 
     def __init__(
         self, reader: Reader, path: Path, find_hash: Callable[[], str], stat: os.stat_result, is_copied: bool
@@ -149,8 +147,8 @@ class _Finish:
         self._digest = cache(find_hash)
         self._stat = stat
         seconds = stat.st_mtime_ns // 1_000_000_000
-        is_told = not is_copied and seconds <= time.time() + _CLOCK_SECONDS
-        self._file_time = datetime.fromtimestamp(seconds, UTC).astimezone() if is_told else None
+        is_reliable = not is_copied and seconds <= time.time() + _CLOCK_SECONDS
+        self._file_time = datetime.fromtimestamp(seconds, UTC).astimezone() if is_reliable else None
 
     def __call__(self, document: Document, uri: str) -> Document:
         from plugins.readers.origin import find_writer
@@ -161,11 +159,11 @@ class _Finish:
         return replace(
             document,
             uri=uri,
-            title=_title(document.title) or unquote(path.stem),
+            title=_clean_title(document.title) or unquote(path.stem),
             kind="chat" if document.turns else "file",
             reader=self._reader.name,
             speaker=find_writer(document, path, self._reader.name),
-            conversation=_title(document.conversation) or (path.stem if document.turns else None),
+            conversation=_clean_title(document.conversation) or (path.stem if document.turns else None),
             sha256=document.sha256 or self._digest(),
             size=self._stat.st_size,
             mtime_ns=self._stat.st_mtime_ns,
@@ -191,14 +189,14 @@ def _check_name(path: Path) -> None:
 
 
 def sign(document: Document) -> Document:
-    """The document with the hash of what it says as its `sha256`: in a newer version of its file it is known by it."""
-    said: list[object] = [document.title, document.conversation, document.at, document.text]
-    said += [(turn.speaker, turn.text, turn.at, turn.ref) for turn in document.turns]
-    return replace(document, sha256=hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest())
+    """The document with a `sha256` of its content, which identifies it in a newer version of its file."""
+    fields: list[object] = [document.title, document.conversation, document.at, document.text]
+    fields += [(turn.speaker, turn.text, turn.at, turn.ref) for turn in document.turns]
+    return replace(document, sha256=hashlib.sha256(repr(fields).encode("utf-8", "surrogatepass")).hexdigest())
 
 
-def _uris(file: str, own: list[str]) -> list[str]:
-    """The uri of each document of a file, by their own ids; all different, even where the ids are not."""
+def _make_uris(file: str, own: list[str]) -> list[str]:
+    """The unique uri of each document of a file, by their ids or numbers."""
     if own == [""]:
         return [file]
     uris: dict[str, None] = {}
@@ -208,12 +206,12 @@ def _uris(file: str, own: list[str]) -> list[str]:
     return list(uris)
 
 
-def _title(title: str | None) -> str:
+def _clean_title(title: str | None) -> str:
     return " ".join((title or "").split())[:_TITLE_CHARS]
 
 
 def _clean(document: Document) -> Document:
-    """The document without the lone surrogates and NUL characters that JSON, HTML and mail headers can spell."""
+    """The document without lone surrogates and NUL characters, which JSON, HTML and mail headers can contain."""
     turns = tuple(Turn(_valid(t.speaker), _valid(t.text), t.at, _valid(t.ref)) for t in document.turns)
     return replace(document, turns=turns, **{name: _valid(getattr(document, name)) for name in _TEXT_FIELDS})
 
@@ -222,7 +220,7 @@ def _valid(value: Any) -> Any:
     if isinstance(value, str):
         return replace_surrogates(value.replace("\x00", ""))
     if isinstance(value, Mapping):
-        return {_valid(key): _valid(held) for key, held in value.items()}
+        return {_valid(key): _valid(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_valid(held) for held in value)
+        return type(value)(_valid(item) for item in value)
     return value

@@ -1,8 +1,7 @@
-"""The logs of Claude Code and Codex: what the person and the agent say to each other, without tools and thoughts. Chats
-of Signal come in lines of JSON, too (`signal.py`); other lines are data (`data.py`).
+"""The logs of Claude Code and Codex: the messages of the person and the agent, without tools and thoughts. Chats of
+Signal are lines of JSON, too (`signal.py`); other lines are data (`data.py`).
 
-A log grows while it is watched. Its last line may be half written, and is read when it is whole.
-"""
+A log grows while it is watched; an incomplete last line is read once it is complete."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,12 +15,12 @@ from plugins.readers import MIB, Part, Reader, Unreadable, sign, signal
 from plugins.readers.data import read_json_lines
 from plugins.readers.messages import clip, read_objects, shorten, text_of, time_of
 
-NOBODY = "nobody but agents speaks in it"
+NOBODY = "a log without messages from a person"
 MAX_LOG = 1024 * MIB
-_LOOKED_AT = 20  # lines with something in them, to tell what it is a log of
+_LOOKED_AT = 20  # lines looked at to recognize the program
 
-_SPOKEN = ("text", "input_text", "output_text")  # kinds of content that are words for the other
-_MACHINE_TAGS = (  # what the program puts into the person's messages
+_SPOKEN = ("text", "input_text", "output_text")  # kinds of content that are messages
+_MACHINE_TAGS = (  # text that the program adds to messages of the person
     "system-reminder", "command-name", "command-message", "local-command-stdout", "local-command-stderr",
     "bash-input", "bash-stdout", "bash-stderr", "task-notification", "ide_opened_file", "ide_selection",
     "environment_context", "user_instructions", "permissions", "turn_aborted",
@@ -31,7 +30,7 @@ _INSTRUCTIONS = "# AGENTS.md instructions"
 
 @dataclass
 class _Log:
-    """What was found in a log so far."""
+    """The session read so far."""
 
     turns: list[Turn] = field(default_factory=list)
     title: str | None = None
@@ -39,7 +38,7 @@ class _Log:
 
 
 def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
-    """The session in a log, chats, or the data in other lines of JSON. Raises Unreadable."""
+    """The session of a log, the chats of Signal, or the data in other lines of JSON. Raises Unreadable."""
     lines = read_objects(file)
     first: list[Mapping[str, Any]] = []
     take = None
@@ -72,12 +71,12 @@ def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
 
 
 def _recognize(line: Mapping[str, Any]) -> Callable[[Mapping[str, Any], _Log], None] | None:
-    """What takes the lines of such a log, by the shape of one of them."""
+    """The parser for the lines of a log, chosen by the shape of one line."""
     if isinstance(line.get("sessionId"), str) or ("leafUuid" in line and line.get("type") == "summary"):
         return _take_claude
     if line.get("type") in ("session_meta", "response_item") and isinstance(line.get("payload"), Mapping):
         return _take_codex
-    if {"id", "timestamp", "instructions"} <= line.keys():  # as Codex began its logs in its first year
+    if {"id", "timestamp", "instructions"} <= line.keys():  # Codex logs of its first year
         return _take_codex
     return None
 
@@ -86,38 +85,38 @@ def _take_claude(line: Mapping[str, Any], log: _Log) -> None:
     kind, message = line.get("type"), line.get("message")
     if kind == "summary" and isinstance(line.get("summary"), str):
         log.title = log.title or line["summary"]
-    log.session = log.session or _string(line.get("sessionId"))
+    log.session = log.session or _parse_string(line.get("sessionId"))
     is_machine = any(line.get(mark) for mark in ("isSidechain", "isMeta", "isCompactSummary"))
     if kind in ("user", "assistant") and isinstance(message, Mapping) and not is_machine:
         _add(log, kind, message.get("content"), line.get("timestamp"), line.get("uuid"))
 
 
 def _take_codex(line: Mapping[str, Any], log: _Log) -> None:
-    held = line.get("payload") if isinstance(line.get("payload"), Mapping) else line
-    assert isinstance(held, Mapping)
-    if line.get("type") == "session_meta" or "instructions" in held:
-        log.session = log.session or _string(held.get("id"))
-    elif line.get("type") in ("response_item", "message") and held.get("type") == "message":
-        role = held.get("role")
+    payload = line.get("payload") if isinstance(line.get("payload"), Mapping) else line
+    assert isinstance(payload, Mapping)
+    if line.get("type") == "session_meta" or "instructions" in payload:
+        log.session = log.session or _parse_string(payload.get("id"))
+    elif line.get("type") in ("response_item", "message") and payload.get("type") == "message":
+        role = payload.get("role")
         if role in ("user", "assistant"):
-            _add(log, role, held.get("content"), line.get("timestamp"), held.get("id"))
+            _add(log, role, payload.get("content"), line.get("timestamp"), payload.get("id"))
 
 
 def _add(log: _Log, speaker: str, content: Any, time: Any, id: Any) -> None:
-    parts = [content] if isinstance(content, str) else _spoken(content)
-    texts = (_without_machine(part) if speaker == "user" else part for part in parts)
+    parts = [content] if isinstance(content, str) else _list_texts(content)
+    texts = (_strip_machine_text(part) if speaker == "user" else part for part in parts)
     text = "\n\n".join(filter(None, (part.strip() for part in texts)))
     if text:
-        log.turns.append(Turn(speaker, clip(text), time_of(time), _string(id)))
+        log.turns.append(Turn(speaker, clip(text), time_of(time), _parse_string(id)))
 
 
-def _spoken(content: Any) -> Iterable[str]:
+def _list_texts(content: Any) -> Iterable[str]:
     parts = content if isinstance(content, list) else []
     return [text_of(part) for part in parts if isinstance(part, Mapping) and part.get("type") in _SPOKEN]
 
 
-def _without_machine(text: str) -> str:
-    """A message of the person without what the program put into it."""
+def _strip_machine_text(text: str) -> str:
+    """A message of the person without the text that the program added."""
     if text.lstrip().startswith(_INSTRUCTIONS):
         return ""
     for tag in _MACHINE_TAGS:
@@ -127,11 +126,11 @@ def _without_machine(text: str) -> str:
     return text.replace("<command-args>", "").replace("</command-args>", "")
 
 
-def _string(value: Any) -> str | None:
+def _parse_string(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Sessions of Claude Code and Codex, chats of Signal; other lines of JSON as fields"
-    register(Reader("agents", (".jsonl",), told, version=3, max_bytes=MAX_LOG, max_seconds=300, stream=stream))
+    description = "Sessions of Claude Code and Codex, chats of Signal; other lines of JSON as fields"
+    register(Reader("agents", (".jsonl",), description, version=3, max_bytes=MAX_LOG, max_seconds=300, stream=stream))

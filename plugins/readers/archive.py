@@ -1,4 +1,4 @@
-"""The files in a zip, one after the other and never on the disk."""
+"""The files in a zip, read one after the other and never written to the disk."""
 
 import json
 import zipfile
@@ -11,22 +11,22 @@ from typing import Any, BinaryIO, cast
 from plugins.readers import MIB, Unread, Unreadable
 
 MAX_MEMBERS = 100_000
-MAX_UNPACKED = 4096 * MIB  # of all that is read
-MAX_RATIO = 200  # an export packs to a fifth, or a thirtieth where it says the same a lot
-SMALL = 16 * MIB  # which no bomb is
+MAX_UNPACKED = 4096 * MIB  # total of one archive
+MAX_RATIO = 200  # an export packs to a fifth, a repetitive one to a thirtieth
+SMALL = 16 * MIB  # too small for a zip bomb
 DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, RuntimeError)
 NESTED = (".zip", ".gz", ".tgz", ".tar", ".7z", ".rar", ".xz", ".bz2", ".zst")
 
 
 def is_archive(file: BinaryIO) -> bool:
-    """Whether it begins as a zip does; the file is at its begin again."""
+    """Whether the file begins like a zip; rewinds it."""
     begin = file.read(4)
     file.seek(0)
     return begin in (b"PK\x03\x04", b"PK\x05\x06")
 
 
 class Archive:
-    """A zip, open for reading. Raises Unreadable."""
+    """An open zip. Raises Unreadable."""
 
     def __init__(self, file: BinaryIO) -> None:
         try:
@@ -35,7 +35,7 @@ class Archive:
             raise Unreadable(f"a damaged archive: {error}") from error
         infos = self._packed.infolist()
         if len(infos) > MAX_MEMBERS:
-            raise Unreadable(f"an archive of {len(infos):,} files; {MAX_MEMBERS:,} are read: unpack it")
+            raise Unreadable(f"an archive of {len(infos):,} files; the limit is {MAX_MEMBERS:,}: unpack it")
         self._infos = {
             PurePosixPath(info.filename.replace("\\", "/")): info
             for info in sorted(infos, key=lambda info: info.filename)
@@ -51,12 +51,12 @@ class Archive:
 
     @property
     def paths(self) -> tuple[PurePosixPath, ...]:
-        """Of all files in it, by name."""
+        """The paths of all files, sorted."""
         return tuple(self._infos)
 
     def members(self, suffixes: tuple[str, ...]) -> Iterator[tuple[PurePosixPath, BinaryIO] | Unread]:
-        """The files in it with one of these suffixes, by name, each to be read before the next; and what of it cannot
-        be read, with the reason."""
+        """The files with one of these suffixes, sorted by name, each to be read before the next; Unread for files that
+        cannot be read."""
         for path in self._infos:
             suffix = path.suffix.lower()
             if suffix in NESTED:
@@ -75,7 +75,7 @@ class Archive:
             yield Unread(path.name, f"damaged in the archive: {error}")
 
     def read(self, path: PurePosixPath, most: int) -> bytes:
-        """What is in the file at `path`, of up to `most` bytes. Raises Unreadable."""
+        """The content of the file at `path`, up to `most` bytes. Raises Unreadable."""
         info = self._admit(path)
         if info.file_size > most:
             raise Unreadable(
@@ -87,27 +87,27 @@ class Archive:
             raise Unreadable(f"damaged in the archive: {error}") from error
 
     def load_json(self, path: PurePosixPath, most: int) -> Any:
-        """What the file at `path`, of up to `most` bytes of JSON, says. Raises Unreadable."""
+        """The parsed JSON file at `path`, up to `most` bytes. Raises Unreadable."""
         try:
             return json.loads(self.read(path, most))
         except (ValueError, RecursionError) as error:
             raise Unreadable(f"not valid JSON: {error}") from error
 
     def _admit(self, path: PurePosixPath) -> zipfile.ZipInfo:
-        """What the archive says of a file that may be unpacked. Raises Unreadable."""
+        """The zip entry of a file that may be unpacked. Raises Unreadable."""
         info = self._infos[path]
-        if reason := _refusal(info, self._left):
+        if reason := _find_refusal(info, self._left):
             raise Unreadable(reason)
         self._left -= info.file_size
         return info
 
 
-def _refusal(info: zipfile.ZipInfo, left: int) -> str:
-    """Why a file in the archive is not unpacked, if it is not."""
+def _find_refusal(info: zipfile.ZipInfo, left: int) -> str:
+    """The reason not to unpack a file, or ""."""
     if info.flag_bits & 1:
-        return "encrypted; unpack it with its password and add what is in it"
+        return "encrypted; unpack it with its password and add the files"
     if info.file_size > left:
-        return f"unpacked it has {info.file_size // MIB:,} MiB; {MAX_UNPACKED // MIB:,} MiB of an archive are read"
+        return f"it unpacks to {info.file_size // MIB:,} MiB; the limit is {MAX_UNPACKED // MIB:,} MiB for an archive"
     if info.file_size > SMALL and info.file_size > MAX_RATIO * max(1, info.compress_size):
         return f"it unpacks to {info.file_size // max(1, info.compress_size):,} times its size, as no export does"
     return ""

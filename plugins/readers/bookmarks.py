@@ -1,7 +1,6 @@
-"""Bookmarks of browsers: by folders, each with its address and the day on which it was added.
+"""Bookmarks of browsers by folder, each with its address and the day it was added.
 
-They come as HTML, which every browser exports, as Chrome's own file, or as the JSON that Firefox saves.
-"""
+Reads the HTML that every browser exports, Chrome's own file, and the JSON of a Firefox backup."""
 
 from __future__ import annotations
 
@@ -23,9 +22,7 @@ MAX_TITLE_CHARS = 300
 _SIGN = "<!doctype netscape-bookmark-file-1"
 _CHROME_BEGINS = datetime(1601, 1, 1, tzinfo=UTC)
 _UNIX_BEGINS = datetime(1970, 1, 1, tzinfo=UTC)
-_PACKED = (
-    "bookmarks as Firefox packs them; Bookmarks, Manage bookmarks, Export Bookmarks to HTML gives a file that is read"
-)
+_PACKED = "a compressed Firefox backup: use Bookmarks, Manage bookmarks, Export Bookmarks to HTML"
 
 
 class _Bookmark(NamedTuple):
@@ -39,7 +36,7 @@ class _Bookmark(NamedTuple):
 
 
 def is_netscape(text: str) -> bool:
-    """Whether a page is the bookmarks of a browser."""
+    """Whether a page holds the bookmarks of a browser."""
     return text[:400].lstrip("\ufeff \n\t").lower().startswith(_SIGN)
 
 
@@ -47,11 +44,11 @@ def read_netscape(text: str) -> Document:
     page = _Page()
     page.feed(text)
     page.finish()
-    return _lay_out(iter(page.found))
+    return _lay_out(iter(page.bookmarks))
 
 
 def is_bookmarks(loaded: Any) -> bool:
-    """Whether a value of JSON is the bookmarks of Chrome or Firefox."""
+    """Whether a JSON value holds the bookmarks of Chrome or Firefox."""
     if not isinstance(loaded, Mapping):
         return False
     roots = loaded.get("roots")
@@ -76,17 +73,17 @@ def read_chrome_file(path: Path, text: str) -> Document:
 
 def _walk_tree(tree: Node) -> Iterator[_Bookmark]:
     roots = dict(tree.fields or ()).get("roots")
-    above = [held for _, held in roots.fields or ()] if roots is not None else [tree]
+    above = [root for _, root in roots.fields or ()] if roots is not None else [tree]
     waiting: list[tuple[Node, tuple[str, ...]]] = [(node, ()) for node in reversed(above)]
     while waiting:
         node, folders = waiting.pop()
-        said = dict(node.fields or ())
-        text = {key: value.text for key, value in said.items() if value.is_plain}
+        fields = dict(node.fields or ())
+        text = {key: value.text for key, value in fields.items() if value.is_plain}
         title = text.get("name") or text.get("title", "")
-        children = said.get("children")
+        children = fields.get("children")
         if children is not None:
             inner = (*folders, title) if title else folders
-            waiting += [(one, inner) for one in reversed(children.items or ())]
+            waiting += [(child, inner) for child in reversed(children.items or ())]
         elif address := text.get("url") or text.get("uri", ""):
             added = _count_from(_CHROME_BEGINS, text.get("date_added", "")) or _count_from(
                 _UNIX_BEGINS, text.get("dateAdded", "")
@@ -103,18 +100,18 @@ def _count_from(begin: datetime, microseconds: str) -> datetime | None:
 
 
 class _Page(HTMLParser):
-    """Collects the bookmarks of a page, whose folders are lists with a heading above each."""
+    """Collects the bookmarks of a page; folders are lists, each after a heading."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.found: list[_Bookmark] = []
+        self.bookmarks: list[_Bookmark] = []
         self._folders: list[str] = []
         self._named = ""  # the folder whose list comes next
-        self._words: list[str] | None = None  # of what is being read
+        self._words: list[str] | None = None  # text of the open element
         self._link: _Bookmark | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "dl":
             self.finish()
             self._folders.append(self._named)
@@ -125,11 +122,11 @@ class _Page(HTMLParser):
                 self.finish()
             self._words = [] if tag != "dt" else None
         elif tag == "a":
-            seconds = held.get("add_date", "")
+            seconds = attributes.get("add_date", "")
             added = _count_from(_UNIX_BEGINS, f"{seconds[:12]}000000") if seconds.isdigit() else None
-            tags = tuple(filter(None, held.get("tags", "").split(",")))
+            tags = tuple(filter(None, attributes.get("tags", "").split(",")))
             folders = tuple(filter(None, self._folders))
-            self._link = _Bookmark(self.getpos()[0], folders, "", held.get("href", ""), added, tags)
+            self._link = _Bookmark(self.getpos()[0], folders, "", attributes.get("href", ""), added, tags)
             self._words = []
 
     def handle_endtag(self, tag: str) -> None:
@@ -146,43 +143,43 @@ class _Page(HTMLParser):
             self._words.append(data)
 
     def finish(self) -> None:
-        """The bookmark that was read last is whole."""
+        """Ends the current bookmark."""
         self._take_about()
         if self._link is not None and self._link.address:
-            self.found.append(self._link)
+            self.bookmarks.append(self._link)
         self._link = None
 
     def _take_about(self) -> None:
-        """What was said since is about the bookmark that was read last."""
+        """Adds the text since the current bookmark as its description."""
         if self._words and self._link is not None:
             about = self._take_words()
             self._link = self._link._replace(about=about) if self._link.title else self._link._replace(title=about)
         self._words = None
 
     def _take_words(self) -> str:
-        said = " ".join("".join(self._words or ()).split())[:MAX_TITLE_CHARS]
+        words = " ".join("".join(self._words or ()).split())[:MAX_TITLE_CHARS]
         self._words = None
-        return said
+        return words
 
 
-def _lay_out(found: Iterator[_Bookmark]) -> Document:
+def _lay_out(bookmarks: Iterator[_Bookmark]) -> Document:
     out = LaidOut()
     shown: tuple[str, ...] = ()
     line, newest = 1, None
-    for one in found:
-        if one.address.startswith(("javascript:", "data:", "place:")):
+    for bookmark in bookmarks:
+        if bookmark.address.startswith(("javascript:", "data:", "place:")):
             continue
-        line = max(line, one.line)
-        newest = max(filter(None, (newest, one.added)), default=None)
-        if one.folders != shown:
+        line = max(line, bookmark.line)
+        newest = max(filter(None, (newest, bookmark.added)), default=None)
+        if bookmark.folders != shown:
             out.add("", line)
-            out.add(" › ".join(one.folders) or "Bookmarks", line, level=2)
-            shown = one.folders
-        added = f", added {one.added.astimezone().date().isoformat()}" if one.added else ""
-        tags = "".join(f" #{tag.strip().replace(' ', '-')}" for tag in one.tags)
-        out.add(f"- [{one.title or one.address}]({one.address}){added}{tags}", line, apart=False)
-        if one.about:
-            out.add(f"  {one.about}", line, apart=False)
+            out.add(" › ".join(bookmark.folders) or "Bookmarks", line, level=2)
+            shown = bookmark.folders
+        added = f", added {bookmark.added.astimezone().date().isoformat()}" if bookmark.added else ""
+        tags = "".join(f" #{tag.strip().replace(' ', '-')}" for tag in bookmark.tags)
+        out.add(f"- [{bookmark.title or bookmark.address}]({bookmark.address}){added}{tags}", line, apart=False)
+        if bookmark.about:
+            out.add(f"  {bookmark.about}", line, apart=False)
     return out.close("Bookmarks", newest)
 
 

@@ -1,10 +1,9 @@
-"""Chats in JSON, alone or in the zip of an export, told apart by their shape: ChatGPT's, Claude's, Gemini's, Slack's,
-Telegram's, Discord's, Signal's, Matrix's, and the plain one, {"title", "messages": [{"role", "content", "time"}]}, one
-or a list of them. Other JSON is data (`data.py`).
+"""Chats in JSON, plain or in the zip of an export, recognized by their shape: ChatGPT, Claude, Gemini, Slack, Telegram,
+Discord, Signal, Matrix, and {"title", "messages": [{"role", "content", "time"}]}, one or a list. Other JSON is data
+(`data.py`).
 
-Exports are read a conversation at a time: they have hundreds of MB. Each conversation is known by its own id and by
-what it says, so that of a newer export only what is new is written.
-"""
+Exports of hundreds of MB are read one conversation at a time. A conversation is identified by its id and a hash of its
+content: a newer export only writes what changed."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -41,9 +40,9 @@ from plugins.readers.messages import MAX_MESSAGE, first_of, read_objects, text_o
 
 EMPTY = "a chat without messages"
 ABOUT_ME = "About me, for ChatGPT"
-MAX_PLAIN = 64 * MIB  # of a file that is no export: it is held as a whole
+MAX_PLAIN = 64 * MIB  # of a file that is no export: it is loaded as a whole
 MAX_EXPORT = 2048 * MIB
-MAX_SECONDS = 1200  # of the processor, for an export of that size
+MAX_SECONDS = 1200  # of processor time, for the largest export
 
 _SPEAKER = ("role", "speaker", "author", "sender", "from", "name")
 _TEXT = ("content", "text", "message")
@@ -56,7 +55,7 @@ _BOM = b"\xef\xbb\xbf"
 def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
     """The conversations of an export, or the chats of a file. Raises Unreadable."""
     if archive.is_archive(file):
-        yield from stream_archive(path, file, _export)
+        yield from stream_archive(path, file, _open_export)
     elif (export := _stream_list(path, file)) is not None:
         yield from export
     else:
@@ -68,47 +67,47 @@ def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
 
 
 def _read_whole(file: BinaryIO) -> bytes | None:
-    """None if it is too much to be held."""
+    """The content of a file, or None above MAX_PLAIN bytes."""
     file.seek(0)
     data = file.read(MAX_PLAIN + 1)
     return data if len(data) <= MAX_PLAIN else None
 
 
-def _export(path: Path, file: BinaryIO) -> Iterator[Part] | None:
-    """What is in an export, of whichever kind; None if the file is none. Raises Unreadable."""
+def _open_export(path: Path, file: BinaryIO) -> Iterator[Part] | None:
+    """The documents of an export of any kind, or None for another file. Raises Unreadable."""
     if (export := _stream_list(path, file)) is not None:
         return export
     if (data := _read_whole(file)) is None:
         return _stream_telegram(file)
     try:
-        found = messengers.read_messengers(json.loads(decode(data)))
+        chats = messengers.read_messengers(json.loads(decode(data)))
     except (ValueError, RecursionError, Unreadable):
         return None
-    return None if found is None else iter(found)
+    return None if chats is None else iter(chats)
 
 
 def _stream_telegram(file: BinaryIO) -> Iterator[Part]:
-    """The chats in the export of an account of Telegram, one after the other. Raises Unreadable if it is none."""
+    """The chats of an export of a Telegram account, one after the other. Raises Unreadable for other files."""
     file.seek(0)
-    found = False
-    for chat in _items(file, "chats.list.item"):
+    has_chats = False
+    for chat in _parse_items(file, "chats.list.item"):
         for document in messengers.read_messengers({"chats": {"list": [chat]}}) or ():
-            found = True
+            has_chats = True
             yield document
-    if not found:
-        raise Unreadable(f"too large: JSON that is no export of chats is read up to {MAX_PLAIN // MIB} MiB")
+    if not has_chats:
+        raise Unreadable(f"too large: the limit is {MAX_PLAIN // MIB} MiB for JSON that is no chat export")
 
 
 def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
-    """What is in an export that is a list; None if the file is none."""
+    """The documents of an export that is a list, or None for another file."""
     begin = file.read(4096)
     file.seek(0)
     if begin.startswith(_BOM):
         file.read(len(_BOM))
     begin = begin.removeprefix(_BOM).lstrip()
     if not begin.startswith(b"[") or not begin[1:].lstrip().startswith(b"{"):
-        return None  # of lists in lists the parser would take time by the square of their depth
-    items = _items(file, "item")
+        return None  # the parser takes quadratic time for nested lists
+    items = _parse_items(file, "item")
     try:
         first = next(items, None)
     except Unreadable:
@@ -118,22 +117,22 @@ def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
         return _stream_items(whole)
     if gemini.is_activity(first):
         return gemini.read_activities(whole)
-    if slack.is_message(first):  # of an export that was unpacked
+    if slack.is_message(first):  # an unpacked export
         day = slack.read_day(whole, slack.Workspace(), path.parent.name, path.stem)
         return iter([] if day is None else [replace(day, uri="")])
-    if discord_package.is_message(first):  # of a package that was unpacked
+    if discord_package.is_message(first):  # an unpacked package
         channel = discord_package.read_channel(whole, "", path.parent.name)
         return iter([] if channel is None else [channel])
     return None
 
 
-def _items(file: BinaryIO, prefix: str) -> Iterator[Any]:
-    """The items of a list in JSON, one after the other. Raises Unreadable."""
+def _parse_items(file: BinaryIO, prefix: str) -> Iterator[Any]:
+    """The items of a JSON list, one after the other. Raises Unreadable."""
     try:
         yield from ijson.items(file, prefix, use_float=True)
     except (ijson.JSONError, ValueError, *archive.DAMAGED) as error:
-        said = str(error).partition("\n")[0].strip()
-        raise Unreadable(f"not valid JSON from here on: {said}") from error
+        reason = str(error).partition("\n")[0].strip()
+        raise Unreadable(f"not valid JSON from here on: {reason}") from error
 
 
 def _is_exported(value: Any) -> bool:
@@ -150,24 +149,24 @@ def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
     memories: dict[str, Turn] = {}
     for number, value in enumerate(items, 1):
         try:
-            part = _conversation(value, number)
+            part = _read_conversation(value, number)
             if chatgpt.is_conversation(value):
                 for turn in chatgpt.read_profile(value):
                     profile.setdefault(turn.text, turn)
                 for turn in chatgpt.read_memories(value):
                     memories.setdefault(turn.text, turn)
         except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
-            part = Unread(str(number), f"a conversation that is damaged: {type(error).__name__}")
+            part = Unread(str(number), f"a damaged conversation: {type(error).__name__}")
         if part is not None:
             yield part
-    for uri, title, told in (("profile", ABOUT_ME, profile), ("memory", chatgpt.REMEMBERED, memories)):
-        turns = tuple(sorted(told.values(), key=lambda turn: turn.at.timestamp() if turn.at else 0))
+    for uri, title, collected in (("profile", ABOUT_ME, profile), ("memory", chatgpt.REMEMBERED, memories)):
+        turns = tuple(sorted(collected.values(), key=lambda turn: turn.at.timestamp() if turn.at else 0))
         if turns:
             yield sign(Document(uri, turns=turns, title=title, conversation=title))
 
 
-def _conversation(value: Any, number: int) -> Part | None:
-    """None for one in which nobody says anything: they are begun and left."""
+def _read_conversation(value: Any, number: int) -> Part | None:
+    """The document of a conversation, or None for one without messages."""
     if chatgpt.is_conversation(value):
         document = chatgpt.read_conversation(value, number)
     elif claude.is_conversation(value):
@@ -203,7 +202,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     chats = loaded if several else [loaded]
     if not chats or not all(map(_is_chat, chats)):
         return read_json(path, text, loaded)
-    documents = [_document(chat, str(number) if several else "") for number, chat in enumerate(chats, 1)]
+    documents = [_make_document(chat, str(number) if several else "") for number, chat in enumerate(chats, 1)]
     documents = [document for document in documents if document.turns]
     if not documents:
         raise Unreadable(EMPTY)
@@ -211,7 +210,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _read_lines(path: Path, data: bytes) -> list[Document]:
-    """The chats in lines of JSON, as they come under this name; none if it is something else."""
+    """The chats of a file of JSON lines with this name, or an empty list."""
     lines = read_objects(BytesIO(data))
     first = next(lines, None)
     take = signal.recognize(first) if first is not None else None
@@ -227,8 +226,8 @@ def _is_message(value: Any) -> bool:
     return isinstance(value, Mapping) and first_of(value, _SPEAKER) is not None and first_of(value, _TEXT) is not None
 
 
-def _document(chat: Mapping[str, Any], number: str) -> Document:
-    turns = tuple(turn for message in chat["messages"] if (turn := _turn(message)) is not None)
+def _make_document(chat: Mapping[str, Any], number: str) -> Document:
+    turns = tuple(turn for message in chat["messages"] if (turn := _make_turn(message)) is not None)
     own_id = first_of(chat, _ID)
     title = chat.get("title")
     long = sum(len(turn.text) == MAX_MESSAGE for turn in turns)
@@ -240,19 +239,19 @@ def _document(chat: Mapping[str, Any], number: str) -> Document:
         title=title if isinstance(title, str) else None,
         kind="chat",
         at=at if at is not None else time_of(first_of(chat, _TIME)),
-        conversation=_called(chat),
+        conversation=_find_name(chat),
         properties={"note": note} if long else {},
     )
 
 
-def _called(chat: Mapping[str, Any]) -> str | None:
-    """What the export calls the chat: its title, else whom it is with, else its id."""
+def _find_name(chat: Mapping[str, Any]) -> str | None:
+    """The name of the chat in the export: its title, its partner or its id."""
     names = (chat.get(key) for key in _NAME)
     called = (str(name).strip() for name in names if isinstance(name, str | int) and not isinstance(name, bool))
     return next(filter(None, called), None)
 
 
-def _turn(message: Any) -> Turn | None:
+def _make_turn(message: Any) -> Turn | None:
     if not isinstance(message, Mapping):
         return None
     text = text_of(first_of(message, _TEXT)).strip()[:MAX_MESSAGE]
@@ -260,14 +259,14 @@ def _turn(message: Any) -> Turn | None:
         return None
     own_id = first_of(message, _ID)
     return Turn(
-        _speaker(first_of(message, _SPEAKER)),
+        _find_speaker(first_of(message, _SPEAKER)),
         text,
         time_of(first_of(message, _TIME)),
         None if own_id is None else str(own_id),
     )
 
 
-def _speaker(value: Any) -> str:
+def _find_speaker(value: Any) -> str:
     if isinstance(value, Mapping):
         value = first_of(value, ("name", "role"))
     return value.strip() or "unknown" if isinstance(value, str) else "unknown"
@@ -275,9 +274,9 @@ def _speaker(value: Any) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = (
+    text = (
         "Chats in JSON, or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields"
     )
     register(
-        Reader("chat", (".json", ".zip"), told, max_bytes=MAX_EXPORT, version=7, max_seconds=MAX_SECONDS, stream=stream)
+        Reader("chat", (".json", ".zip"), text, max_bytes=MAX_EXPORT, version=7, max_seconds=MAX_SECONDS, stream=stream)
     )

@@ -1,6 +1,5 @@
-"""The chats in a zip: of an export of ChatGPT, Claude, Gemini, Slack, Discord, Signal or a messenger, or a chat of
-WhatsApp. What else is in it is no chat.
-"""
+"""The chats in a zip: an export of ChatGPT, Claude, Gemini, Slack, Discord, Signal or a messenger, or a chat of
+WhatsApp. Other files in it are skipped."""
 
 import re
 from codecs import getincrementaldecoder
@@ -28,17 +27,17 @@ from plugins.readers.chat_lines import turns_of
 from plugins.readers.decode import text_of as decode
 from plugins.readers.messages import read_objects
 
-NO_EXPORT = "an archive without an export of chats that is known; to have what is in it read, unpack it"
-MAX_TEXT = 64 * MIB  # of a chat that is text
+NO_EXPORT = "an archive without a known chat export; unpack it to have its files read"
+MAX_TEXT = 64 * MIB  # of a chat in a text file
 _PIECE = MIB  # of a page that is read at once
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_NAMELESS = "_chat"  # what WhatsApp calls a chat on an iPhone: the archive has its name
+_NAMELESS = "_chat"  # the file name of a WhatsApp chat from an iPhone; the archive has the chat's name
 
 ReadJson = Callable[[Path, BinaryIO], Iterator[Part] | None]
 
 
 def stream_archive(path: Path, file: BinaryIO, read_json: ReadJson) -> Iterator[Part]:
-    """The chats in a zip; `read_json` gives those of a file of JSON. Raises Unreadable."""
+    """The chats in a zip; `read_json` parses a JSON file. Raises Unreadable."""
     with Archive(file) as packed:
         if (root := _find_workspace(packed)) is not None:
             yield from _stream_workspace(packed, root)
@@ -46,28 +45,28 @@ def stream_archive(path: Path, file: BinaryIO, read_json: ReadJson) -> Iterator[
         if channels := discord_package.find_channels(packed):
             yield from discord_package.stream_package(packed, channels)
             return
-        found, given = False, set[str]()
+        has_chats, given = False, set[str]()
         for member in packed.members((".json", ".jsonl", ".txt", ".html", ".htm")):
             if isinstance(member, Unread):
-                found = True
+                has_chats = True
                 yield member
                 continue
             name, opened = member
             try:
                 for part in _read_member(path, name, opened, read_json):
-                    found = True
-                    if not part.uri:  # chats that are no lists: each has a file, many of one name
+                    has_chats = True
+                    if not part.uri:  # each chat has its own file; many have the same name
                         part = replace(part, uri=name.name if name.name not in given else str(name))
-                    if part.uri not in given:  # what is split over several files says it once
+                    if part.uri not in given:  # a chat that is split over several files is reported once
                         given.add(part.uri)
                         yield part
             except Unreadable as error:
-                found = True
+                has_chats = True
                 yield Unread(name.name, error.reason)
             except DAMAGED as error:
-                found = True
+                has_chats = True
                 yield Unread(name.name, f"damaged in the archive: {error}")
-        if not found:
+        if not has_chats:
             raise Unreadable(NO_EXPORT)
 
 
@@ -109,7 +108,7 @@ def _decode(file: BinaryIO) -> Iterator[str]:
 
 
 def _find_workspace(packed: Archive) -> PurePosixPath | None:
-    """The folder in it that is an export of Slack."""
+    """The folder in the zip that is an export of Slack, or None."""
     paths = set(packed.paths)
     roots = (path.parent for path in packed.paths if path.name == slack.PEOPLE)
     return next((root for root in roots if any(root / name in paths for name in slack.CHANNELS)), None)

@@ -1,4 +1,4 @@
-"""A conversation as Claude exports it, what Claude keeps about the person between conversations, and their projects."""
+"""Conversations, memories and projects in an export of Claude."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,25 +11,28 @@ _SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
 
 
 def is_conversation(value: Any) -> bool:
-    """Whether it has the shape of one."""
+    """Whether a JSON value has the shape of a conversation."""
     return isinstance(value, Mapping) and isinstance(value.get("chat_messages"), list)
 
 
 def is_memory(value: Any) -> bool:
-    """Whether it is what Claude keeps about the person."""
+    """Whether a JSON value holds Claude's memories of the person."""
     return isinstance(value, Mapping) and isinstance(value.get("conversations_memory"), str)
 
 
 def is_project(value: Any) -> bool:
-    """Whether it is a project: what the person gave Claude to know for all of its conversations."""
+    """Whether a JSON value is a project: the person's instructions and documents."""
     return isinstance(value, Mapping) and "prompt_template" in value and isinstance(value.get("docs"), list)
 
 
 def read_project(value: Mapping[str, Any], number: int) -> Document:
-    """A project, the `number`-th of its file; without text if there is nothing in it, or Claude's makers wrote it. What
-    tells Claude how to answer is quoted: it speaks of Claude."""
-    told = value.get("prompt_template")
-    parts = [value.get("description"), quote(told.strip()) if isinstance(told, str) and told.strip() else ""]
+    """The document of the `number`-th project of a file; without text if it is empty or a starter project. Instructions
+    to Claude are quoted, because they are about Claude."""
+    instructions = value.get("prompt_template")
+    parts = [
+        value.get("description"),
+        quote(instructions.strip()) if isinstance(instructions, str) and instructions.strip() else "",
+    ]
     for item in _list(value["docs"]):
         content = as_mapping(item).get("content")
         if isinstance(content, str) and content.strip():
@@ -42,8 +45,8 @@ def read_project(value: Mapping[str, Any], number: int) -> Document:
 
 
 def read_conversation(value: Mapping[str, Any], number: int) -> Document:
-    """A conversation, the `number`-th of its file."""
-    turns = [turn for message in value["chat_messages"] if (turn := _turn(message)) is not None]
+    """The document of the `number`-th conversation of a file."""
+    turns = [turn for message in value["chat_messages"] if (turn := _make_turn(message)) is not None]
     name, id = value.get("name"), value.get("uuid")
     title = name if isinstance(name, str) and name.strip() else None
     return Document(
@@ -56,19 +59,19 @@ def read_conversation(value: Mapping[str, Any], number: int) -> Document:
 
 
 def read_memory(value: Mapping[str, Any]) -> Document:
-    """The machine wrote it: it can be found, and is nobody's word."""
+    """The memories, whose speaker is the assistant."""
     kept = [value["conversations_memory"], *as_mapping(value.get("project_memories")).values()]
     turns = [Turn("assistant", clip(text.strip())) for text in kept if isinstance(text, str) and text.strip()]
     return Document(uri="memory", turns=tuple(turns), title=REMEMBERED, conversation=REMEMBERED)
 
 
-def _turn(message: Any) -> Turn | None:
+def _make_turn(message: Any) -> Turn | None:
     if not isinstance(message, Mapping):
         return None
     speaker = _SPEAKERS.get(str(message.get("sender")))
-    said = [part for part in _list(message.get("content")) if isinstance(part, Mapping) and part.get("type") == "text"]
+    texts = [part for part in _list(message.get("content")) if isinstance(part, Mapping) and part.get("type") == "text"]
     written = message.get("text")
-    parts = [text_of(said) or (written if isinstance(written, str) else "")]
+    parts = [text_of(texts) or (written if isinstance(written, str) else "")]
     for attached in _list(message.get("attachments")):
         content = attached.get("extracted_content") if isinstance(attached, Mapping) else None
         if isinstance(content, str) and content.strip():

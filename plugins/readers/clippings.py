@@ -1,4 +1,4 @@
-"""Kindle's "My Clippings.txt": the highlights of each book as quotations, the notes as one's own words."""
+"""Kindle's "My Clippings.txt": the highlights of each book as quotations, the notes as the owner's words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memory.time.dates import full_dates
 from plugins.readers.laid_out import LaidOut
 
 _RULE = re.compile(r"={8,}\s*$")
-_TOLD = re.compile(r"\s*[-–•]\s+\S.*")
+_HEAD = re.compile(r"\s*[-–•]\s+\S.*")
 _AUTHOR = re.compile(r"(?P<title>.+?)\s*\((?P<author>[^()]{1,120})\)\s*$")
 _NOTE = re.compile(r"\b(?:note|notiz|nota|notitie|notatka|anotação|заметка|ノート|メモ)\b|笔记|筆記", re.IGNORECASE)
 _BOOKMARK = re.compile(
@@ -24,7 +24,7 @@ _PLACE = re.compile(r"(?P<first>\d{1,7})(?:[-–](?P<last>\d{1,7}))?\s*$")
 
 
 class _Clipping(NamedTuple):
-    """`text` that begins at `line`, of a `book`; `place` as Kindle says it, whose numbers are `span`."""
+    """A clipping of a `book`: its `text` begins at `line`; `place` is Kindle's text, `span` its numbers."""
 
     book: str
     line: int
@@ -36,13 +36,13 @@ class _Clipping(NamedTuple):
 
 
 def is_clippings(text: str) -> bool:
-    """Whether a text is a list of clippings: a book, a line about the place, the words, and a rule."""
+    """Whether a text is a list of clippings: book, place, words and a rule."""
     lines = text[:4000].lstrip("\ufeff").split("\n")
-    return len(lines) > 3 and _TOLD.match(lines[1]) is not None and "|" in lines[1] and any(map(_RULE.match, lines))
+    return len(lines) > 3 and _HEAD.match(lines[1]) is not None and "|" in lines[1] and any(map(_RULE.match, lines))
 
 
 def convert(text: str) -> list[Document]:
-    """A document for each book, in the order of the first clippings."""
+    """One document per book, in the order of the first clippings."""
     books: dict[str, list[_Clipping]] = {}
     for clipping in _split_clippings(text.split("\n")):
         books.setdefault(clipping.book, []).append(clipping)
@@ -55,14 +55,14 @@ def _split_clippings(lines: Sequence[str]) -> Iterator[_Clipping]:
         if not _RULE.match(line):
             continue
         head, begin, first = lines[begin:place], place + 1, begin
-        if len(head) < 3 or not _TOLD.match(head[1]) or _BOOKMARK.search(head[1]):
+        if len(head) < 3 or not _HEAD.match(head[1]) or _BOOKMARK.search(head[1]):
             continue
-        told = [part.strip(" -–•") for part in head[1].split("|")]
-        at = next((moment for _, moment in full_dates(told[-1])), None)
-        where = told[:-1] if at is not None and len(told) > 1 else told
+        parts = [part.strip(" -–•") for part in head[1].split("|")]
+        at = next((moment for _, moment in full_dates(parts[-1])), None)
+        where = parts[:-1] if at is not None and len(parts) > 1 else parts
         span = _PLACE.search(where[-1])
-        words = [one.strip() for one in head[2:]]
-        blank = next((number for number, one in enumerate(words) if one), None)
+        words = [text.strip() for text in head[2:]]
+        blank = next((number for number, text in enumerate(words) if text), None)
         if blank is None:
             continue
         numbers = (int(span["first"]), int(span["last"] or span["first"])) if span else (0, 0)
@@ -72,7 +72,7 @@ def _split_clippings(lines: Sequence[str]) -> Iterator[_Clipping]:
 
 
 def _drop_shorter(clippings: list[_Clipping]) -> list[_Clipping]:
-    """A highlight that was made longer stands there twice: the later one is kept."""
+    """Keeps the later of two overlapping highlights: an extended highlight appears twice."""
     kept: list[_Clipping] = []
     for clipping in clippings:
         last = kept[-1] if kept else None
@@ -90,19 +90,19 @@ def _lay_out(book: str, clippings: Sequence[_Clipping]) -> Document:
     out = LaidOut()
     count = 0
     parts: list[tuple[int, datetime | None]] = []
-    for one in clippings:
-        if not parts or (one.at and (parts[-1][1] is None or one.at.date() != parts[-1][1].date())):
-            parts.append((count + 1, one.at))
-        lines = [(number, line) for number, line in enumerate(one.text, one.line) if line]
+    for clip in clippings:
+        if not parts or (clip.at and (parts[-1][1] is None or clip.at.date() != parts[-1][1].date())):
+            parts.append((count + 1, clip.at))
+        lines = [(number, line) for number, line in enumerate(clip.text, clip.line) if line]
         for number, line in lines:
-            out.add(line if one.is_note else f"> {line}", number, apart=False)
-        out.add(f"({one.place})", lines[-1][0])
+            out.add(line if clip.is_note else f"> {line}", number, apart=False)
+        out.add(f"({clip.place})", lines[-1][0])
         count += len(lines) + 2
-    document = out.close(title, max(filter(None, (one.at for one in clippings)), default=None), {"author": author})
+    document = out.close(title, max(filter(None, (clip.at for clip in clippings)), default=None), {"author": author})
     return replace(document, uri=book, parts=tuple(parts) if len(parts) > 1 else ())
 
 
 def _reorder_name(author: str) -> str:
-    """ "Woolf, Virginia" as Virginia Woolf; several are apart by semicolons."""
-    people = (one.strip().partition(",") for one in author.split(";"))
+    """ "Woolf, Virginia" as Virginia Woolf; semicolons separate several."""
+    people = (name.strip().partition(",") for name in author.split(";"))
     return ", ".join(f"{first.strip()} {last}".strip() for last, _, first in people)

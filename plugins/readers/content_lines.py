@@ -1,4 +1,4 @@
-"""Content lines, of which calendars and contacts are made: a name, parameters and a value, folded over lines."""
+"""Content lines of calendars and contacts: a name, parameters and a value, folded over lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ESCAPE = re.compile(r"\\([\\;,:nN])")
 
 
 class Property(NamedTuple):
-    """A content line. `line` is where it begins; a `group` joins it with others."""
+    """A content line that begins at `line`; `group` connects related lines."""
 
     name: str
     parameters: dict[str, str]
@@ -22,7 +22,7 @@ class Property(NamedTuple):
 
 
 def unfold(text: str) -> Iterator[tuple[int, str]]:
-    """The content lines, continuation lines joined, each with the line it begins on."""
+    """The unfolded content lines, each with its first line number."""
     parts: list[str] = []
     begun = 1
     for number, line in enumerate(text.split("\n"), 1):
@@ -36,7 +36,7 @@ def unfold(text: str) -> Iterator[tuple[int, str]]:
 
 
 def parse_property(content: str, number: int) -> Property | None:
-    """The property in a content line of that number; None if it is none."""
+    """The property in the content line of that number, or None."""
     name = _NAME.match(content)
     if name is None:
         return None
@@ -52,12 +52,12 @@ def parse_property(content: str, number: int) -> Property | None:
     return Property(name[1].upper(), parameters, content[end + 1 :], number, group)
 
 
-def write_property(one: Property) -> str:
+def write_property(property: Property) -> str:
     """A property as a content line."""
-    quoted = ((key, f'"{value}"' if set(value) & set(",:;") else value) for key, value in one.parameters.items())
-    return "".join([one.name, *(f";{key}={value}" for key, value in quoted), f":{one.value}"])
+    quoted = ((key, f'"{value}"' if set(value) & set(",:;") else value) for key, value in property.parameters.items())
+    return "".join([property.name, *(f";{key}={value}" for key, value in quoted), f":{property.value}"])
 
 
 def unescape(value: str) -> str:
-    """A value as it is meant."""
+    """A value without escapes."""
     return _ESCAPE.sub(lambda match: "\n" if match[1] in "nN" else match[1], value)

@@ -1,8 +1,7 @@
-"""Whether the time of a file tells when it was written, or only when the file was copied.
+"""Whether the time of a file is the time of writing, or only of copying.
 
-A clone, an unpacked archive or a restored folder gives all its files times of one short burst, or one and the same
-time. Who writes notes writes them minutes or days apart.
-"""
+A clone, an unpacked archive or a restored folder gives all files nearly the same time. Notes are written minutes or
+days apart."""
 
 from __future__ import annotations
 
@@ -12,20 +11,20 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-BURST_NS = 10 * 10**9  # between two files that one program writes one after the other
-MOST_FILES = 2000  # that are looked at
-MANY = 20  # files of one burst, which no person saves
+BURST_NS = 10 * 10**9  # between two files that one program writes
+MOST_FILES = 2000  # files looked at
+MANY = 20  # files of one burst; no person saves that many
 
 
 class CopiedFolders:
-    """Looks at the times of the files near a file, once for each folder."""
+    """Compares the times of files in a folder, once per folder."""
 
     def __init__(self) -> None:
         self._times: dict[Path, list[int]] = {}
 
     def holds_copy(self, path: Path, mtime_ns: int, root: Path) -> bool:
-        """Whether a file that was last written at `mtime_ns` was copied, together with most of its folder. A file that
-        is alone in its folder is compared with those of the folders around it, up to `root`."""
+        """Whether a file last written at `mtime_ns` was copied together with most of its folder. A file alone in its
+        folder is compared with the folders around it, up to `root`."""
         folder = path.parent
         times = self._find_times(folder)
         while len(times) < 2 and folder != root and folder.is_relative_to(root):
@@ -41,7 +40,7 @@ class CopiedFolders:
 
 
 def count_burst(times: Sequence[int], mtime_ns: int) -> int:
-    """How many of `times` (sorted) belong to the burst around one of them."""
+    """The number of `times` (sorted) in the burst around one of them."""
     place = min(bisect_left(times, mtime_ns), len(times) - 1)
     if place < 0:
         return 0
@@ -56,8 +55,8 @@ def count_burst(times: Sequence[int], mtime_ns: int) -> int:
 def _walk(folder: Path) -> Iterator[int]:
     """The times of the files in a folder, then of those below it, without hidden ones."""
     try:
-        with os.scandir(folder) as found:
-            entries = [entry for entry in found if not entry.name.startswith(".")]
+        with os.scandir(folder) as listing:
+            entries = [entry for entry in listing if not entry.name.startswith(".")]
         folders = []
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

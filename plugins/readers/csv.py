@@ -1,4 +1,4 @@
-"""Tables whose cells are apart by a comma, semicolon, tab or bar; a citation names the line in the file."""
+"""Tables with cells separated by a comma, semicolon, tab or bar; a citation names the line of the file."""
 
 import csv
 import io
@@ -34,12 +34,12 @@ def _rows(text: str) -> Iterator[Row]:
 
 
 def delimiter(text: str) -> str:
-    """The character that cuts the first lines into the same number of cells most often, more cells being better."""
+    """The character that splits the first lines into the same number of cells most often; ties go to more cells."""
     sample = text[:_SAMPLE_CHARS].split("\n")[:_SAMPLE_LINES]
-    return max(_DELIMITERS, key=lambda character: _agreement(sample, character))
+    return max(_DELIMITERS, key=lambda character: _rate_agreement(sample, character))
 
 
-def _agreement(sample: list[str], character: str) -> tuple[float, int]:
+def _rate_agreement(sample: list[str], character: str) -> tuple[float, int]:
     try:
         widths = [len(row) for row in csv.reader(sample, delimiter=character) if row]
     except csv.Error:

@@ -1,4 +1,4 @@
-"""Data in JSON, and in JSON with a value for each line: its fields by their paths, like records as rows."""
+"""JSON and JSON lines as data: fields by their paths, similar records as rows."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from plugins.readers.decode import text_of
 from plugins.readers.tables import MAX_ROWS
 from plugins.readers.tree import Node, convert_tree, parse_json
 
-MAX_DATA = 10 * MIB  # of JSON that is no chat: it is held as a tree
+MAX_DATA = 10 * MIB  # of JSON that is no chat: it is loaded as a tree
 MAX_LINE = 1 * MIB  # of a line of JSON
 
 
 def read_json(path: Path, text: str, loaded: Any) -> list[Document]:
-    """The documents of valid JSON, which is no chat, and of what was `loaded` from it. Raises Unreadable for more than
-    MAX_DATA of it."""
+    """The documents of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above MAX_DATA."""
     if len(text) > MAX_DATA:
-        raise Unreadable(f"too large: JSON that is no chat is read up to {MAX_DATA // MIB} MiB")
+        raise Unreadable(f"too large: the limit is {MAX_DATA // MIB} MiB for JSON that is no chat")
     tree = parse_json(text)
     if references.is_csl(loaded):
         return references.read_csl(loaded, tree)
@@ -30,7 +29,7 @@ def read_json(path: Path, text: str, loaded: Any) -> list[Document]:
 
 
 def read_json_lines(path: Path, file: BinaryIO) -> Document:
-    """The document of a file with a value in JSON on each line. Raises Unreadable where there is none."""
+    """The document of a file of JSON lines. Raises Unreadable for another file."""
     file.seek(0)
     roots: list[Node] = []
     damaged = number = 0
@@ -49,6 +48,6 @@ def read_json_lines(path: Path, file: BinaryIO) -> Document:
         except (ValueError, RecursionError, Unreadable):
             damaged += 1
     if not roots:
-        raise Unreadable("no line of it is valid JSON")
+        raise Unreadable("no line is valid JSON")
     broken = f"{damaged:,} of its lines are no valid JSON" if damaged else ""
     return convert_tree(path, roots, "; ".join(filter(None, (note, broken))))

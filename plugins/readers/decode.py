@@ -1,4 +1,4 @@
-"""Bytes to text. Every text that leaves here is valid Unicode without NUL, and "\\n" is its only line end."""
+"""Bytes to text: valid Unicode without NUL, with "\\n" as the only line end."""
 
 import codecs
 import re
@@ -7,9 +7,9 @@ from contextlib import suppress
 from memory.text.words import replace_surrogates
 from plugins.readers import Unreadable
 
-SNIFFED = 8192  # bytes looked at to tell a binary file, as git does
+SNIFFED = 8192  # bytes looked at to detect a binary file, as git does
 
-_MARKS = (  # the longer mark first: UTF-32-LE begins like UTF-16-LE
+_MARKS = (  # longer marks first: UTF-32-LE begins like UTF-16-LE
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -27,28 +27,28 @@ _DECLARED = re.compile(
     rb"<meta\b[^<>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})|^\s*<\?xml[^<>]{0,100}?encoding=[\"']([\w.:-]{2,40})",
     re.IGNORECASE,
 )
-_SUPERSETS = {  # what programs mean that state the first: https://encoding.spec.whatwg.org/#names-and-labels
+_SUPERSETS = {  # what programs mean by the declared name: https://encoding.spec.whatwg.org/#names-and-labels
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs",
 }  # fmt: skip
-_GUESSED = (  # what is written without being declared
+_GUESSED = (  # encodings used without a declaration
     "cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp866 cp874 cp932 cp949 koi8-r koi8-u mac-roman"
     " euc_jis_2004 gb18030 big5hkscs iso8859-2 utf-16-le utf-16-be"
 ).split()
-_USUAL, _MARGIN = 1.3, 1.25  # how much likelier the usual one is, and how much likelier the chosen one must be
+_USUAL, _MARGIN = 1.3, 1.25  # bonus of the usual encoding, and the factor by which the best must exceed the second
 _LATIN = "a-zA-Z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _NO_WORD = re.compile(  # a symbol within a word, or letters of two alphabets
     f"[{_LATIN}][\u0080-\u00ac\u00ae-\u00b6\u00b8-\u00bf×÷†‡•‰ˆ˜][{_LATIN}]"
     f"|[{_LATIN}](?![{_LATIN}])[^\\W\\d_]|(?![{_LATIN}])[^\\W\\d_][{_LATIN}]"
 )
 _LINE_END = re.compile("\r\n?")
-# Python and editors disagree whether these end a line; as spaces they cannot shift a line number.
+# Python and editors disagree whether these end a line; spaces cannot shift a line number.
 _NO_LINE_END = str.maketrans(dict.fromkeys("\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", " ") | {"\x00": None})
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether the bytes are a program, an archive, an image or anything else that is no text."""
-    if _mark(data) is not None:
+    """Whether the bytes are a program, an archive, an image or other data that is no text."""
+    if _find_mark(data) is not None:
         return False
     head = data[:SNIFFED]
     if head.startswith(_MAGIC):
@@ -59,14 +59,14 @@ def is_binary(data: bytes) -> bool:
 
 
 def text_of(data: bytes, declared: str | None = None) -> str:
-    """The text in `data`. Raises Unreadable if it is no text, or if nobody can tell in which encoding."""
+    """The text in `data`. Raises Unreadable for binary data and for an ambiguous encoding."""
     if is_binary(data):
         raise Unreadable("binary file")
     return decode_bytes(data, declared)
 
 
 def decode_bytes(data: bytes, declared: str | None = None) -> str:
-    """`text_of` for bytes that are known to be text."""
+    """`text_of` for bytes known to be text."""
     return tidy(_decode(data, declared))
 
 
@@ -76,29 +76,29 @@ def tidy(text: str) -> str:
 
 
 def declared_in_markup(data: bytes) -> str | None:
-    """The encoding that a page or a file of XML states at its beginning."""
+    """The encoding declared at the start of an HTML or XML file, or None."""
     match = _DECLARED.search(data[:SNIFFED])
     return (match[1] or match[2]).decode("ascii") if match else None
 
 
-def _mark(data: bytes) -> str | None:
+def _find_mark(data: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 
 
 def _decode(data: bytes, declared: str | None) -> str:
-    """By its byte order mark, else as UTF-8 or as declared, else as it most likely is."""
-    encoding = _mark(data)
+    """Decodes by byte order mark, else as UTF-8 or as declared, else as the likeliest encoding."""
+    encoding = _find_mark(data)
     if encoding is not None:
         return data.decode(encoding, "replace")
     if b"\x00" in data[:SNIFFED] and (wide := _find_wide(data[:SNIFFED])):
         return data.decode(wide, "replace")
     stated = _find_codec(declared, data)
-    # One byte may be any letter of a declared alphabet, but letters of UTF-8 come about by accident in no text.
+    # Any byte is a letter of some declared alphabet, but valid UTF-8 does not happen by accident.
     for name in [stated, "utf-8"] if stated and not _is_alphabet(stated) else ["utf-8", stated]:
         with suppress(UnicodeDecodeError):
             if name:
                 return data.decode(name)
-    # A UTF-8 file with broken bytes is still UTF-8; one where most of what is not ASCII is broken never was.
+    # Broken UTF-8 is still UTF-8, unless most of its non-ASCII bytes are broken.
     text = data.decode("utf-8", "replace")
     if 2 * text.count("\ufffd") <= len(text) - len(text.encode("ascii", "ignore")):
         return text
@@ -106,7 +106,7 @@ def _decode(data: bytes, declared: str | None) -> str:
 
 
 def _find_codec(declared: str | None, data: bytes) -> str | None:
-    """The codec for a declared encoding, as browsers read it; None for one that is not known, or cannot be it."""
+    """The codec that browsers use for a declared encoding; None if it is unknown or impossible for `data`."""
     try:
         name = codecs.lookup((declared or "").strip().lower().removeprefix("x-")).name
     except (LookupError, ValueError):
@@ -116,7 +116,7 @@ def _find_codec(declared: str | None, data: bytes) -> str | None:
 
 
 def _is_alphabet(codec: str) -> bool:
-    """Whether each byte is a character in it."""
+    """Whether each byte is one character in this codec."""
     try:
         return len(b"\xe4".decode(codec)) == 1
     except UnicodeDecodeError:
@@ -124,7 +124,7 @@ def _is_alphabet(codec: str) -> bool:
 
 
 def _find_wide(head: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a mark, if that is what bytes with NUL among them are."""
+    """UTF-16 or UTF-32 without a mark, or None; for bytes that contain NUL."""
     import chardet
 
     name = (chardet.detect(head[: len(head) & ~3])["encoding"] or "").lower()
@@ -132,21 +132,21 @@ def _find_wide(head: bytes) -> str | None:
 
 
 def _guess(data: bytes) -> str:
-    """The text in the likeliest encoding. Raises Unreadable if another one is nearly as likely and reads otherwise.
+    """The text in the likeliest encoding. Raises Unreadable if a different text is nearly as likely.
 
-    Of 62 texts of one sentence in 16 encodings chardet found 55, charset-normalizer 34."""
+    Of 62 texts of one sentence in 16 encodings chardet detects 55, charset-normalizer 34."""
     import chardet
 
     texts: dict[str, float] = {}
-    for found in chardet.detect_all(
+    for candidate in chardet.detect_all(
         data, ignore_threshold=True, include_encodings=_GUESSED, prefer_superset=True, compat_names=False
     ):
         with suppress(UnicodeDecodeError, TypeError):
-            text = data.decode(found["encoding"])  # type: ignore[arg-type]
+            text = data.decode(candidate["encoding"])  # type: ignore[arg-type]
             if _NO_WORD.search(text) is None:
-                is_usual = found["encoding"] == "cp1252"
-                texts[text] = max(texts.get(text, 0), found["confidence"] * (_USUAL if is_usual else 1))
+                is_usual = candidate["encoding"] == "cp1252"
+                texts[text] = max(texts.get(text, 0), candidate["confidence"] * (_USUAL if is_usual else 1))
     best, *others = sorted(texts, key=texts.__getitem__, reverse=True) or [""]
     if not best or (others and texts[best] < _MARGIN * texts[others[0]]):
-        raise Unreadable("the encoding of its text is not known; save it as UTF-8, and it is read")
+        raise Unreadable("the encoding of its text is unclear; save it as UTF-8")
     return best

@@ -1,6 +1,5 @@
-"""What a person wrote on Discord, as the package of data that Discord gives out has it: a folder for each channel with
-what they alone said there, the newest first. What others said is not in it.
-"""
+"""The messages of one person in the data package of Discord: a folder per channel, newest message first. Messages of
+others are not in it."""
 
 import csv
 import json
@@ -16,24 +15,24 @@ from plugins.readers.decode import text_of as decode
 from plugins.readers.messages import as_mapping, clip, make_chat, time_of
 
 MAX_CHANNEL = 64 * MIB
-OWNER = "user"  # where the package does not say what the person is called
+OWNER = "user"  # if the package does not name the person
 _MESSAGES = ("messages.json", "messages.csv")  # csv until 2023
 _CHANNEL = "channel.json"
 
 
 def is_message(value: Any) -> bool:
-    """Whether it has the shape of one."""
+    """Whether a JSON value has the shape of a message."""
     return isinstance(value, Mapping) and {"ID", "Timestamp", "Contents"} <= value.keys()
 
 
 def find_channels(packed: Archive) -> tuple[PurePosixPath, ...]:
-    """The files of messages in a package, which lie beside what is said of their channel; none if it is no package."""
+    """The message files of a package, each next to its channel's description; () for another zip."""
     paths = set(packed.paths)
     return tuple(path for path in packed.paths if path.name in _MESSAGES and path.with_name(_CHANNEL) in paths)
 
 
 def stream_package(packed: Archive, channels: Iterable[PurePosixPath]) -> Iterator[Part]:
-    """What was said in each channel."""
+    """The messages of each channel."""
     speaker = _find_owner(packed)
     names: dict[PurePosixPath, Mapping[str, Any]] = {}
     for path in channels:
@@ -52,14 +51,14 @@ def stream_package(packed: Archive, channels: Iterable[PurePosixPath]) -> Iterat
             yield Unread(str(path), f"not valid: {error}")
             continue
         id = str(about.get("id") or folder.name.removeprefix("c"))
-        name = _name(about) or names[index].get(id)
+        name = _name_channel(about) or names[index].get(id)
         document = read_channel(messages, id, name if isinstance(name, str) else folder.name, speaker)
         if document is not None:
             yield document
 
 
 def read_channel(messages: Any, id: str, name: str, speaker: str = OWNER) -> Document | None:
-    """What the person said in a channel, the oldest first; None if nothing."""
+    """The person's messages in a channel, oldest first; None for an empty channel."""
     turns = []
     for message in messages if isinstance(messages, Iterable) else ():
         text = message["Contents"] if is_message(message) else None
@@ -73,8 +72,8 @@ def read_channel(messages: Any, id: str, name: str, speaker: str = OWNER) -> Doc
     return sign(make_chat(id, name, turns))
 
 
-def _name(about: Mapping[str, Any]) -> str | None:
-    """Of a channel of a server, with that, as DiscordChatExporter's chats are called."""
+def _name_channel(about: Mapping[str, Any]) -> str | None:
+    """ "server › channel", as in DiscordChatExporter's chats, or None."""
     server, name = as_mapping(about.get("guild")).get("name"), about.get("name")
     parts = [part for part in (server, name) if isinstance(part, str) and part]
     return " › ".join(parts) or None

@@ -1,4 +1,4 @@
-"""A channel as DiscordChatExporter writes it when nobody asks for JSON: groups of messages, one writer each."""
+"""A channel in the HTML of DiscordChatExporter, its default: groups of messages, one writer each."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -10,31 +10,31 @@ from plugins.readers.messages import UNKNOWN, clip, make_chat
 
 _CONTAINER = "chatlog__message-container-"
 _HEADER = "preamble__entry"
-_FIRST_DAY = datetime(2015, 1, 1, tzinfo=UTC)  # from which the ids of Discord count milliseconds, in all but 22 bits
+_FIRST_DAY = datetime(2015, 1, 1, tzinfo=UTC)  # the epoch of Discord's ids, which are milliseconds shifted by 22 bits
 
 
 class _Page(HTMLParser):
-    """Collects what is said. When it was stands on the page in the language of who exported it, and in ids in none."""
+    """Collects the messages. The times shown are in the language of the exporter; the ids contain them, too."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.names: list[str] = []  # of the server, and of the channel with its category
         self.turns: list[Turn] = []
-        self._open: list[str] = []  # the classes of the divisions and spans one is in
+        self._open: list[str] = []  # the classes of the open divisions and spans
         self._speaker: list[str] = []
-        self._said: list[str] = []
+        self._pieces: list[str] = []
         self._id = ""
-        self._text_from = 0  # how deep the text of a message lies; 0 outside of it
+        self._text_from = 0  # depth of the text of a message; 0 outside
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if self._text_from and tag in ("br", "li", "img"):
-            self._said.append({"br": "\n", "li": "\n- "}.get(tag, told.get("alt", "")))
+            self._pieces.append({"br": "\n", "li": "\n- "}.get(tag, attributes.get("alt", "")))
         if tag not in ("div", "span"):
             return
-        kind = told.get("class", "").strip()
-        if "data-message-id" in told:
-            self._id, self._said = told["data-message-id"], []
+        kind = attributes.get("class", "").strip()
+        if "data-message-id" in attributes:
+            self._id, self._pieces = attributes["data-message-id"], []
         elif kind == "chatlog__message-group":
             self._speaker = []
         around = self._open[-1] if self._open else ""
@@ -48,15 +48,15 @@ class _Page(HTMLParser):
             return
         if len(self._open) == self._text_from:
             self._text_from = 0
-            if text := "".join(self._said).strip():
+            if text := "".join(self._pieces).strip():
                 speaker = "".join(self._speaker).strip() or UNKNOWN
-                self.turns.append(Turn(speaker, clip(text), _time_of(self._id), self._id or None))
+                self.turns.append(Turn(speaker, clip(text), _parse_time(self._id), self._id or None))
         self._open.pop()
 
     def handle_data(self, data: str) -> None:
         inner = self._open[-1] if self._open else ""
         if self._text_from:
-            self._said.append(data)
+            self._pieces.append(data)
         elif inner == "chatlog__author":
             self._speaker.append(data)
         elif inner == _HEADER and len(self.names) < 2 and data.strip():
@@ -64,12 +64,12 @@ class _Page(HTMLParser):
 
 
 def is_page(text: str) -> bool:
-    """Whether it is such a page, or its beginning with at least one message."""
+    """Whether a text is such a page, or its start with at least one message."""
     return _HEADER in text and _CONTAINER in text
 
 
 def read_page(pieces: Iterable[str], uri: str = "") -> Document:
-    """What is said on a page, which comes in pieces."""
+    """The messages of a page, read in pieces."""
     page = _Page()
     for piece in pieces:
         page.feed(piece)
@@ -77,8 +77,8 @@ def read_page(pieces: Iterable[str], uri: str = "") -> Document:
     return sign(make_chat(uri, title, page.turns))
 
 
-def _time_of(id: str) -> datetime | None:
-    """When a message was written, which its id tells."""
+def _parse_time(id: str) -> datetime | None:
+    """The time in the id of a message."""
     if not id.isdecimal() or len(id) > 19:
         return None
     return _FIRST_DAY + timedelta(milliseconds=int(id) >> 22)

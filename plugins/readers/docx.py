@@ -1,7 +1,7 @@
-"""Word: all words of a document as it is after its tracked changes; a citation names the paragraph; a row is one.
+"""Word: the text of a document with all tracked changes accepted; a citation names the paragraph; a table row counts as
+one.
 
-The elements are known by their local names: a "Strict Open XML Document" has others in front of them.
-"""
+Elements are found by local names: "Strict Open XML" uses other namespaces."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MATHS = {
 _REFERENCES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes", "commentReference": "comments"}
 _EDGES = ("headers", "footers")
 _NO_TEXT = {"word/charts/chart": "charts", "word/embeddings/": "embedded files"}
-_CELL_CHARS = 400  # a longer cell is no cell of a table of data
+_CELL_CHARS = 400  # a longer cell belongs to a layout table
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _LIST = re.compile(r"List (?:Bullet|Number)")
 
@@ -47,18 +47,18 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 class _Word:
-    """A document, its parts and the lines that are made of them."""
+    """A document, its parts and the lines made from them."""
 
     def __init__(self, package: ZipFile) -> None:
         self._package = package
         self._text = LaidOut()
         self._number = 0
         self._in_list = False
-        self._main = next((path for kind, path in self._relations("").values() if kind == "officeDocument"), "")
-        self._links = self._relations(self._main)
-        self._styles = {attribute_of(style, "styleId"): style for style in self._part("styles")}
+        self._main = next((path for kind, path in self._read_relations("").values() if kind == "officeDocument"), "")
+        self._links = self._read_relations(self._main)
+        self._styles = {attribute_of(style, "styleId"): style for style in self._read_part("styles")}
         self._asides = {
-            (kind, attribute_of(aside, "id")): aside for kind in _REFERENCES.values() for aside in self._part(kind)
+            (kind, attribute_of(aside, "id")): aside for kind in _REFERENCES.values() for aside in self._read_part(kind)
         }
 
     def read(self) -> Document:
@@ -71,26 +71,26 @@ class _Word:
             if count := sum(name.startswith(start) for name in names):
                 self._text.note(f"{count} {what} were not read")
         core = "docProps/core.xml"
-        stated = {name_of(one): one.text for one in parse_xml(self._package.read(core))} if core in names else {}
+        stated = {name_of(field): field.text for field in parse_xml(self._package.read(core))} if core in names else {}
         at = find_date(parse_date(stated.get("modified") or stated.get("created") or ""))
         properties = {"author": stated.get("creator"), **{key: stated.get(key) for key in ("subject", "keywords")}}
         return self._text.close(stated.get("title") or None, at, properties)
 
-    def _relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """What a part refers to by an id: the kind and the path or address."""
+    def _read_relations(self, part: str) -> dict[str, tuple[str, str]]:
+        """(kind, path or address) of each relation of a part, by its id."""
         folder, name = posixpath.split(part)
         path = posixpath.join(folder, "_rels", f"{name}.rels")
         relations = parse_xml(self._package.read(path)) if path in self._package.namelist() else ()
-        found = {}
-        for one in relations:
-            target = one.get("Target", "")
-            if one.get("TargetMode") != "External":
+        targets = {}
+        for relation in relations:
+            target = relation.get("Target", "")
+            if relation.get("TargetMode") != "External":
                 target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-            found[one.get("Id", "")] = one.get("Type", "").rpartition("/")[2], target
-        return found
+            targets[relation.get("Id", "")] = relation.get("Type", "").rpartition("/")[2], target
+        return targets
 
-    def _part(self, kind: str) -> Any:
-        """The elements of the part of that kind, if there is one."""
+    def _read_part(self, kind: str) -> Any:
+        """The root of the part of that kind, or () without one."""
         path = next((path for name, path in self._links.values() if name == kind), "")
         return parse_xml(self._package.read(path)) if path in self._package.namelist() else ()
 
@@ -100,13 +100,13 @@ class _Word:
         for name, path in self._links.values():
             if name == kind and path in self._package.namelist():
                 root = parse_xml(self._package.read(path))
-                words = " ".join(self._words(root).split())
+                words = " ".join(self._collect_words(root).split())
                 if words not in seen:
                     seen.add(words)
                     self._add_blocks(root)
 
     def _add_blocks(self, tree: Any) -> None:
-        for block in _children(tree):
+        for block in _walk_children(tree):
             name = name_of(block)
             if name == "tbl":
                 self._add_table(block)
@@ -120,7 +120,7 @@ class _Word:
     def _add_paragraph(self, paragraph: Any) -> None:
         self._number += 1
         level, is_item = self._find_kind(paragraph)
-        words = self._words(paragraph)
+        words = self._collect_words(paragraph)
         if self._in_list and not is_item:
             self._text.add("", self._number)
         if words.strip():
@@ -129,34 +129,34 @@ class _Word:
         self._add_asides(paragraph)
 
     def _add_asides(self, tree: Any) -> None:
-        """Text boxes, footnotes and comments below what they belong to; a comment is quoted."""
-        for one in _walk(tree):
-            name = name_of(one)
+        """Text boxes, footnotes and comments below their paragraph; comments are quoted."""
+        for child in _walk(tree):
+            name = name_of(child)
             if name == "txbxContent":
-                self._add_blocks(one)
+                self._add_blocks(child)
             elif name in _REFERENCES and (
-                aside := self._asides.pop((_REFERENCES[name], attribute_of(one, "id")), None)
+                aside := self._asides.pop((_REFERENCES[name], attribute_of(child, "id")), None)
             ):
-                words = " ".join(self._words(aside, "\n").split())
+                words = " ".join(self._collect_words(aside, "\n").split())
                 is_comment = name == "commentReference"
                 self._text.add(f"> {attribute_of(aside, 'author')}: {words}" if is_comment else words, self._number)
 
     def _add_table(self, table: Any) -> None:
         self._text.add("", self._number)
         above: dict[int, str] = {}
-        for row in _rows(table):
-            cells = [cell for cell in _children(row) if name_of(cell) == "tc"]
+        for row in _walk_rows(table):
+            cells = [cell for cell in _walk_children(row) if name_of(cell) == "tc"]
             words, column = [], 0
             for cell in cells:
                 merge, span = _find(cell, "tcPr", "vMerge"), attribute_of(_find(cell, "tcPr", "gridSpan"), "val")
                 is_below = merge is not None and attribute_of(merge, "val") != "restart"
-                above[column] = above.get(column, "") if is_below else " ".join(self._words(cell, "\n").split())
+                above[column] = above.get(column, "") if is_below else " ".join(self._collect_words(cell, "\n").split())
                 words.append(above[column])
                 column += int(span or 1)
             if max(map(len, words), default=0) > _CELL_CHARS or (
                 len(cells) == 1 and _find(cells[0], "tbl") is not None
             ):
-                for cell in cells:  # a table for the layout
+                for cell in cells:  # a layout table
                     self._add_blocks(cell)
                 continue
             self._number += 1
@@ -165,56 +165,59 @@ class _Word:
         self._text.add("", self._number)
         self._in_list = False
 
-    def _words(self, tree: Any, between: str = "") -> str:
-        """The text in an element but for its boxes, with its links as Markdown and its formulas in a line. `between`
-        separates paragraphs."""
+    def _collect_words(self, tree: Any, between: str = "") -> str:
+        """The text in an element without its boxes; links as Markdown, formulas in one line. `between` separates
+        paragraphs."""
         parts = []
-        for one in _children(tree):
-            name = name_of(one)
+        for child in _walk_children(tree):
+            name = name_of(child)
             if name == "t":
-                parts.append(one.text or "")
+                parts.append(child.text or "")
             elif name in _MARKS:
                 parts.append(_MARKS[name])
-            elif name == "r" and _find(one, "rPr", "vanish") is not None:
+            elif name == "r" and _find(child, "rPr", "vanish") is not None:
                 continue
             elif name in _MATHS:
-                parts.append(self._formula(one))
+                parts.append(self._write_formula(child))
             elif name == "d":
-                begin, end = (_find(one, "dPr", f"{edge}Chr") for edge in ("beg", "end"))
-                inner = "|".join(self._words(side) for side in one if name_of(side) == "e")
+                begin, end = (_find(child, "dPr", f"{edge}Chr") for edge in ("beg", "end"))
+                inner = "|".join(self._collect_words(side) for side in child if name_of(side) == "e")
                 parts += [
                     "(" if begin is None else attribute_of(begin, "val"),
                     inner,
                     ")" if end is None else attribute_of(end, "val"),
                 ]
-            elif name == "hyperlink" and (words := self._words(one)):
-                url = self._links.get(attribute_of(one, "id"), ("", ""))[1]
+            elif name == "hyperlink" and (words := self._collect_words(child)):
+                url = self._links.get(attribute_of(child, "id"), ("", ""))[1]
                 parts.append(f"[{words}]({url})" if words.strip() and url and words.strip() != url else words)
             elif name == "tbl":
-                rows = (", ".join(self._words(cell, " ").strip() for cell in _children(row)) for row in _rows(one))
+                rows = (
+                    ", ".join(self._collect_words(cell, " ").strip() for cell in _walk_children(row))
+                    for row in _walk_rows(child)
+                )
                 parts.append(f"{'; '.join(rows)}{between}")
             elif name != "txbxContent":
-                parts.append(self._words(one, between))
+                parts.append(self._collect_words(child, between))
                 if name == "p":
                     parts.append(between)
         return "".join(parts)
 
-    def _formula(self, tree: Any) -> str:
+    def _write_formula(self, tree: Any) -> str:
         """A part of a formula in one line: (a + b)/2."""
         sides: defaultdict[str, str] = defaultdict(str)
         for side in tree:
-            words = self._words(side)
+            words = self._collect_words(side)
             sides[name_of(side)] = f"({words})" if re.search(r"[\s+*/−-]", words) else words
         sides["chr"] = attribute_of(_find(tree, "naryPr", "chr"), "val") or "∫"
         return _MATHS[name_of(tree)].format_map(sides)
 
     def _find_kind(self, paragraph: Any) -> tuple[int, bool]:
-        """The level of a heading, in whatever language its program speaks, 0 for other text; whether it is an item."""
+        """(level of a heading in any language or 0, whether the paragraph is an item)."""
         own = _find(paragraph, "pPr")
         style_id = attribute_of(_find(own, "pStyle"), "val")
         is_item = attribute_of(_find(own, "numPr", "numId"), "val") not in ("", "0")
         outline = attribute_of(_find(own, "outlineLvl"), "val")
-        for _ in range(10):  # a style may be based on itself
+        for _ in range(10):  # a style can be based on itself
             style = self._styles.get(style_id)
             name = attribute_of(_find(style, "name"), "val")
             if (heading := _HEADING.fullmatch(name)) or name == "Title":
@@ -226,33 +229,33 @@ class _Word:
         return level, is_item and not level
 
 
-def _children(tree: Any) -> Iterator[Any]:
-    """The elements right below one that are there after all changes, as if those that only wrap others were not."""
-    for one in tree:
-        name = name_of(one)
+def _walk_children(tree: Any) -> Iterator[Any]:
+    """The child elements after accepting all changes; wrappers are replaced by their children."""
+    for child in tree:
+        name = name_of(child)
         if name in _WRAPPERS:
-            yield from _children(one)
+            yield from _walk_children(child)
         elif name not in _REMOVED:
-            yield one
+            yield child
 
 
 def _walk(tree: Any) -> Iterator[Any]:
     """The outermost boxes and the references below an element."""
-    for one in _children(tree):
-        if name_of(one) == "txbxContent" or name_of(one) in _REFERENCES:
-            yield one
+    for child in _walk_children(tree):
+        if name_of(child) == "txbxContent" or name_of(child) in _REFERENCES:
+            yield child
         else:
-            yield from _walk(one)
+            yield from _walk(child)
 
 
-def _rows(table: Any) -> Iterator[Any]:
-    return (row for row in _children(table) if name_of(row) == "tr" and _find(row, "trPr", "del") is None)
+def _walk_rows(table: Any) -> Iterator[Any]:
+    return (row for row in _walk_children(table) if name_of(row) == "tr" and _find(row, "trPr", "del") is None)
 
 
 def _find(tree: Any, *path: str) -> Any:
-    """The element at that path below another; None if it is not there."""
+    """The element at a path below another, or None."""
     for name in path:
-        tree = next((one for one in tree if name_of(one) == name), None) if tree is not None else None
+        tree = next((child for child in tree if name_of(child) == name), None) if tree is not None else None
     return tree
 
 

@@ -1,8 +1,6 @@
-"""Mails: who wrote to whom at the top of the text, then the body as it was sent, quotes and signature included, and the
-texts and mails that are attached to it.
+"""Mails: sender and recipients first, then the body as sent with quotes and signature, then attached texts and mails.
 
-Parsed with the email package's classic policy: the modern one took 140 s for a Content-Type of 50,000 semicolons.
-"""
+Parsed with the email package's classic policy: the modern one took 140 s for a Content-Type of 50,000 semicolons."""
 
 import email
 import re
@@ -24,11 +22,11 @@ from plugins.readers.decode import declared_in_markup, decode_bytes, is_binary, 
 
 SHOWN = ("From", "To", "Cc", "Subject", "Date")
 MAX_MAIL = 25 * MIB
-MAX_PARTS = 200  # parts of a mail that are looked at
+MAX_PARTS = 200  # parts of a mail looked at
 MAX_HEADER = 10_000  # characters of a header
 _TEXTS = ("text/plain", "text/html", "text/markdown", "text/csv", "text/enriched", "text/x-markdown")
 _CALENDARS = ("text/calendar", "application/ics")
-_ANSWERS = ("REPLY", "COUNTER", "DECLINECOUNTER", "REFRESH")  # methods of parts about an event that is known already
+_ANSWERS = ("REPLY", "COUNTER", "DECLINECOUNTER", "REFRESH")  # methods of replies to a known event
 _MAX_HEAD = 64 * 1024  # bytes
 _FIELD = re.compile(rb"^([!-9;-~]+):", re.MULTILINE)
 _HEAD = re.compile(rb"(?:>?From [^\n]*\n)?[!-9;-~]+:[^\n]*(?:\n(?:[!-9;-~]+:|[ \t])[^\n]*)*")
@@ -37,7 +35,7 @@ _WORDLESS = ("image/", "audio/", "video/", "application/pgp-", "application/pkcs
 
 
 def is_mail(data: bytes) -> bool:
-    """Whether a file of any name is a mail: its head is one, with a field that programs write."""
+    """Whether a file of any name is a mail: it has a head with a field that programs write."""
     head, _, _ = data[:_MAX_HEAD].replace(b"\r\n", b"\n").partition(b"\n\n")
     names = {match[1].lower() for match in _FIELD.finditer(head)}
     return _HEAD.fullmatch(head) is not None and names >= {b"from", b"date"} and not names.isdisjoint(_BY_PROGRAMS)
@@ -51,8 +49,8 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def convert(mail: Message, data: bytes) -> Document:
-    """The document of a mail that was parsed from `data`. Raises Unreadable."""
-    headers = _shown_headers(mail)
+    """The document of a mail parsed from `data`. Raises Unreadable."""
+    headers = _list_headers(mail)
     if not headers:
         raise Unreadable("not a mail: it has no From, To, Subject or Date")
     text = _Text(data)
@@ -80,24 +78,24 @@ def convert(mail: Message, data: bytes) -> Document:
 
 
 class _Text:
-    """The lines of a mail and where they are in the file, with the names of what is attached and of what of it was not
-    read. Parts are taken without recursion."""
+    """The lines of a mail with their numbers in the file, and the names of attachments and unread parts. Walks the
+    parts without recursion."""
 
     def __init__(self, data: bytes) -> None:
         self.lines: list[str] = []
         self.numbers: list[int] = []
         self.attachments: list[str] = []
         self.unread: list[str] = []
-        self.events: list[int] = []  # the lines on which those of invitations begin
+        self.events: list[int] = []  # the first lines of invitations
         self.versions: list[list[Any]] = []
         self._data = data
-        self._after = 0  # where the next part begins, or before
+        self._after = 0  # a lower bound for the start of the next part
 
     def add_headers(self, headers: Mapping[str, str]) -> None:
         end = self._data.find(b"\n\n", self._after)
         head = self._data[self._after : end if end >= 0 else None].decode("ascii", "surrogateescape")
         first = self._data.count(b"\n", 0, self._after)
-        shown = sorted((first + _header_line(head, name), f"{name}: {value}") for name, value in headers.items())
+        shown = sorted((first + _find_header_line(head, name), f"{name}: {value}") for name, value in headers.items())
         self._put([line for _, line in shown], [number for number, _ in shown])
         self._after = max(self._after, end)
 
@@ -107,11 +105,11 @@ class _Text:
             part = waiting.pop()
             count += 1
             kind = part.get_content_type()
-            inner = [one for one in part.get_payload() or () if isinstance(one, Message)] if part.is_multipart() else []
+            inner = [sub for sub in part.get_payload() or () if isinstance(sub, Message)] if part.is_multipart() else []
             if name := _file_name(part):
                 self.attachments.append(name)
             if kind == "multipart/alternative" and inner:
-                waiting += [*(one for one in reversed(inner) if one.get_content_type() in _CALENDARS), _choose(inner)]
+                waiting += [*(sub for sub in reversed(inner) if sub.get_content_type() in _CALENDARS), _choose(inner)]
             elif kind == "message/rfc822" and inner:
                 self._begin_attached(inner[0])
                 waiting.append(inner[0])
@@ -130,10 +128,10 @@ class _Text:
         raw = next((f"{key}: {value}" for key, value in mail.raw_items()), "").partition("\n")[0]
         self._after = max(self._after, self._data.find(raw.encode("ascii", "replace"), self._after))
         self._put([""], [self._data.count(b"\n", 0, self._after) + 1])
-        self.add_headers(_shown_headers(mail))
+        self.add_headers(_list_headers(mail))
 
     def _add_text(self, part: Message, kind: str) -> None:
-        places, self._after = _places(part, self._data, self._after)
+        places, self._after = _find_places(part, self._data, self._after)
         try:
             text = _decode(part)
         except Unreadable as error:
@@ -154,8 +152,9 @@ class _Text:
             self._put(text.split("\n"), numbers)
 
     def _add_invitation(self, part: Message, name: str) -> None:
-        """Adds the events of a calendar, once if the mail has it twice; not those of somebody's answer to it."""
-        places, self._after = _places(part, self._data, self._after)
+        """Adds the events of a calendar once, even if the mail contains it twice; replies to an invitation are
+        skipped."""
+        places, self._after = _find_places(part, self._data, self._after)
         try:
             calendar = None if part.get_param("method", "") in _ANSWERS else ics.convert(_decode(part))
         except Unreadable as error:
@@ -163,25 +162,26 @@ class _Text:
             return
         versions = calendar.properties.get(ENTRY_VERSIONS, []) if calendar else []
         if calendar is None or (
-            versions and {tuple(of[1:]) for of in versions} <= {tuple(of[1:]) for of in self.versions}
+            versions and {tuple(keys) for _, *keys in versions} <= {tuple(keys) for _, *keys in self.versions}
         ):
             return
         self.events += [len(self.lines) + 1 + line for line, _ in calendar.parts]
         numbers = [places[min(line, len(places)) - 1] for line in calendar.lines or ()]
         self._put(["", *calendar.text.split("\n")], [numbers[0], *numbers])
-        self.versions += [[places[min(line, len(places)) - 1], *rest] for line, *rest in versions]
+        self.versions += [[places[min(line, len(places)) - 1], *keys] for line, *keys in versions]
 
     def _put(self, lines: Sequence[str], numbers: Sequence[int]) -> None:
         self.lines += lines
         self.numbers += numbers
 
 
-def _shown_headers(mail: Message) -> dict[str, str]:
+def _list_headers(mail: Message) -> dict[str, str]:
     return {name: value for name in SHOWN if (value := header_of(mail, name))}
 
 
 def _choose(versions: Sequence[Message]) -> Message:
-    """Of several versions of a text the first, or one that says much more: the first is often a hint, or a footer."""
+    """The first of several versions of a text, unless a later one has twice as many words: the first is often a hint or
+    a footer."""
     best, most = versions[0], -1
     for version in versions:
         texts = [part for part in islice(version.walk(), MAX_PARTS) if part.get_content_type() in _TEXTS]
@@ -200,39 +200,39 @@ def _count_words(part: Message) -> int:
 
 
 def header_of(mail: Message, name: str) -> str:
-    """A header as one line, with its encoded words decoded as far as they can be."""
-    value = next((str(held) for key, held in mail.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER]
+    """A header as one line with decoded words."""
+    value = next((str(raw) for key, raw in mail.raw_items() if key.lower() == name.lower()), "")[:MAX_HEADER]
     data = value.encode("ascii", "surrogateescape")
     try:
-        return _words(decode_bytes(data))
+        return _decode_words(decode_bytes(data))
     except Unreadable:
-        return _words(data.decode("ascii", "replace"))
+        return _decode_words(data.decode("ascii", "replace"))
 
 
-def _words(text: str) -> str:
+def _decode_words(text: str) -> str:
     text = " ".join(text.split())
-    with suppress(Exception):  # many kinds, for many kinds of broken encoded words; then they stay as they are
+    with suppress(Exception):  # broken encoded words raise many kinds; they stay encoded
         text = str(make_header(decode_header(text)))
     return " ".join(tidy(text).split())
 
 
-def _header_line(raw: str, name: str) -> int:
+def _find_header_line(raw: str, name: str) -> int:
     match = re.search(rf"^{name}:", raw, re.IGNORECASE | re.MULTILINE)
     return raw.count("\n", 0, match.start()) + 1 if match else 1
 
 
 def _decode(part: Message) -> str:
-    """The text of a part, in the encoding that it declares, or its page does. Raises Unreadable."""
+    """The text of a part in its declared encoding, or that of its page. Raises Unreadable."""
     payload = part.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
     return text_of(data, part.get_content_charset() or declared_in_markup(data))
 
 
-def _places(part: Message, data: bytes, after: int) -> tuple[list[int], int]:
-    """For each line of the decoded part its line in the file, and where the part ends; it begins behind `after`."""
+def _find_places(part: Message, data: bytes, after: int) -> tuple[list[int], int]:
+    """(line in the file for each line of the decoded part, end of the part); the part begins at or after `after`."""
     encoding = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
     encoded = encoding in ("quoted-printable", "base64")
-    payload = part.get_payload() if encoded else part.get_payload(decode=True)  # as it was sent, in either case
+    payload = part.get_payload() if encoded else part.get_payload(decode=True)  # as sent in either case
     sent = payload.encode("ascii", "replace") if isinstance(payload, str) else payload
     if not isinstance(sent, bytes):
         sent = b""
@@ -250,7 +250,7 @@ def _places(part: Message, data: bytes, after: int) -> tuple[list[int], int]:
 
 
 def _file_name(part: Message) -> str:
-    """The name of an attachment, or "" for a part that is text of the mail."""
+    """The name of an attachment, or "" for a text of the mail."""
     try:
         name = part.get_filename() or ""
         attached = part.get_content_disposition() == "attachment"
@@ -258,9 +258,9 @@ def _file_name(part: Message) -> str:
         return "unnamed"
     if not name and (attached or part.get_content_type() == "message/rfc822"):
         name = "unnamed"
-    return _words(name)
+    return _decode_words(name)
 
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("eml", (".eml",), "Single mails, in files of their own or in a Maildir", read, MAX_MAIL, version=3))
+    register(Reader("eml", (".eml",), "Single mails, one per file or in a Maildir", read, MAX_MAIL, version=3))

@@ -1,4 +1,4 @@
-"""Books: the pages of an EPUB in the order in which they are read; a citation names the part, counted there."""
+"""Books: the pages of an EPUB in reading order; a citation names the part, counted in that order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from plugins.readers.package import open_package, parse_xml
 
 MAX_PARTS = 5000
 _CONTAINER = "META-INF/container.xml"
-_LOCKED = "META-INF/encryption.xml"  # fonts are named there, too, which are not read
+_LOCKED = "META-INF/encryption.xml"  # lists encrypted fonts, too, which are not read
 _PAGES = ("application/xhtml+xml", "text/html")
 
 
@@ -34,15 +34,15 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _read_book(package: ZipFile) -> Document:
-    root = next((one.get("full-path", "") for one in _find(parse_xml(package.read(_CONTAINER)), "rootfile")), "")
+    root = next((node.get("full-path", "") for node in _find(parse_xml(package.read(_CONTAINER)), "rootfile")), "")
     book = parse_xml(package.read(root))
     files = {
-        one.get("id", ""): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(one.get("href", ""))))
-        for one in _find(book, "item")
-        if one.get("media-type") in _PAGES
+        node.get("id", ""): posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(node.get("href", ""))))
+        for node in _find(book, "item")
+        if node.get("media-type") in _PAGES
     }
-    order = [files[name] for one in _find(book, "itemref") if (name := one.get("idref", "")) in files]
-    locked = _encrypted(package)
+    order = [files[name] for node in _find(book, "itemref") if (name := node.get("idref", "")) in files]
+    locked = _list_encrypted(package)
     text = LaidOut()
     for number, name in enumerate(order[:MAX_PARTS], 1):
         if text.is_full:
@@ -55,25 +55,27 @@ def _read_book(package: ZipFile) -> Document:
             page = package.read(name)
             text.add(html.convert(decode_bytes(page, declared_in_markup(page))).text, number)
     if not order or locked.issuperset(order):
-        raise Unreadable("a book that is encrypted by its shop" if order else "a damaged epub file: no pages")
-    stated = {name: _stated(book, name) for name in ("title", "creator", "date", "publisher", "language")}
+        raise Unreadable("a book with copy protection" if order else "a damaged epub file: no pages")
+    stated = {name: _read_metadata(book, name) for name in ("title", "creator", "date", "publisher", "language")}
     at = parse_date(stated.pop("date"))
     document = text.close(stated.pop("title") or None, at, {"author": stated.pop("creator"), **stated})
     return replace(document, speaker=UNKNOWN)
 
 
-def _encrypted(package: ZipFile) -> frozenset[str]:
+def _list_encrypted(package: ZipFile) -> frozenset[str]:
     if _LOCKED not in package.namelist():
         return frozenset()
-    return frozenset(unquote(one.get("URI", "")) for one in _find(parse_xml(package.read(_LOCKED)), "CipherReference"))
+    return frozenset(
+        unquote(node.get("URI", "")) for node in _find(parse_xml(package.read(_LOCKED)), "CipherReference")
+    )
 
 
 def _find(tree: Any, name: str) -> list[Any]:
-    return [one for one in tree.iter() if one.tag.rpartition("}")[2] == name]
+    return [node for node in tree.iter() if node.tag.rpartition("}")[2] == name]
 
 
-def _stated(book: Any, name: str) -> str:
-    return next((" ".join(one.text.split()) for one in _find(book, name) if one.text), "")
+def _read_metadata(book: Any, name: str) -> str:
+    return next((" ".join(node.text.split()) for node in _find(book, name) if node.text), "")
 
 
 @hookimpl

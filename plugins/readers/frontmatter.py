@@ -14,9 +14,9 @@ _SIMPLE = re.compile(r"([^\W\d_][\w .-]{0,60}?)\s*:(?:\s+(.*))?$")
 
 
 class _Loader(yaml.BaseLoader):  # type: ignore[misc]
-    """Every scalar stays the string that was written, so that 2024-13-45, 007, 12:30 and yes survive. PyYAML's own
-    Python loader, because the C one overflows the C stack on deep nesting; without aliases, because they can make a
-    small text expand without bound."""
+    """Keeps every scalar as the string in the file, so that 2024-13-45, 007, 12:30 and yes survive. Uses PyYAML's
+    Python loader because deep nesting overflows the stack of the C one, and refuses aliases because they can expand a
+    small text without bound."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -38,51 +38,53 @@ def split(text: str) -> tuple[str | None, int]:
 
 
 def parse(block: str) -> dict[str, Any] | None:
-    """The properties: strings, lists and mappings of strings. None if the block holds no `key: value` at all. YAML that
-    does not parse ("title: Re: rent") is read line by line."""
+    """The properties: strings, lists and mappings of strings; None without any `key: value`. Invalid YAML ("title: Re:
+    rent") is read line by line."""
     try:
-        loaded = yaml.load(block, Loader=_Loader)  # noqa: S506  # a safe one, of fewer types
+        loaded = yaml.load(block, Loader=_Loader)  # noqa: S506  # a safe loader with fewer types
     except (yaml.YAMLError, RecursionError, ValueError):
-        loaded = dict(_line_by_line(block))
+        loaded = dict(_parse_lines(block))
     if not isinstance(loaded, Mapping):
         return None
-    return {str(key): _plain(value) for key, value in loaded.items()} or None
+    return {str(key): _simplify(value) for key, value in loaded.items()} or None
 
 
 def tags(properties: Mapping[str, Any]) -> tuple[str, ...]:
     """The tags of a note, without "#"."""
-    values = _values(properties, "tags", "tag", "keywords")
+    values = _list_values(properties, "tags", "tag", "keywords")
     lists = (value.split() if isinstance(value, str) and "," not in value else value for value in values)
-    found = (word.lstrip("#") for value in lists for word in _words(value))
-    return tuple(dict.fromkeys(filter(None, found)))
+    words = (word.lstrip("#") for value in lists for word in _split_words(value))
+    return tuple(dict.fromkeys(filter(None, words)))
 
 
 def aliases(properties: Mapping[str, Any]) -> tuple[str, ...]:
-    """The other names of what a note is about."""
-    return tuple(dict.fromkeys(name for value in _values(properties, "aliases", "alias") for name in _words(value)))
+    """The other names of the note."""
+    return tuple(
+        dict.fromkeys(name for value in _list_values(properties, "aliases", "alias") for name in _split_words(value))
+    )
 
 
-def _values(properties: Mapping[str, Any], *keys: str) -> list[Any]:
+def _list_values(properties: Mapping[str, Any], *keys: str) -> list[Any]:
     return [value for key, value in properties.items() if key.lower() in keys]
 
 
-def _words(value: Any) -> list[str]:
-    """A list, or a string with commas, as strings that are not empty."""
+def _split_words(value: Any) -> list[str]:
+    """The non-empty strings of a list, or of a string with commas."""
     parts = _BETWEEN_WORDS.split(value) if isinstance(value, str) else value if isinstance(value, list) else ()
     return [part.strip() for part in parts if isinstance(part, str) and part.strip()]
 
 
-def _plain(value: Any) -> Any:
+def _simplify(value: Any) -> Any:
     if isinstance(value, list):
         if len(value) == 1 and isinstance(value[0], list) and len(value[0]) == 1 and isinstance(value[0][0], str):
-            return f"[[{value[0][0]}]]"  # `up: [[Home]]` is a wikilink, though YAML sees a list in a list
-        return [_plain(part) for part in value]
+            return f"[[{value[0][0]}]]"  # YAML parses the wikilink in `up: [[Home]]` as a list in a list
+        return [_simplify(part) for part in value]
     if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
+        return {str(key): _simplify(part) for key, part in value.items()}
     return value
 
 
-def _line_by_line(block: str) -> Iterable[tuple[str, str]]:
+def _parse_lines(block: str) -> Iterable[tuple[str, str]]:
     for line in block.split("\n"):
         if (match := _SIMPLE.match(line)) is not None:
             value = (match[2] or "").strip()

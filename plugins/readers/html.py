@@ -15,20 +15,20 @@ _BLOCKS = set(
     "ul".split()
 )
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
-_SPACED = _BLOCKS - set("br li td th tr tbody thead tfoot caption dd dt html body".split())  # a blank line around them
+_SPACED = _BLOCKS - set("br li td th tr tbody thead tfoot caption dd dt html body".split())  # surrounded by blank lines
 _VOID = set("area base br col embed hr img input link meta param source track wbr".split())
 _DATE_META = re.compile(r"clipp|saved|publish|pubdate|(?:^|[.:_-])(?:date|created|modified|updated)", re.IGNORECASE)
 _CLIPPED = re.compile(r"clipp|saved", re.IGNORECASE)
 _PROPERTY_META = {"author": "author", "description": "description", "og:url": "url", "og:site_name": "site"}
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
-_MAX_INDENT = 8  # deeper lists are not indented further
-_CELL_CHARS = 400  # a longer cell is no cell of a table of data
-_REPAIRS = 20  # times that a broken tag is taken as text and parsing goes on behind it
+_MAX_INDENT = 8  # deeper lists get no more indent
+_CELL_CHARS = 400  # a longer cell belongs to a layout table
+_REPAIRS = 20  # broken tags taken as text before parsing stops
 
 
 class _Page(HTMLParser):
-    """Collects lines and their numbers. It holds no tree, so that depth costs nothing."""
+    """Collects lines and their numbers without a tree: depth costs nothing."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -38,30 +38,30 @@ class _Page(HTMLParser):
         self.heading: str | None = None
         self.dates: list[tuple[bool, datetime]] = []
         self.properties: dict[str, str] = {}
-        self._parts: list[str] = []  # of the line being collected
-        self._number = 0  # where it began
-        self._prefix = ""  # of the next line: the mark of a heading or a list item
+        self._parts: list[str] = []  # of the current line
+        self._number = 0  # the first file line of the current line
+        self._prefix = ""  # Markdown mark of the next line: a heading or a list item
         self._in_title = self._in_heading = self._in_pre = False
         self._skip: str | None = None
         self._skip_depth = 0
-        self._row: list[list[str]] = []  # the cells of the open table row, each in parts
+        self._row: list[list[str]] = []  # the cells of the open table row, each in pieces
         self._lists: list[int] = []  # per open list: the next number, or 0 for bullets
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs} if tag in ("meta", "time") else {}
-        if tag == "time" and self._skip is None:  # as microdata, microformats and HTML mark when a page was published
+        if tag == "time" and self._skip is None:  # publication dates in microdata, microformats and HTML
             is_published = "pubdate" in given or "publish" in given.get("class", "")
             name = given.get("itemprop", "published" if is_published else "")
-            self._meta({"name": name, "content": given.get("datetime", "")})
+            self._take_meta({"name": name, "content": given.get("datetime", "")})
         if tag == "meta":
-            self._meta(given)
+            self._take_meta(given)
         elif tag == "title" and self._skip in (None, "head"):
             self._in_title = True
         elif self._skip is not None:
             self._skip_depth += tag == self._skip
             if tag == "body" and self._skip == "head":
                 self._skip = None
-        elif tag in _SKIPPED or (tag not in _VOID and _hidden(attrs)):
+        elif tag in _SKIPPED or (tag not in _VOID and _is_hidden(attrs)):
             self._skip, self._skip_depth = tag, 1
         elif tag == "img":
             self.handle_data(next((value for name, value in attrs if name == "alt" and value), ""))
@@ -85,16 +85,16 @@ class _Page(HTMLParser):
             number = self.getpos()[0]
             for offset, piece in enumerate(data.split("\n")):
                 if offset:
-                    self._line_ends(number + offset - 1)
+                    self._break_line(number + offset - 1)
                 self._add(piece, number + offset)
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:
-        """Steps over the <![if ...]> of office programs; the base class raises on the ones it does not know."""
+        """Skips the <![if ...]> of office programs; the base class raises on unknown ones."""
         end = self.rawdata.find(">", i)
         return end + 1 if end >= 0 else -1
 
     def read(self, text: str) -> None:
-        """Parse all of `text`. Not with `close()`: at the end of a broken page it takes quadratic time."""
+        """Parses all of `text`. Avoids `close()`, which takes quadratic time at the end of a broken page."""
         self.feed(text)
         for _ in range(_REPAIRS):
             rest = self.rawdata
@@ -110,7 +110,7 @@ class _Page(HTMLParser):
         self._end_line()
 
     def _take(self, broken: str) -> None:
-        """Take markup that cannot be parsed for text."""
+        """Takes markup that cannot be parsed as text."""
         self.handle_data(unescape(re.sub(r"<[^<>]*>?", " ", broken)))
         self.lineno += broken.count("\n")
 
@@ -124,15 +124,15 @@ class _Page(HTMLParser):
         if tag in ("tr", "table"):
             self._end_row()
         elif self._row:
-            self._row[-1].append(" ")  # what else is a block in itself stays on the row's line
+            self._row[-1].append(" ")  # other blocks stay on the line of the row
             return
         self._end_line()
         if tag in _SPACED:
-            self._blank()
+            self._push_blank()
         if tag in ("ul", "ol"):
             self._lists.append(int(tag == "ol"))
         elif tag == "li":
-            self._prefix = self._bullet()
+            self._prefix = self._make_bullet()
         elif tag == "pre" and not self._in_pre:
             self._push("```", self.getpos()[0])
             self._in_pre = True
@@ -157,9 +157,9 @@ class _Page(HTMLParser):
             self._in_pre = False
         self._prefix = ""
         if tag in _SPACED:
-            self._blank()
+            self._push_blank()
 
-    def _bullet(self) -> str:
+    def _make_bullet(self) -> str:
         indent = "  " * min(_MAX_INDENT, max(0, len(self._lists) - 1))
         if not self._lists or not self._lists[-1]:
             return f"{indent}- "
@@ -174,8 +174,8 @@ class _Page(HTMLParser):
                 self._number = number
             self._parts.append(text)
 
-    def _line_ends(self, number: int) -> None:
-        """A line of the file ends, and so does ours, except in a heading and in a table row."""
+    def _break_line(self, number: int) -> None:
+        """Ends the line at a line end of the file, except in a heading and in a table row."""
         if self._row or self._in_heading:
             self._add(" ", number)
         elif self._in_pre:
@@ -197,20 +197,20 @@ class _Page(HTMLParser):
         self._row = []
         if sum(map(bool, cells)) > 1 and max(map(len, cells)) <= _CELL_CHARS:
             self._push(f"| {' | '.join(cells)} |", self._number)
-        else:  # a table for the layout
+        else:  # a layout table
             for cell in filter(None, cells):
                 self._push(cell, self._number)
-                self._blank()
+                self._push_blank()
 
     def _push(self, line: str, number: int) -> None:
         self.lines.append(line)
         self.numbers.append(number)
 
-    def _blank(self) -> None:
+    def _push_blank(self) -> None:
         if self.lines and self.lines[-1] and not self._in_pre:
             self._push("", self.getpos()[0])
 
-    def _meta(self, attributes: dict[str, str]) -> None:
+    def _take_meta(self, attributes: dict[str, str]) -> None:
         name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").lower()
         content = attributes.get("content", "").strip()
         if _DATE_META.search(name) and (at := parse_date(content)) is not None:
@@ -220,7 +220,7 @@ class _Page(HTMLParser):
 
 
 def convert(text: str) -> Document:
-    """A page's text, title, properties and lines."""
+    """The text, title, properties and lines of a page."""
     page = _Page()
     page.read(text)
     while page.lines and not page.lines[-1]:
@@ -229,13 +229,13 @@ def convert(text: str) -> Document:
         uri="",
         text="\n".join(page.lines),
         title=_SPACE.sub(" ", "".join(page.title)).strip() or page.heading,
-        at=min(page.dates, key=lambda dated: dated[0])[1] if page.dates else None,  # the day it was clipped, if told
+        at=min(page.dates, key=lambda dated: dated[0])[1] if page.dates else None,  # the clipping date, if stated
         properties=page.properties,
         lines=tuple(page.numbers),
     )
 
 
-def _hidden(attrs: list[tuple[str, str | None]]) -> bool:
+def _is_hidden(attrs: list[tuple[str, str | None]]) -> bool:
     return any(
         name == "hidden"
         or (name == "aria-hidden" and value == "true")

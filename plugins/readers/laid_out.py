@@ -1,4 +1,4 @@
-"""The text of a document that is no text file: each line with the page, slide or paragraph it stands in."""
+"""The text of a document that is no text file: each line with its page, slide or paragraph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from memory.nouns import Document
 from plugins.readers.decode import tidy
 
-MAX_CHARS = 20_000_000  # of the text of one document
+MAX_CHARS = 20_000_000  # characters of one document
 MAX_HEADING = 6
 
 
@@ -28,8 +28,8 @@ class LaidOut:
         return self._left <= 0
 
     def add(self, text: str, number: int, level: int = 0, apart: bool = True) -> None:
-        """Adds text that stands in page (slide, ...) `number`, as a heading of that `level` if it is not 0. With
-        `apart` an empty line follows, so that it is a paragraph of its own."""
+        """Adds text of page (slide, ...) `number`, as a heading if `level` is not 0. With `apart` an empty line
+        follows."""
         lines = [line.rstrip() for line in tidy(text).split("\n")]
         if level:
             words = " ".join(" ".join(lines).split())
@@ -45,14 +45,14 @@ class LaidOut:
             self._put("", number)
 
     def note(self, words: str) -> None:
-        """Keeps what was not read, which is said at the end of the text."""
+        """Records what was not read; `close` appends it to the text."""
         if words not in self._notes:
             self._notes.append(words)
 
     def close(
         self, title: str | None = None, at: datetime | None = None, properties: Mapping[str, Any] | None = None
     ) -> Document:
-        """The document; its title is the first heading where it states none."""
+        """The document; its title defaults to the first heading."""
         while self._lines and not self._lines[-1]:
             del self._lines[-1], self._numbers[-1]
         kept: dict[str, Any] = {key: value for key, value in (properties or {}).items() if value}

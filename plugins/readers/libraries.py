@@ -1,4 +1,4 @@
-"""Libraries of the extra `readers`: imported with the first file that needs one, in the process that reads it."""
+"""Libraries of the extra `readers`: imported with the first file that needs one, in the reading process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ INSTALL = "pip install 'palimpsest[readers]'"
 
 
 def import_library(name: str, package: str) -> Any:
-    """The module of that name. Unreadable says how to install its `package` if it is missing."""
+    """The module of that name. Raises Unreadable with the install command for its `package`."""
     try:
         return import_module(name)
     except ImportError as error:
-        raise Unreadable(f"{package} reads it and is not installed: {INSTALL}") from error
+        raise Unreadable(f"it needs {package}: {INSTALL}") from error

@@ -1,8 +1,7 @@
-"""Pages of Logseq: an outline in Markdown, with properties of the page and of blocks, states of tasks, and block refs.
+"""Pages of Logseq: an outline in Markdown with properties of pages and blocks, task states and block references.
 
-A page is known by marks that only Logseq writes; by its folder, or by states of tasks, only if all of it is an outline.
-Else it is Markdown like any other.
-"""
+A page is recognized by marks that only Logseq writes; or, if all of it is an outline, by its folder or by task states.
+Other files are Markdown."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ from memory.nouns import Document
 from plugins.readers import frontmatter
 from plugins.readers.dates import date_of
 
-_BLOCK = re.compile(r"(?P<indent>[ \t]*)-(?:[ \t]+(?P<said>.*))?$")
+_BLOCK = re.compile(r"(?P<indent>[ \t]*)-(?:[ \t]+(?P<text>.*))?$")
 _PROPERTY = re.compile(r"(?P<key>[a-zA-Z][\w-]{0,40}):: ?(?P<value>.*)$")
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_OWN_MARK = re.compile(  # what no other program writes
+_OWN_MARK = re.compile(  # marks that only Logseq writes
     rf"^[ \t]*(?:(?:- )?(?:collapsed:: (?:true|false)|id:: {_UUID}|(?:logseq|query)[.\w-]*::)|:LOGBOOK:$)"
     rf"|\(\({_UUID}\)\)|{{{{(?:embed|query) ",
     re.MULTILINE,
@@ -43,7 +42,7 @@ _NOT_HERE = "(a block of another page)"
 
 
 def is_page(path: Path, text: str) -> bool:
-    """Whether a note was written by Logseq."""
+    """Whether Logseq wrote a note."""
     if _OWN_MARK.search(text) is not None:
         return True
     is_journal = path.parent.name == "journals" and _JOURNAL.fullmatch(path.stem) is not None
@@ -51,7 +50,7 @@ def is_page(path: Path, text: str) -> bool:
 
 
 def _is_outline(text: str) -> bool:
-    """Whether every line begins a block, goes on with one, or is a property of the page."""
+    """Whether every line begins or continues a block, or is a property of the page."""
     has_blocks, fence = False, None
     for line in text.split("\n"):
         if (mark := _FENCE.match(line)) is not None and fence in (None, mark[1]):
@@ -66,9 +65,9 @@ def _is_outline(text: str) -> bool:
 
 
 def convert(path: Path, text: str) -> Document:
-    """The page as Markdown: its lines but for those that only Logseq reads, each with its number."""
+    """The page as Markdown without the lines that only Logseq reads, each line with its number."""
     lines = text.split("\n")
-    told = _find_blocks(lines)
+    block_texts = _find_blocks(lines)
     kept: list[str] = []
     numbers: list[int] = []
     properties: dict[str, str] = {}
@@ -82,15 +81,15 @@ def convert(path: Path, text: str) -> Document:
                 is_log = bare != ":END:"
                 continue
             block = _BLOCK.match(line)
-            found = _PROPERTY.match((block["said"] or "") if block and not has_begun else bare)
-            if found is not None and found["key"].lower() in _HIDDEN:
+            property = _PROPERTY.match((block["text"] or "") if block and not has_begun else bare)
+            if property is not None and property["key"].lower() in _HIDDEN:
                 continue
-            if found is not None and not has_begun:
-                properties[found["key"].lower()] = found["value"].strip()
-                line = found[0]
+            if property is not None and not has_begun:
+                properties[property["key"].lower()] = property["value"].strip()
+                line = property[0]
             else:
                 has_begun = has_begun or bool(bare)
-                line = _rewrite(line, block, told)
+                line = _rewrite(line, block, block_texts)
                 if bare and line.strip() in ("", "-"):
                     continue
         kept.append(line)
@@ -109,37 +108,37 @@ def convert(path: Path, text: str) -> Document:
     )
 
 
-def _rewrite(line: str, block: re.Match[str] | None, told: Mapping[str, str]) -> str:
-    """A line with its state as a box, its references as what they stand for and without queries; a heading is one."""
-    if block is not None and not block["indent"] and _HEADING.match(block["said"] or ""):
-        line = block["said"] or ""
-    elif block is not None and (state := _STATE.match(block["said"] or "")) is not None:
-        said = (block["said"] or "")[state.end() :]
-        line = f"{block['indent']}- {_STATES[state['state']]} {said}"
+def _rewrite(line: str, block: re.Match[str] | None, block_texts: Mapping[str, str]) -> str:
+    """A line with its state as a box and resolved references, without queries; a heading without its bullet."""
+    if block is not None and not block["indent"] and _HEADING.match(block["text"] or ""):
+        line = block["text"] or ""
+    elif block is not None and (state := _STATE.match(block["text"] or "")) is not None:
+        words = (block["text"] or "")[state.end() :]
+        line = f"{block['indent']}- {_STATES[state['state']]} {words}"
     if "((" in line:
-        line = _REFERENCE.sub(lambda found: told.get(found["embed"] or found["ref"], _NOT_HERE), line)
+        line = _REFERENCE.sub(lambda match: block_texts.get(match["embed"] or match["ref"], _NOT_HERE), line)
     return _MACRO.sub("", _EMBED.sub(r"\1", line)).rstrip() if "{{" in line else line
 
 
 def _find_blocks(lines: Sequence[str]) -> dict[str, str]:
-    """What the first line of each block that has an id says."""
-    told: dict[str, str] = {}
-    said = ""
+    """The first line of each block with an id."""
+    texts: dict[str, str] = {}
+    words = ""
     for line in lines:
         if (block := _BLOCK.match(line)) is not None:
-            said = block["said"] or ""
-        elif (own := _OWN_ID.match(line)) is not None:
-            told[own[1]] = _REFERENCE.sub(_NOT_HERE, _STATE.sub("", said)).strip()
-    return told
+            words = block["text"] or ""
+        elif (id_match := _OWN_ID.match(line)) is not None:
+            texts[id_match[1]] = _REFERENCE.sub(_NOT_HERE, _STATE.sub("", words)).strip()
+    return texts
 
 
 def _make_title(path: Path) -> str:
-    """The name of a page by its file's: its folders are in it, and a day is written as one."""
+    """The name of a page from its file name, which encodes folders and days."""
     if _JOURNAL.fullmatch(path.stem):
         return path.stem.replace("_", "-")
     return unquote(path.stem).replace("___", "/")
 
 
 def _find_last_name(title: str) -> Sequence[str]:
-    """What a page with folders in its name is called within them."""
+    """The last part of a page name with folders."""
     return [title.rpartition("/")[2]] if "/" in title else []

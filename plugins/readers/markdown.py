@@ -1,4 +1,4 @@
-"""Markdown notes with frontmatter, of Obsidian and Logseq too. Tags and wikilinks in the text stay where they are."""
+"""Markdown notes with frontmatter, also of Obsidian and Logseq. Tags and wikilinks in the text stay in place."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _UNDERLINE = re.compile(r" {0,3}=+\s*$")
 
 def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
-    if turns := turns_of(text, find_month(path)):  # exporters of Signal make a folder with its name, and in it chat.md
+    if turns := turns_of(text, find_month(path)):  # exporters of Signal write NAME/chat.md
         name = path.parent.name if path.stem == "chat" else path.stem
         return [Document(uri="", turns=turns, title=name, conversation=name, at=turns[0].at)]
     if logseq.is_page(path, text):
@@ -34,7 +34,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     return [
         Document(
             uri="",
-            text=text,  # with the frontmatter: what it says is to be found and cited as well
+            text=text,  # with the frontmatter, which can be found and cited, too
             title=title,
             at=date_of(properties),
             properties=properties,
@@ -45,8 +45,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def first_heading(text: str) -> str | None:
-    """The heading of level 1 that a text begins with, below lines of links, pictures and marks at most; a later one is
-    not what the note is called."""
+    """The heading of level 1 at the start of a text, or None; only links, pictures and marks may come before it."""
     lines = iter(text.split("\n"))
     for line in lines:
         if (heading := _HEADING.match(line)) is not None:

@@ -1,8 +1,7 @@
-"""Mailboxes in one file (mbox): each mail is a source of its own, known by its subject and time.
+"""Mailboxes in one file (mbox): each mail is a source, identified by its subject and time.
 
-Mails are taken one after the other, so that a mailbox of years is never held. What a reply quotes at its end is left
-out where the mail that it answers stands above in the same file.
-"""
+Mails are read one after the other; the mailbox is never loaded whole. Text that a reply quotes at its end is dropped if
+the quoted mail comes earlier in the same file."""
 
 from __future__ import annotations
 
@@ -19,16 +18,16 @@ from plugins.readers import MIB, Part, Reader, Unread, Unreadable, sign
 from plugins.readers.eml import MAX_MAIL, convert, header_of
 
 MAX_MAILBOX = 4096 * MIB
-MAX_SECONDS = 1800  # of the processor, for one of that size
+MAX_SECONDS = 1800  # of processor time, for the largest mailbox
 MAX_LINE = MIB  # bytes
 MAX_SUBJECT_CHARS = 120
-_UNWANTED = re.compile(r"(?:^|,)\s*\"?(?:Spam|Trash|Junk)\"?\s*(?:,|$)", re.IGNORECASE)  # labels of Google's export
+_UNWANTED = re.compile(r"(?:^|,)\s*\"?(?:Spam|Trash|Junk)\"?\s*(?:,|$)", re.IGNORECASE)  # labels in Google's export
 
 _FROM = re.compile(rb"From \S+.*\d{2}:\d{2}")
 _ESCAPED = re.compile(rb">+From ")
 _REPLY = re.compile(r"(?:(?:re|aw|sv|vs|antw|fwd?|wg|rif|tr|res|enc)(?:\[\d+\])?:\s*)+", re.IGNORECASE)
 _REPLIED = re.compile(r"<[^<>\s]{1,300}>")
-_SAID_BY = re.compile(
+_INTRODUCTION = re.compile(
     r"(?!>)[^\n]{0,200}\b(?:wrote|writes|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał\w?)\b"
     r"[^>\n]{0,120}:\s*$"
     r"|-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Forwarded message)"
@@ -51,7 +50,7 @@ def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
 
 
 def _split_mails(file: BinaryIO) -> Iterator[bytes | None]:
-    """Each mail without the line above it; None for one that is too large. Raises Unreadable."""
+    """Each mail without its "From " line; None for a mail that is too large. Raises Unreadable."""
     line = file.readline(MAX_LINE)
     while line and not line.strip():
         line = file.readline(MAX_LINE)
@@ -73,14 +72,14 @@ def _split_mails(file: BinaryIO) -> Iterator[bytes | None]:
 
 
 class _Mailbox:
-    """What was seen of a mailbox so far."""
+    """Reads the mails of one mailbox and remembers their ids and names."""
 
     def __init__(self) -> None:
-        self._ids: set[int] = set()  # hashes: of a hundred thousand mails they take some MB
+        self._ids: set[int] = set()  # hashes: some MB for a hundred thousand mails
         self._names: dict[str, int] = {}
 
     def read(self, number: int, data: bytes) -> Part | None:
-        """The document of a mail; None for one that was seen already, or thrown away."""
+        """The document of a mail; None for a duplicate, spam or trash."""
         data = data.replace(b"\r\n", b"\n")
         mail = email.message_from_bytes(data)
         if _UNWANTED.search(header_of(mail, "X-Gmail-Labels")):
@@ -95,7 +94,7 @@ class _Mailbox:
         except Unreadable as error:
             return Unread(f"message {number}", error.reason)
         replied = _REPLIED.findall(f"{header_of(mail, 'In-Reply-To')} {header_of(mail, 'References')}")
-        if any(hash(one) in self._ids for one in replied):
+        if any(hash(id) in self._ids for id in replied):
             document = leave_quoted(document)
         subject = " ".join((document.title or "No subject").split())
         thread = _REPLY.sub("", subject) or subject
@@ -103,7 +102,7 @@ class _Mailbox:
         return sign(replace(document, uri=name, properties={**document.properties, "thread": thread}))
 
     def _make_name(self, subject: str, document: Document) -> str:
-        """What a mail is known by: several with one subject in one minute are counted."""
+        """The unique name of a mail; a number is added for the same subject in the same minute."""
         minute = f", {document.at.astimezone():%Y-%m-%d %H:%M}" if document.at else ""
         name = f"{subject[:MAX_SUBJECT_CHARS]}{minute}".translate(_NO_NAME)
         count = self._names[name] = self._names.get(name, 0) + 1
@@ -111,7 +110,7 @@ class _Mailbox:
 
 
 def leave_quoted(document: Document) -> Document:
-    """A mail without what it quotes at its end, if it says something above that."""
+    """A mail without the quotation at its end, unless it has no other text."""
     lines = document.text.split("\n")
     end = _find_quoted(lines)
     while end and not lines[end - 1].strip():
@@ -123,26 +122,27 @@ def leave_quoted(document: Document) -> Document:
 
 
 def _find_quoted(lines: Sequence[str]) -> int:
-    """The place of the first line of what is quoted at the end, with who said it; behind the last one if nothing is."""
+    """The index of the first line of the quotation at the end, including the line that introduces it; len(lines)
+    without a quotation."""
     for place, line in enumerate(lines):
-        if line.startswith("--") and _SAID_BY.match(line):
+        if line.startswith("--") and _INTRODUCTION.match(line):
             return place
     end = len(lines)
     while end and (lines[end - 1].startswith(">") or not lines[end - 1].strip()):
         end -= 1
     if not any(line.startswith(">") for line in lines[end:]):
         return len(lines)
-    for begun in (end - 1, end - 2):  # who said it and when, in a line or two
-        if begun > 0 and _SAID_BY.match(" ".join(lines[begun:end])) and re.search(r"\d|@", lines[begun]):
+    for begun in (end - 1, end - 2):  # the introduction takes one or two lines
+        if begun > 0 and _INTRODUCTION.match(" ".join(lines[begun:end])) and re.search(r"\d|@", lines[begun]):
             return begun
     return end
 
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Mailboxes in one file, each mail by its subject and time"
+    text = "Mailboxes in one file, each mail by its subject and time"
     register(
         Reader(
-            "mbox", (".mbox", ".mbx"), told, max_bytes=MAX_MAILBOX, version=3, max_seconds=MAX_SECONDS, stream=stream
+            "mbox", (".mbox", ".mbx"), text, max_bytes=MAX_MAILBOX, version=3, max_seconds=MAX_SECONDS, stream=stream
         )
     )

@@ -1,4 +1,4 @@
-"""What messages of all kinds of chats have in common: text in parts, times in many forms."""
+"""Shared parts of the chat readers: text in parts, times in many formats."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,14 +10,14 @@ from memory.nouns import Document, Turn
 from memory.time.dates import parse_date
 from plugins.readers import MIB
 
-MAX_MESSAGE = 5 * MIB  # characters of a message that are read
-MAX_LINE = 64 * MIB  # of a file of lines in JSON; a longer one is what a tool gave back
+MAX_MESSAGE = 5 * MIB  # characters read of a message
+MAX_LINE = 64 * MIB  # of a file of JSON lines; a longer one is the output of a tool
 _TEXT = ("content", "text", "message")
-_MILLISECONDS = 10**11  # seconds since 1970 stay below this until the year 5138
+_MILLISECONDS = 10**11  # seconds since 1970 exceed this in the year 5138
 
 
 def text_of(value: Any) -> str:
-    """A string, a part with a text, or a list of parts; images and other parts say nothing."""
+    """The text of a string, a part, or a list of parts; "" for images and other parts."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -26,9 +26,9 @@ def text_of(value: Any) -> str:
 
 
 def time_of(value: Any) -> datetime | None:
-    """ISO 8601 or another written date, or seconds or milliseconds since 1970."""
+    """The time in ISO 8601, another written date, or seconds or milliseconds since 1970; None for anything else."""
     if isinstance(value, str):
-        try:  # what most exports write, ten times as fast
+        try:  # the usual format, ten times as fast
             moment = datetime.fromisoformat(value)
         except ValueError:
             return parse_date(value)
@@ -42,12 +42,12 @@ def time_of(value: Any) -> datetime | None:
 
 
 def clip(text: str) -> str:
-    """As much of a message as is read."""
+    """The first MAX_MESSAGE characters."""
     return text[:MAX_MESSAGE]
 
 
 def read_objects(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
-    """The lines that are objects in JSON; others are damaged, or not yet whole."""
+    """The lines that are JSON objects; damaged and incomplete lines are skipped."""
     while line := file.readline(MAX_LINE):
         if not line.lstrip().startswith(b"{"):
             continue
@@ -60,27 +60,27 @@ def read_objects(file: BinaryIO) -> Iterator[Mapping[str, Any]]:
 
 
 def make_chat(uri: str, title: str | None, turns: Sequence[Turn]) -> Document:
-    """What was said, under the name of where; it is from when the first of it is that has a time."""
+    """The document of a chat, dated by its first turn with a time."""
     at = next((turn.at for turn in turns if turn.at is not None), None)
     return Document(uri, turns=tuple(turns), title=title, conversation=title, at=at)
 
 
 def quote(text: str) -> str:
-    """What was attached or forwarded: somebody's text, not what the person says."""
+    """An attached or forwarded text, quoted because the sender did not write it."""
     return "\n".join(f"> {line}" for line in text.split("\n"))
 
 
 def shorten(text: str, words: int = 12) -> str:
     """The first words of a message, in one line."""
-    found = text.split()
-    return " ".join(found[:words]) + ("…" if len(found) > words else "")
+    parts = text.split()
+    return " ".join(parts[:words]) + ("…" if len(parts) > words else "")
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """A value that should be an object of JSON; an empty one if it is none."""
+    """`value` if it is a JSON object, else an empty mapping."""
     return value if isinstance(value, Mapping) else {}
 
 
 def first_of(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    """The value of the first of these keys that it has."""
+    """The value of the first of these keys that is set."""
     return next((mapping[key] for key in keys if mapping.get(key) is not None), None)

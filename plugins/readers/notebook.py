@@ -1,4 +1,4 @@
-"""Notebooks of Jupyter: notes, code and what it printed; a citation names the cell, counted from the first."""
+"""Notebooks of Jupyter: notes, code and output; a citation names the cell, counted from 1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plugins.readers.decode import text_of
 from plugins.readers.laid_out import LaidOut
 from plugins.readers.markdown import first_heading
 
-MAX_OUTPUT = 4000  # characters of what a cell printed: a log says the same a lot
+MAX_OUTPUT = 4000  # characters of the output of a cell; logs repeat themselves
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -28,31 +28,31 @@ def read(path: Path, data: bytes) -> list[Document]:
     text = LaidOut()
     heading = None
     for number, cell in enumerate(cells, 1):
-        if not isinstance(cell, dict) or not (said := _joined(cell.get("source")).strip()):
+        if not isinstance(cell, dict) or not (source := _join_parts(cell.get("source")).strip()):
             continue
         if cell.get("cell_type") == "code":
-            text.add(_fence(said, _language(notebook)), number)
-            for printed in _outputs(cell):
+            text.add(_fence(source, _find_language(notebook)), number)
+            for printed in _list_outputs(cell):
                 text.add(_fence(printed), number)
         else:
-            heading = heading or first_heading(said)
-            text.add(said, number)
+            heading = heading or first_heading(source)
+            text.add(source, number)
     return [text.close(heading)]
 
 
-def _outputs(cell: dict[str, Any]) -> Iterator[str]:
-    """What a cell printed or gave, as text; of pictures and pages nothing."""
+def _list_outputs(cell: dict[str, Any]) -> Iterator[str]:
+    """The texts that a cell printed or returned; pictures and HTML are skipped."""
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         if not isinstance(output, dict):
             continue
         data = output.get("data")
         shown = output.get("text") or (data.get("text/plain") if isinstance(data, dict) else None)
-        if words := _joined(shown).strip():
+        if words := _join_parts(shown).strip():
             yield words[:MAX_OUTPUT]
 
 
-def _joined(value: Any) -> str:
+def _join_parts(value: Any) -> str:
     if isinstance(value, list):
         return "".join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) else ""
@@ -65,7 +65,7 @@ def _fence(text: str, language: str = "") -> str:
     return f"{mark}{language}\n{text}\n{mark}"
 
 
-def _language(notebook: dict[str, Any]) -> str:
+def _find_language(notebook: dict[str, Any]) -> str:
     metadata = notebook.get("metadata")
     kernel = metadata.get("kernelspec") if isinstance(metadata, dict) else None
     language = kernel.get("language") if isinstance(kernel, dict) else None

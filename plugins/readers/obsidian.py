@@ -1,8 +1,7 @@
-"""What Obsidian adds to Markdown: callouts, which are the writer's own words in the form of a quotation, and canvases.
+"""Obsidian's additions to Markdown: callouts, which are the writer's words in the form of a quotation, and canvases.
 
-A canvas is JSON: cards with text, notes and pages on a plane, groups around them, and arrows between them. A citation
-names the line of its file on which the card or arrow begins.
-"""
+A canvas is JSON: cards with text, notes and pages on a plane, groups around them and arrows between them. A citation
+names the line on which the card or arrow begins."""
 
 from __future__ import annotations
 
@@ -19,23 +18,23 @@ from plugins.readers.decode import text_of
 from plugins.readers.laid_out import LaidOut
 from plugins.readers.tree import parse_json
 
-MAX_CARD_NAME = 60  # characters of a card's first line that stand for it in an arrow
+MAX_CARD_NAME = 60  # characters of a card's first line that name it in an arrow
 _CALLOUT = re.compile(r" {0,3}(?P<quote>>[> ]*)\[!(?P<kind>[\w -]{1,40})(?:\|[^\]\n]*)?\][+-]?[ \t]*(?P<title>.*)")
 _QUOTED = re.compile(r" {0,3}>[ \t]?")
-_HEADING = re.compile(r"^ {0,3}(#{1,4}) ", re.MULTILINE)  # of a card, which stands under that of its group
+_HEADING = re.compile(r"^ {0,3}(#{1,4}) ", re.MULTILINE)  # in a card, below the heading of its group
 _NESTED = re.compile(r"(?:[ \t]*>)*[ \t]?")
 
 
 def open_callouts(text: str) -> str:
-    """The text with each callout as its title in bold and plain lines below. No line moves to another number."""
+    """The text with each callout as a bold title and plain lines. Line numbers stay the same."""
     if "[!" not in text:
         return text
     lines, is_inside = [], False
     for line in text.split("\n"):
-        found = _CALLOUT.match(line)
-        is_inside = found is not None or (is_inside and _QUOTED.match(line) is not None)
-        if found is not None:
-            title = found["title"].strip() or found["kind"].strip().capitalize()
+        callout = _CALLOUT.match(line)
+        is_inside = callout is not None or (is_inside and _QUOTED.match(line) is not None)
+        if callout is not None:
+            title = callout["title"].strip() or callout["kind"].strip().capitalize()
             lines.append(f"**{title}**" if "**" not in title else title)
         else:
             lines.append(_NESTED.sub("", line, count=1) if is_inside else line)
@@ -50,10 +49,10 @@ def read_canvas(path: Path, data: bytes) -> list[Document]:
         raise Unreadable(f"not a valid canvas: {error}") from error
     if not isinstance(canvas, Mapping):
         raise Unreadable("not a canvas of Obsidian")
-    cards = [one for one in _list_items(canvas, "nodes") if isinstance(one.get("id"), str)]
+    cards = [node for node in _list_items(canvas, "nodes") if isinstance(node.get("id"), str)]
     places = _find_places(text)
-    groups = [one for one in cards if one.get("type") == "group" and one.get("label")]
-    names = {one["id"]: _name_card(one) for one in cards}
+    groups = [node for node in cards if node.get("type") == "group" and node.get("label")]
+    names = {node["id"]: _name_card(node) for node in cards}
     out = LaidOut()
     shown, line = "", 1
     for card in cards:
@@ -73,23 +72,23 @@ def read_canvas(path: Path, data: bytes) -> list[Document]:
 
 
 def _list_items(canvas: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    held = canvas.get(key)
-    return [one for one in held if isinstance(one, Mapping)] if isinstance(held, list) else []
+    items = canvas.get(key)
+    return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
 
 
 def _find_places(text: str) -> dict[str, int]:
-    """The line on which each card and arrow begins, by its id."""
+    """The first line of each card and arrow, by its id."""
     root = parse_json(text)
     places: dict[str, int] = {}
-    for _, held in root.fields or ():
-        for one in held.items or ():
-            own_id = next((value.text for key, value in one.fields or () if key == "id"), "")
-            places.setdefault(own_id, one.line)
+    for _, items in root.fields or ():
+        for item in items.items or ():
+            own_id = next((value.text for key, value in item.fields or () if key == "id"), "")
+            places.setdefault(own_id, item.line)
     return places
 
 
 def _read_card(card: Mapping[str, Any]) -> str:
-    """What a card says: its text, or a link to its note or page."""
+    """The text of a card, or a link to its note or page."""
     kind = card.get("type")
     if kind == "text":
         return open_callouts(_get_string(card, "text"))
@@ -99,13 +98,13 @@ def _read_card(card: Mapping[str, Any]) -> str:
 
 
 def _name_note(file: str) -> str:
-    """A note as wikilinks call it."""
+    """The name of a note in a wikilink."""
     path = PurePosixPath(file)
     return path.stem if path.suffix.lower() in (".md", ".canvas") else path.name
 
 
 def _name_card(card: Mapping[str, Any]) -> str:
-    """What a card is called in an arrow."""
+    """The name of a card in an arrow."""
     if card.get("type") == "group":
         return _get_string(card, "label")
     first = next((line for line in _read_card(card).split("\n") if line.strip("#*->[] \t")), "")
@@ -114,7 +113,7 @@ def _name_card(card: Mapping[str, Any]) -> str:
 
 
 def _write_arrows(edges: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """(id, words) of each arrow between cards that have a name."""
+    """(id, words) of each arrow between named cards."""
     for edge in edges:
         start, end = (names.get(_get_string(edge, key), "") for key in ("fromNode", "toNode"))
         if start and end:
@@ -124,8 +123,8 @@ def _write_arrows(edges: Iterable[Mapping[str, Any]], names: Mapping[str, str]) 
 
 def _find_group(card: Mapping[str, Any], groups: Iterable[Mapping[str, Any]]) -> str:
     """The label of the smallest group around a card."""
-    around = (one for one in groups if one is not card and _encloses(one, card))
-    return next((_get_string(one, "label") for one in sorted(around, key=lambda one: _get_number(one, "width"))), "")
+    around = [group for group in groups if group is not card and _encloses(group, card)]
+    return _get_string(min(around, key=lambda group: _get_number(group, "width"), default={}), "label")
 
 
 def _encloses(group: Mapping[str, Any], card: Mapping[str, Any]) -> bool:

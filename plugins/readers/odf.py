@@ -1,4 +1,5 @@
-"""LibreOffice: texts by paragraphs, presentations by slides, spreadsheets by sheets and rows; what citations name."""
+"""LibreOffice: texts by paragraphs, presentations by slides, spreadsheets by sheets and rows, as citations name
+them."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from plugins.readers.laid_out import LaidOut
 from plugins.readers.package import ENCRYPTED, attribute_of, name_of, open_package, parse_xml
 from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
 
-_ASIDE = ("annotation", "note", "tracked-changes", "forms")  # comments, footnotes and what was deleted
+_ASIDE = ("annotation", "note", "tracked-changes", "forms")  # comments, footnotes and deleted text
 _SPACES = {"s": " ", "tab": "\t", "line-break": "\n"}
 _DAY = len("2026-03-01")
 
@@ -30,10 +31,10 @@ def read(path: Path, data: bytes) -> list[Document]:
             if "META-INF/manifest.xml" in names and b"encryption-data" in package.read("META-INF/manifest.xml"):
                 raise Unreadable(ENCRYPTED)
             content = parse_xml(package.read("content.xml"))
-            stated = _stated(parse_xml(package.read("meta.xml"))) if "meta.xml" in names else {}
+            stated = _read_metadata(parse_xml(package.read("meta.xml"))) if "meta.xml" in names else {}
     except (*DAMAGED, KeyError, ValueError) as error:
         raise Unreadable(f"a damaged {suffix} file: {error}") from error
-    body = next((part for one in content if name_of(one) == "body" for part in one), None)
+    body = next((part for child in content if name_of(child) == "body" for part in child), None)
     if body is None:
         raise Unreadable(f"a damaged {suffix} file: no content")
     title, at = stated.get("title") or None, _parse_time(stated.get("date") or stated.get("creation-date") or "")
@@ -41,12 +42,13 @@ def read(path: Path, data: bytes) -> list[Document]:
         return [
             replace(table, uri=name, title=f"{title or path.stem}, {name}", at=at)
             for name, table in (
-                (attribute_of(one, "name") or "1", convert_table(_rows(one))) for one in _all(body, "table")
+                (attribute_of(child, "name") or "1", convert_table(_walk_rows(child)))
+                for child in _find_all(body, "table")
             )
         ]
     text = LaidOut()
     if name_of(body) == "presentation":
-        for number, page in enumerate(_all(body, "page"), 1):
+        for number, page in enumerate(_find_all(body, "page"), 1):
             _add_slide(text, number, page)
     else:
         _Paragraphs(text).add(body)
@@ -55,94 +57,96 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 class _Paragraphs:
-    """Adds the paragraphs of a text, each with its number; a row of a table counts as one."""
+    """Adds the numbered paragraphs of a text; a table row counts as one."""
 
     def __init__(self, text: LaidOut) -> None:
         self._text = text
         self._number = 0
 
     def add(self, tree: Any) -> None:
-        for one in tree:
-            name = name_of(one)
+        for element in tree:
+            name = name_of(element)
             if name in ("h", "p"):
                 self._number += 1
-                level = int(attribute_of(one, "outline-level") or 1) if name == "h" else 0
-                self._text.add(_words(one), self._number, level)
+                level = int(attribute_of(element, "outline-level") or 1) if name == "h" else 0
+                self._text.add(_collect_words(element), self._number, level)
             elif name == "list":
-                for item in _all(one, "p", "h"):
+                for item in _find_all(element, "p", "h"):
                     self._number += 1
-                    self._text.add(f"- {_words(item)}", self._number, apart=False)
+                    self._text.add(f"- {_collect_words(item)}", self._number, apart=False)
                 self._text.add("", self._number)
             elif name == "table":
-                for row in _all(one, "table-row"):
+                for row in _find_all(element, "table-row"):
                     self._number += 1
-                    cells = (_cell(cell) for cell in _all(row, "table-cell"))
+                    cells = (_show_cell(cell) for cell in _find_all(row, "table-cell"))
                     self._text.add(f"| {' | '.join(cells)} |", self._number, apart=False)
                 self._text.add("", self._number)
             elif name not in _ASIDE:
-                self.add(one)
+                self.add(element)
 
 
 def _add_slide(text: LaidOut, number: int, page: Any) -> None:
-    titles = {id(one) for frame in page if attribute_of(frame, "class") == "title" for one in frame.iter()}
-    for one in _all(page, "p", "h", "table-row"):
-        if name_of(one) == "table-row":
-            text.add(f"| {' | '.join(_cell(cell) for cell in _all(one, 'table-cell'))} |", number, apart=False)
+    titles = {id(element) for frame in page if attribute_of(frame, "class") == "title" for element in frame.iter()}
+    for element in _find_all(page, "p", "h", "table-row"):
+        if name_of(element) == "table-row":
+            text.add(
+                f"| {' | '.join(_show_cell(cell) for cell in _find_all(element, 'table-cell'))} |", number, apart=False
+            )
         else:
-            text.add(_words(one), number, int(id(one) in titles))
+            text.add(_collect_words(element), number, int(id(element) in titles))
 
 
-def _rows(table: Any) -> Iterator[Row]:
+def _walk_rows(table: Any) -> Iterator[Row]:
     number = 1
-    for row in _all(table, "table-row"):
+    for row in _find_all(table, "table-row"):
         cells: list[str] = []
         for cell in row:
-            times = min(_count(cell, "number-columns-repeated"), MAX_COLUMNS + 1 - len(cells))
-            cells += [_cell(cell)] * times
+            times = min(_parse_count(cell, "number-columns-repeated"), MAX_COLUMNS + 1 - len(cells))
+            cells += [_show_cell(cell)] * times
         if any(cells):
             yield number, cells
-        number += _count(row, "number-rows-repeated")
+        number += _parse_count(row, "number-rows-repeated")
 
 
-def _cell(cell: Any) -> str:
+def _show_cell(cell: Any) -> str:
     day = attribute_of(cell, "date-value")
     if day:
         return day[:_DAY] if day[_DAY:] in ("", "T00:00:00") else day.replace("T", " ")
-    shown = " ".join(word for one in _all(cell, "p") for word in _words(one).split())
+    shown = " ".join(word for paragraph in _find_all(cell, "p") for word in _collect_words(paragraph).split())
     return (attribute_of(cell, "value") or shown) if attribute_of(cell, "value-type") == "float" else shown
 
 
-def _count(one: Any, name: str) -> int:
-    times = attribute_of(one, name)
+def _parse_count(cell: Any, name: str) -> int:
+    times = attribute_of(cell, name)
     return int(times) if times.isdecimal() else 1
 
 
-def _words(one: Any) -> str:
-    """The text of a paragraph, its links as Markdown."""
-    parts = [one.text or ""]
-    for child in one:
+def _collect_words(paragraph: Any) -> str:
+    """The text of a paragraph, with links as Markdown."""
+    parts = [paragraph.text or ""]
+    for child in paragraph:
         name = name_of(child)
         if name in _SPACES:
             parts.append(_SPACES[name])
-        elif name == "a" and (said := _words(child)) and (url := attribute_of(child, "href")) and said != url:
-            parts.append(f"[{said}]({url})")
+        elif name == "a" and (label := _collect_words(child)) and (url := attribute_of(child, "href")) and label != url:
+            parts.append(f"[{label}]({url})")
         elif name not in _ASIDE:
-            parts.append(_words(child))
+            parts.append(_collect_words(child))
         parts.append(child.tail or "")
     return "".join(parts)
 
 
-def _all(tree: Any, *names: str) -> Iterator[Any]:
-    """The elements of these names, in order; of one in another the outer alone, and none of what stands aside."""
-    for one in tree:
-        if name_of(one) in names:
-            yield one
-        elif name_of(one) not in _ASIDE:
-            yield from _all(one, *names)
+def _find_all(tree: Any, *names: str) -> Iterator[Any]:
+    """The elements of these names in order, without nested ones and those in _ASIDE."""
+    for element in tree:
+        if name_of(element) in names:
+            yield element
+        elif name_of(element) not in _ASIDE:
+            yield from _find_all(element, *names)
 
 
-def _stated(meta: Any) -> dict[str, str]:
-    return {name_of(one): " ".join(one.text.split()) for part in meta for one in part if one.text}
+def _read_metadata(meta: Any) -> dict[str, str]:
+    return {name_of(element): " ".join(element.text.split()) for part in meta for element in part if element.text}
 
 
 def _parse_time(text: str) -> datetime | None:

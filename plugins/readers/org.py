@@ -1,4 +1,4 @@
-"""Org-mode outlines, rewritten as Markdown line by line, so that every line keeps its number."""
+"""Org-mode outlines, rewritten as Markdown line by line; every line keeps its number."""
 
 import re
 from collections.abc import Callable
@@ -20,12 +20,12 @@ _PROPERTY = re.compile(r"\s*:([\w+-]+):\s+(.*)")
 _LINK = re.compile(r"\[\[([^\[\]]+)\]\[([^\[\]]+)\]\]")
 _RULE = re.compile(r"\s*\|[-+|]+\|?\s*$")
 _CODE = ("src", "example")
-_LOGGED = re.compile(r'\s*(?:CLOCK: ?\[|- State "[^"]+" +from )')  # by Org itself, as time passes
+_LOGGED = re.compile(r'\s*(?:CLOCK: ?\[|- State "[^"]+" +from )')  # drawers that Org itself writes
 _COMMENT = re.compile(r"\s*#(?:\s|$)")
 _PLANNED = re.compile(r"(?<=[>\]])[ \t]+(?=(?:SCHEDULED|DEADLINE|CLOSED): ?[<\[])")
 _STATE_KEYS = ("todo", "seq_todo", "typ_todo")
 _STATE = re.compile(r"[^\s(|]+|\|")
-_OF_FILE = ("title", "date")  # which are the document's own
+_OF_FILE = ("title", "date")  # properties of the document
 _FOR_ORG = re.compile(  # keywords and properties that only Org reads
     r"(?:attr|latex|html|beamer|odt|export|archive|header|log|custom_id|cookie)(?:[_-].*|$)"
     r"|(?:results|name|tblfm|options|startup|tags|columns|include|setupfile|macro|call|plot|bind|link|priorities"
@@ -54,21 +54,21 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 class _Outline:
-    """The lines of an outline, one after the other."""
+    """Rewrites the lines of an outline, one after the other."""
 
     def __init__(self) -> None:
         self.kept: list[str] = []
         self.numbers: list[int] = []
         self.properties: dict[str, str] = {}
         self.tags: list[str] = []
-        self._states: dict[str, str] = {}  # the file's own, and whether each is TODO or DONE
-        self._block = ""  # the name of the open one, of those whose lines mean nothing in Org
+        self._states: dict[str, str] = {}  # task states of the file; True for DONE, False for TODO
+        self._block = ""  # the open block whose lines are not Org markup
         self._in_properties = False
         self._has_heading = False
-        self._indent: int | None = None  # of the text under a headline, which says nothing in Org, and code in Markdown
+        self._indent: int | None = None  # indent of the text below a headline: no meaning in Org, code in Markdown
 
     def take(self, line: str) -> list[str]:
-        """What a line says in Markdown: nothing, a line, or one for each planned day."""
+        """The Markdown lines for a line: none, one, or one per planned day."""
         if (block := _BLOCK.match(line)) is not None:
             name, begins = block[2].lower(), block[1].lower() == "begin"
             if name in (*_CODE, "comment") and self._block in ("", name):
@@ -79,23 +79,23 @@ class _Outline:
             return [] if self._block == "comment" else [line]
         if self._in_properties:
             self._in_properties = line.strip().upper() != ":END:"
-            return self._field(line)
+            return self._rewrite_field(line)
         if (drawer := _DRAWER.match(line)) is not None:
             self._in_properties = drawer[1].upper() == "PROPERTIES"
             return []
         if _LOGGED.match(line) is not None or _COMMENT.match(line) is not None:
             return []
         if (keyword := _KEYWORD.match(line.rstrip())) is not None:
-            return self._keyword(keyword[1].lower(), keyword[2])
+            return self._rewrite_keyword(keyword[1].lower(), keyword[2])
         if (headline := _HEADLINE.match(line.rstrip())) is not None:
             self._has_heading, self._indent = True, None
-            return [self._headline(headline)]
+            return [self._rewrite_headline(headline)]
         own = len(line) - len(line.lstrip(" "))
         self._indent = own if self._indent is None and line.strip() else self._indent
         return [_rewrite(part) for part in _PLANNED.split(line[min(own, self._indent or 0) :])]
 
-    def _field(self, line: str) -> list[str]:
-        """A property: of the file, or as a field below its headline."""
+    def _rewrite_field(self, line: str) -> list[str]:
+        """A property of the file, or a field below a headline."""
         pair = _PROPERTY.match(line.rstrip())
         if pair is None:
             return []
@@ -106,7 +106,7 @@ class _Outline:
             return [_rewrite(f"{key.replace('_', ' ').capitalize()}: {pair[2]}")]
         return []
 
-    def _keyword(self, key: str, value: str) -> list[str]:
+    def _rewrite_keyword(self, key: str, value: str) -> list[str]:
         if key == "filetags":
             self.tags += [tag for tag in re.split(r"[:\s]+", value) if tag]
         elif key in _STATE_KEYS:
@@ -119,8 +119,8 @@ class _Outline:
             self.properties[key] = " ".join(filter(None, (self.properties.get(key), value)))
         return []
 
-    def _headline(self, headline: re.Match[str]) -> str:
-        """A headline; a state that only this file knows becomes a tag of TODO or DONE."""
+    def _rewrite_headline(self, headline: re.Match[str]) -> str:
+        """A headline; a task state of this file becomes TODO or DONE with a tag."""
         words = _TAGS.sub(lambda match: "".join(f" #{tag}" for tag in match[1].split(":") if tag), headline[2])
         state, _, task = words.partition(" ")
         if state in self._states and not re.fullmatch(TASK_STATES, state):

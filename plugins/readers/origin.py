@@ -1,4 +1,4 @@
-"""Where a file comes from: whether the owner of the memory wrote it, and whether it is a template."""
+"""Whether the owner of the memory wrote a file, and whether the file is a template."""
 
 import json
 import re
@@ -10,55 +10,53 @@ from typing import Any
 
 from memory.nouns import SOURCE_CODE, UNKNOWN, Document
 
-# What only the folder of a program's project has: who works on it is not known.
+# Found only in the folder of a software project, whose authors are unknown.
 _MANIFESTS = (
     "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "CMakeLists.txt",
     "composer.json", "Gemfile", "mix.exs", "pubspec.yaml",
 )  # fmt: skip
-_VAULTS = (".obsidian", "logseq", ".foam", ".dendron")  # folders of programs with which people write notes
+_VAULTS = (".obsidian", "logseq", ".foam", ".dendron")  # folders of note programs
 _TEMPLATE_SETTINGS = (
     ("templates.json", "folder"),
     ("plugins/templater-obsidian/data.json", "templates_folder"),
 )
-_MAX_DEPTH = 4  # folders above a file in which templates may be
-_PROJECT_DEPTH = 2  # and that may be a project's: its own, and those right in it, as docs/
+_MAX_DEPTH = 4  # folders above a file that can hold templates
+_PROJECT_DEPTH = 2  # folders above a file that can be a project: the project and its subfolders, as docs/
 _CAPITALS = re.compile(r"[A-Z_-]{6,}(?:\.(?:md|txt|rst|adoc|org))?")  # names of files that come with a program
-_STATED = frozenset(
-    ("asciidoc", "docx", "markdown", "odf", "org", "pdf", "pptx", "xlsx")
-)  # readers of what has an author
+_STATED = frozenset(("asciidoc", "docx", "markdown", "odf", "org", "pdf", "pptx", "xlsx"))  # readers that find authors
 _ADDRESS = re.compile(r"https?://\S")
 
 
 def find_writer(document: Document, path: Path, reader: str) -> str | None:
-    """Who wrote a document of a file: None for the owner, UNKNOWN for another person, or the name that it states, which
-    may be the owner's. Sources of an address (`source:`, `url:`) were clipped; README and the files of a program's
-    project are its makers'."""
+    """The writer of a document: None for the owner, UNKNOWN for another person, or the stated name, which may be the
+    owner's. Files with a source address (`source:`, `url:`) are clippings; README and project files have other
+    authors."""
     if document.speaker or document.turns:
         return document.speaker
     properties = {key.casefold(): value for key, value in document.properties.items()}
-    if any(_ADDRESS.match(value) for key in ("source", "url") for value in _texts(properties.get(key))):
+    if any(_ADDRESS.match(value) for key in ("source", "url") for value in _list_texts(properties.get(key))):
         return UNKNOWN
     if SOURCE_CODE in document.properties or _is_project_file(path):
         return UNKNOWN
     if reader not in _STATED:
         return None
-    named = (parseaddr(value)[0] or value for key in ("author", "from") for value in _texts(properties.get(key)))
+    named = (parseaddr(value)[0] or value for key in ("author", "from") for value in _list_texts(properties.get(key)))
     return next(filter(None, named), None)
 
 
 def is_template(path: Path) -> bool:
-    """Whether a file is in a folder of templates: one of that name, or one that the settings of its vault name."""
+    """Whether a file is in a folder named for templates, or in one that the settings of its vault name."""
     folders = list(path.absolute().parents)[:_MAX_DEPTH]
     if any(re.sub(r"^[\W\d_]+", "", folder.name).casefold() == "templates" for folder in folders):
         return True
     return any(
-        path.absolute().is_relative_to(folder / name) for folder in folders for name in _template_folders(folder)
+        path.absolute().is_relative_to(folder / name) for folder in folders for name in _find_template_folders(folder)
     )
 
 
 @lru_cache(maxsize=256)
-def _template_folders(folder: Path) -> tuple[str, ...]:
-    """The folders of templates that the settings of a vault name, which may be any folder."""
+def _find_template_folders(folder: Path) -> tuple[str, ...]:
+    """The template folders in the settings of a vault."""
     return tuple(_read_template_folders(folder / ".obsidian")) if (folder / ".obsidian").is_dir() else ()
 
 
@@ -89,5 +87,5 @@ def _is_project(folder: Path) -> bool:
     return any((folder / manifest).is_file() for manifest in _MANIFESTS)
 
 
-def _texts(value: Any) -> list[str]:
+def _list_texts(value: Any) -> list[str]:
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str) and item.strip()]

@@ -18,13 +18,13 @@ from plugins.readers.laid_out import LaidOut
 from plugins.readers.libraries import import_library
 
 MAX_PAGES = 5000
-MAX_OUTLINE = 5000  # entries, and levels below which none is looked for
+MAX_OUTLINE = 5000  # entries, and levels of the outline
 MAX_DEPTH = 6
-NO_TEXT = "a PDF without text: its pages are pictures; make text of them first, for example with ocrmypdf"
-ENCRYPTED = "encrypted; save it without its password, and it is read"
+NO_TEXT = "a PDF without text: its pages are pictures; add a text layer first, for example with ocrmypdf"
+ENCRYPTED = "encrypted; save it without its password"
 PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
 
-_HYPHEN = re.compile("[\x02\ufffe](?:\r?\n)?")  # where a word was broken at the end of a line
+_HYPHEN = re.compile("[\x02\ufffe](?:\r?\n)?")  # a word broken at the end of a line
 _BYTES = re.compile("[\x80-\xff\u0152-\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]{4,}")
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?")
 
@@ -37,21 +37,21 @@ def read(path: Path, data: bytes) -> list[Document]:
         is_locked = getattr(error, "err_code", None) == PASSWORD_ERROR
         raise Unreadable(ENCRYPTED if is_locked else f"a damaged PDF: {error}") from error
     with file:
-        outline = _outline(file)
+        outline = _read_outline(file)
         text = LaidOut()
         damaged = blank = 0
         for index in range(min(len(file), MAX_PAGES)):
             if text.is_full:
                 break
             try:
-                said = _text_of(file, index)
+                words = _extract_text(file, index)
             except pdfium.PdfiumError:
                 damaged += 1
                 continue
-            if sum(map(len, _BYTES.findall(said))) > len(said) // 2:
-                said = _repair(said)
-            blank += not said.strip()
-            _add_page(text, index + 1, said, outline.get(index, []))
+            if sum(map(len, _BYTES.findall(words))) > len(words) // 2:
+                words = _repair(words)
+            blank += not words.strip()
+            _add_page(text, index + 1, words, outline.get(index, []))
         if damaged:
             text.note(f"pages that are damaged and were not read: {damaged}")
         if blank:
@@ -65,10 +65,10 @@ def read(path: Path, data: bytes) -> list[Document]:
         raise Unreadable(NO_TEXT)
     title = " ".join(stated.get("Title", "").split())
     is_in_text = title and title.casefold() in " ".join(document.text.split()).casefold()
-    return [replace(document, title=title) if is_in_text else document]  # else the program wrote it that made the file
+    return [replace(document, title=title) if is_in_text else document]  # otherwise the program wrote the title
 
 
-def _text_of(file: Any, index: int) -> str:
+def _extract_text(file: Any, index: int) -> str:
     page = file[index]
     try:
         layer = page.get_textpage()
@@ -81,20 +81,20 @@ def _text_of(file: Any, index: int) -> str:
 
 
 def _repair(text: str) -> str:
-    """A text of which each byte in another encoding became a character, as of fonts that declare none."""
+    """A text whose bytes became single characters because its font declares no encoding."""
     try:
         return decode_bytes(text.encode("cp1252"))
     except (UnicodeEncodeError, Unreadable):
         return text
 
 
-def _add_page(text: LaidOut, number: int, said: str, headings: list[tuple[int, str]]) -> None:
-    """Adds a page; lines that the outline names are headings, and what it names and no line says stands above."""
-    lines = said.replace("\r\n", "\n").split("\n")
+def _add_page(text: LaidOut, number: int, words: str, headings: list[tuple[int, str]]) -> None:
+    """Adds a page; lines named in the outline become headings, and outline entries without a line come first."""
+    lines = words.replace("\r\n", "\n").split("\n")
     levels = {" ".join(title.split()).casefold(): level for level, title in headings}
-    found = {key for line in lines if (key := " ".join(line.split()).casefold()) in levels}
+    titles = {key for line in lines if (key := " ".join(line.split()).casefold()) in levels}
     for level, title in headings:
-        if " ".join(title.split()).casefold() not in found and any(map(str.strip, lines)):
+        if " ".join(title.split()).casefold() not in titles and any(map(str.strip, lines)):
             text.add(title, number, level)
     for line in lines:
         level = levels.pop(" ".join(line.split()).casefold(), 0)
@@ -104,21 +104,21 @@ def _add_page(text: LaidOut, number: int, said: str, headings: list[tuple[int, s
     text.add("", number)
 
 
-def _outline(file: Any) -> dict[int, list[tuple[int, str]]]:
-    """Page index -> (level from 1, title) of the headings there."""
-    found: dict[int, list[tuple[int, str]]] = {}
+def _read_outline(file: Any) -> dict[int, list[tuple[int, str]]]:
+    """{page index: [(level from 1, title)]} of the outline."""
+    headings: dict[int, list[tuple[int, str]]] = {}
     for count, entry in enumerate(file.get_toc(max_depth=MAX_DEPTH)):
         if count == MAX_OUTLINE:
             break
         target = entry.get_dest()
         index = target.get_index() if target is not None else None
         if index is not None and entry.get_title().strip():
-            found.setdefault(index, []).append((entry.level + 1, entry.get_title()))
-    return found
+            headings.setdefault(index, []).append((entry.level + 1, entry.get_title()))
+    return headings
 
 
 def parse_pdf_date(text: str) -> datetime | None:
-    """The time that `D:20260302101500+01'00'` names, from its year on as precise as it is; None if it names none."""
+    """The time of `D:20260302101500+01'00'`, at least its year, or None."""
     match = _DATE.match(text)
     if match is None:
         return None

@@ -17,7 +17,7 @@ from plugins.readers.package import find_date, open_package
 
 def read(path: Path, data: bytes) -> list[Document]:
     with open_package(data, "pptx") as package:
-        states_dates = "docProps/core.xml" in package.namelist()  # the library makes some up
+        states_dates = "docProps/core.xml" in package.namelist()  # the library invents missing dates
     pptx = import_library("pptx", "python-pptx")
     text = LaidOut()
     try:
@@ -27,7 +27,7 @@ def read(path: Path, data: bytes) -> list[Document]:
         stated = file.core_properties
     except MemoryError:
         raise
-    except Exception as error:  # whatever the library raises in the middle of XML that is wrong
+    except Exception as error:  # any error of the library inside invalid XML
         raise Unreadable(f"a damaged pptx file: {error}") from error
     at = find_date(stated.modified or stated.created) if states_dates else None
     properties = {"author": stated.author, "subject": stated.subject, "keywords": stated.keywords}
@@ -38,7 +38,7 @@ def _add_slide(text: LaidOut, number: int, slide: Any) -> None:
     title = slide.shapes.title
     if title is not None and title.has_text_frame:
         text.add(title.text_frame.text, number, level=1)
-    for shape in _shapes(slide.shapes):
+    for shape in _walk_shapes(slide.shapes):
         if title is not None and shape.shape_id == title.shape_id:
             continue
         if shape.has_text_frame:
@@ -54,11 +54,11 @@ def _add_slide(text: LaidOut, number: int, slide: Any) -> None:
         text.add(notes.text, number)
 
 
-def _shapes(shapes: Any) -> Iterator[Any]:
-    """Those of groups, too, in the order in which they were put there."""
+def _walk_shapes(shapes: Any) -> Iterator[Any]:
+    """The shapes in document order, including those of groups."""
     for shape in shapes:
         if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes)
+            yield from _walk_shapes(shape.shapes)
         else:
             yield shape
 

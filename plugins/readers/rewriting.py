@@ -1,16 +1,18 @@
-"""A page in another markup that becomes Markdown, line by line, so that every line keeps its number."""
+"""A page in another markup, rewritten as Markdown line by line; every line keeps its number."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from memory.nouns import Document
 from plugins.readers import frontmatter
 from plugins.readers.dates import date_of
+from plugins.readers.decode import text_of
 
 
 class RewrittenPage:
-    """The lines of a page, and those that were kept of it so far. A place is a line's, from 0 on."""
+    """The lines of a page and the rewritten lines so far. A place is the index of a line."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.kept: list[str] = []
@@ -19,13 +21,23 @@ class RewrittenPage:
         self.title: str | None = None
         self.lines = lines
 
+    @classmethod
+    def read(cls, path: Path, data: bytes) -> list[Document]:
+        page = cls(text_of(data).split("\n"))
+        page.convert()
+        return [page.close()]
+
+    def convert(self) -> None:
+        """Rewrites all lines."""
+        raise NotImplementedError
+
     def put(self, line: str, place: int) -> None:
-        """Keeps a line, as what stands at a place."""
+        """Adds a rewritten line for a place."""
         self.kept.append(line)
         self.numbers.append(min(place, len(self.lines) - 1) + 1)
 
     def put_code(self, code: Sequence[str], place: int, language: str = "") -> None:
-        """Keeps lines from a place on as code."""
+        """Adds lines from a place on as code."""
         mark = "```"
         while any(mark in line for line in code):
             mark += "`"
@@ -35,7 +47,7 @@ class RewrittenPage:
         self.put(mark, place + max(0, len(code) - 1))
 
     def close(self) -> Document:
-        """The document."""
+        """The document of the rewritten lines."""
         return Document(
             uri="",
             text="\n".join(self.kept),

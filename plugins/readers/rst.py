@@ -1,29 +1,26 @@
-"""reStructuredText, rewritten as Markdown line by line, so that every line keeps its number. No file is included."""
+"""reStructuredText, rewritten as Markdown line by line; every line keeps its number. Includes are not followed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import Reader
-from plugins.readers.decode import text_of
 from plugins.readers.rewriting import RewrittenPage
 
 _RULE = re.compile(r"([!-/:-@[-`{-~])\1*\s*$")
 _FIELD = re.compile(r"(?P<indent>\s*):(?P<key>[^:\s][^:\n]{0,60}):(?:\s+(?P<value>.*))?$")
 _DIRECTIVE = re.compile(
-    r"(?P<indent>\s*)\.\.\s+(?:\|(?P<name>[^|\n]{1,80})\|\s+)?(?P<kind>[\w:-]+)::(?:\s+(?P<said>.*))?$"
+    r"(?P<indent>\s*)\.\.\s+(?:\|(?P<name>[^|\n]{1,80})\|\s+)?(?P<kind>[\w:-]+)::(?:\s+(?P<text>.*))?$"
 )
-_EXPLICIT = re.compile(r"(?P<indent>\s*)\.\.(?:\s+(?P<said>.*))?$")
+_EXPLICIT = re.compile(r"(?P<indent>\s*)\.\.(?:\s+(?P<text>.*))?$")
 _TARGET = re.compile(r"_`?(?P<name>[^`\n]{1,120}?)`?:(?:\s+(?P<url>\S+))?$")
-_FOOTNOTE = re.compile(r"\[(?P<name>[^\]\n]{1,60})\]\s+(?P<said>.*)")
+_FOOTNOTE = re.compile(r"\[(?P<name>[^\]\n]{1,60})\]\s+(?P<text>.*)")
 _GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*$")
 _COLUMNS = re.compile(r"\s*=+(?:\s+=+)+\s*$")
-_LINK = re.compile(r"`(?P<said>[^`<>\n]{1,200}?)\s*<(?P<url>[^`<>\s]{1,400})>`__?")
-_ROLE = re.compile(r":[\w:+.-]{1,40}:`(?P<said>[^`<>\n]{1,200}?)(?:\s*<[^`<>\n]{1,200}>)?`")
+_LINK = re.compile(r"`(?P<text>[^`<>\n]{1,200}?)\s*<(?P<url>[^`<>\s]{1,400})>`__?")
+_ROLE = re.compile(r":[\w:+.-]{1,40}:`(?P<text>[^`<>\n]{1,200}?)(?:\s*<[^`<>\n]{1,200}>)?`")
 _NAMED = re.compile(r"`(?P<quoted>[^`\n]{1,120})`__?|(?<![\w`])(?P<word>[^\W_][\w.-]{0,60}?)_(?![\w`])")
 _MARK = re.compile(r"^(\s*)(?::([^:\s`][^:\n`]{0,60}):|#\.)(?=\s|$)")  # of a field, of a numbered item
 _LITERAL = re.compile(r"``([^`\n]{1,400})``")
@@ -34,27 +31,21 @@ _ADMONITIONS = frozenset(
     " versionadded versionchanged deprecated rubric".split()
 )
 _CODE = frozenset("code code-block sourcecode parsed-literal math doctest ipython prompt mermaid graphviz".split())
-_LEFT_OUT = frozenset(  # what is elsewhere, is no text, or is about how it looks
+_OMITTED = frozenset(  # about other files, layout or no text
     "include literalinclude raw contents meta role default-role highlight index sectnum target-notes".split()
 )
-_NAMELESS = frozenset(  # whose argument is for the program, and whose body is text
+_NAMELESS = frozenset(  # the argument is for the program, the body is text
     "only ifconfig container class rst-class compound tabularcolumns currentmodule list-table".split()
 )
 _PICTURES = frozenset(("image", "figure"))
 
 
-def read(path: Path, data: bytes) -> list[Document]:
-    page = _Page(text_of(data).split("\n"))
-    page.convert()
-    return [page.close()]
-
-
 class _Page(RewrittenPage):
-    """The lines of a page, taken one after the other."""
+    """Rewrites the lines of a page, one after the other."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         super().__init__(lines)
-        self._levels: list[tuple[str, bool]] = []  # of headings, by their rules, as they come
+        self._levels: list[tuple[str, bool]] = []  # (rule, has one above) by level
         self._urls, self._substitutes = _find_names(lines)
 
     def convert(self) -> None:
@@ -71,7 +62,7 @@ class _Page(RewrittenPage):
             place = self._take(place, line)
 
     def _take(self, place: int, line: str) -> int:
-        """Keeps what is said from one place on; the place behind it."""
+        """Rewrites the block at one place; returns the place after it."""
         if (directive := _DIRECTIVE.match(line)) is not None:
             return self._put_directive(place, directive)
         if (explicit := _EXPLICIT.match(line)) is not None:
@@ -87,16 +78,16 @@ class _Page(RewrittenPage):
             return self._put_fence(place, end)
         if _RULE.match(line) and len(line.strip()) > 3:  # a transition
             return place + 1
-        said = self._show(line)
+        text = self._show(line)
         if line.rstrip().endswith("::"):
-            self.put(said.rstrip()[:-1] if said.rstrip() != "::" else "", place)
+            self.put(text.rstrip()[:-1] if text.rstrip() != "::" else "", place)
             end = self._find_end(place + 1, _count_indent(line))
             return self._put_fence(place + 1, end) if end > place + 1 else end
-        self.put(said, place)
+        self.put(text, place)
         return place + 1
 
     def _put_heading(self, place: int) -> int | None:
-        """The place behind the heading that begins there, which is kept; None if there is none."""
+        """Adds the heading that begins at a place; returns the place after it, or None without a heading."""
         above = _RULE.match(self.lines[place])
         title_at = place + 1 if above else place
         if title_at + 1 >= len(self.lines):
@@ -114,21 +105,21 @@ class _Page(RewrittenPage):
         self.put(f"{'#' * min(6, self._levels.index(style) + 1)} {words}", title_at)
         return title_at + 2
 
-    def _put_directive(self, place: int, found: re.Match[str]) -> int:
-        kind, said = found["kind"].lower().rpartition(":")[2], self._show(found["said"] or "").strip()
-        indent = len(found["indent"])
+    def _put_directive(self, place: int, directive: re.Match[str]) -> int:
+        kind, argument = directive["kind"].lower().rpartition(":")[2], self._show(directive["text"] or "").strip()
+        indent = len(directive["indent"])
         end = self._find_end(place + 1, indent)
         body = place + 1
         options: dict[str, str] = {}
         while body < end and (option := _FIELD.match(self.lines[body])) is not None:
             options[option["key"].lower()] = option["value"] or ""
             body += 1
-        if kind in _LEFT_OUT or found["name"]:
+        if kind in _OMITTED or directive["name"]:
             return end
         if kind in _CODE:
-            return self._put_fence(body, end, said)
+            return self._put_fence(body, end, argument)
         if kind in _PICTURES:
-            self.put(f"![{self._show(options.get('alt', ''))}]({said})", place)
+            self.put(f"![{self._show(options.get('alt', ''))}]({argument})", place)
         elif kind == "toctree":
             for number in range(body, end):
                 entry = self.lines[number].strip()
@@ -137,15 +128,15 @@ class _Page(RewrittenPage):
             return end
         elif kind in _ADMONITIONS:
             has_title = kind in ("admonition", "topic", "sidebar", "rubric")
-            name = said if has_title and said else kind.capitalize()
-            self.put(f"**{name}:** {said}" if said and not has_title else f"**{name}**", place)
-        elif said and kind not in _NAMELESS:
-            self.put(f"**{said}**", place)
+            name = argument if has_title and argument else kind.capitalize()
+            self.put(f"**{name}:** {argument}" if argument and not has_title else f"**{name}**", place)
+        elif argument and kind not in _NAMELESS:
+            self.put(f"**{argument}**", place)
         self._put_inner(body, end)
         return end
 
     def _put_inner(self, begin: int, end: int) -> None:
-        """What stands in a directive, moved to the left."""
+        """Adds the body of a directive without its indent."""
         inner = self.lines[begin:end]
         left = min((_count_indent(line) for line in inner if line.strip()), default=0)
         part = _Page([line[left:] for line in inner])
@@ -155,14 +146,14 @@ class _Page(RewrittenPage):
         self.kept += part.kept
         self.numbers += [number + begin for number in part.numbers]
 
-    def _put_explicit(self, place: int, found: re.Match[str]) -> int:
-        """A footnote is kept; a target and a comment are not."""
-        end = self._find_end(place + 1, len(found["indent"]))
-        footnote = _FOOTNOTE.match(found["said"] or "")
+    def _put_explicit(self, place: int, explicit: re.Match[str]) -> int:
+        """Adds a footnote; targets and comments are dropped."""
+        end = self._find_end(place + 1, len(explicit["indent"]))
+        footnote = _FOOTNOTE.match(explicit["text"] or "")
         if footnote is not None:
-            self.put(f"[{footnote['name'].lstrip('#')}] {self._show(footnote['said'])}", place)
+            self.put(f"[{footnote['name'].lstrip('#')}] {self._show(footnote['text'])}", place)
             self._put_inner(place + 1, end)
-        elif not found["said"] and self._is_blank(place + 1):  # an empty comment ends nothing but itself
+        elif not explicit["text"] and self._is_blank(place + 1):  # an empty comment has no body
             return place + 1
         return end
 
@@ -170,7 +161,7 @@ class _Page(RewrittenPage):
         return place >= len(self.lines) or not self.lines[place].strip()
 
     def _find_end(self, place: int, indent: int) -> int:
-        """The place behind the lines from there on that are indented further, without blank ones at its end."""
+        """The place after the deeper indented lines, without trailing blank ones."""
         end = place
         while place < len(self.lines) and (not self.lines[place].strip() or _count_indent(self.lines[place]) > indent):
             place += 1
@@ -188,7 +179,7 @@ class _Page(RewrittenPage):
         return end
 
     def _put_grid(self, place: int) -> int:
-        """A table with borders."""
+        """Adds a table with borders."""
         begun = False
         while place < len(self.lines) and self.lines[place].strip()[:1] in ("+", "|"):
             line = self.lines[place].strip()
@@ -201,7 +192,7 @@ class _Page(RewrittenPage):
         return place
 
     def _put_columns(self, place: int) -> int:
-        """A table whose columns are told by rules."""
+        """Adds a table whose columns are marked by rules."""
         rule = self.lines[place]
         starts = [match.start() for match in re.finditer(r"=+", rule)]
         rules = 1
@@ -220,29 +211,31 @@ class _Page(RewrittenPage):
         return place
 
     def _show(self, line: str) -> str:
-        """A line with the marks of Markdown in place of those of reStructuredText."""
+        """A line with reStructuredText marks replaced by those of Markdown."""
         if line.startswith("| "):
             line = line if line.rstrip().endswith("|") else line[2:]
         if "|" in line and self._substitutes:
-            line = _SUBSTITUTE.sub(lambda found: self._substitutes.get(found["name"], found[0]), line)
+            line = _SUBSTITUTE.sub(lambda match: self._substitutes.get(match["name"], match[0]), line)
         if "`" in line or "_" in line:
-            line = _LINK.sub(r"[\g<said>](\g<url>)", line)
-            line = _ROLE.sub(lambda found: found["said"].lstrip("~!"), line)
+            line = _LINK.sub(r"[\g<text>](\g<url>)", line)
+            line = _ROLE.sub(lambda match: match["text"].lstrip("~!"), line)
             pieces = re.split(r"(``[^`\n]{1,400}``)", line)
-            line = "".join(one if place % 2 else _NAMED.sub(self._show_link, one) for place, one in enumerate(pieces))
+            line = "".join(
+                part if place % 2 else _NAMED.sub(self._show_link, part) for place, part in enumerate(pieces)
+            )
             line = _LITERAL.sub(r"`\1`", line)
-        return _MARK.sub(lambda found: f"{found[1]}{found[2]}:" if found[2] else f"{found[1]}1.", line)
+        return _MARK.sub(lambda match: f"{match[1]}{match[2]}:" if match[2] else f"{match[1]}1.", line)
 
-    def _show_link(self, found: re.Match[str]) -> str:
-        name = found["quoted"] or found["word"]
+    def _show_link(self, match: re.Match[str]) -> str:
+        name = match["quoted"] or match["word"]
         url = self._urls.get(name.lower())
         if url:
             return f"[{name}]({url})"
-        return name if found["quoted"] or url == "" else found[0]
+        return name if match["quoted"] or url == "" else match[0]
 
 
 def _find_names(lines: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """What targets lead to, "" for a place in the page, and what substitutions stand for."""
+    """(target name -> url, "" inside the page; substitution name -> text)."""
     urls: dict[str, str] = {}
     substitutes: dict[str, str] = {}
     for line in lines:
@@ -250,7 +243,7 @@ def _find_names(lines: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
             continue
         if (directive := _DIRECTIVE.match(line)) is not None:
             if directive["name"] and directive["kind"] == "replace":
-                substitutes[directive["name"]] = directive["said"] or ""
+                substitutes[directive["name"]] = directive["text"] or ""
         elif (target := _TARGET.match(line.lstrip()[3:])) is not None:
             urls[target["name"].lower()] = target["url"] or ""
     return urls, substitutes
@@ -262,4 +255,4 @@ def _count_indent(line: str) -> int:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("rst", (".rst", ".rest"), "reStructuredText", read, dates_parts=True))
+    register(Reader("rst", (".rst", ".rest"), "reStructuredText", _Page.read, dates_parts=True))

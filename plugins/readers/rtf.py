@@ -15,7 +15,7 @@ from plugins.readers.libraries import import_library
 
 _TITLE = re.compile(r"\{\\title ([^{}\\]{1,300})\}")
 _WRITTEN = re.compile(r"\{\\(?:revtim|creatim)\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})")
-_HEAD = 64 * 1024  # characters in which it says what it is
+_HEAD = 64 * 1024  # characters in which the format is declared
 
 
 def read(path: Path, data: bytes) -> list[Document]:

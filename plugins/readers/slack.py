@@ -1,8 +1,6 @@
-"""Chats as Slack exports them: a zip with a folder for each channel, and in it a list of messages for each day.
+"""Chats of Slack: a zip with a folder per channel and in it a list of messages per day.
 
-Each day of a channel is a document of its own, so that of a newer export only new days are written. What joins, leaves
-and topics is nobody's word.
-"""
+Each day of a channel is a document, so that a newer export only adds new days. Joins, leaves and topics are skipped."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,30 +16,30 @@ PEOPLE = "users.json"
 CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 
 _STAMP = re.compile(r"\d{9,11}\.\d{1,6}")
-_SAID = (None, "thread_broadcast", "me_message", "file_share", "bot_message", "file_comment")  # other kinds tell events
+_SUBTYPES = (None, "thread_broadcast", "me_message", "file_share", "bot_message", "file_comment")  # others are events
 _LINK = re.compile(r"<([^<>|]+)(?:\|([^<>]*))?>")
 
 
 @dataclass
 class Workspace:
-    """Who is who in an export. `people`: names by id; `channels`: names of chats by their folder; `threads`: by time
-    the first words of messages that were answered, of those days that were read."""
+    """The names in an export. `people`: by user id; `channels`: by folder; `threads`: the first words of answered
+    messages of the days read so far, by time stamp."""
 
     people: dict[str, str] = field(default_factory=dict)
     channels: dict[str, str] = field(default_factory=dict)
     threads: dict[str, str] = field(default_factory=dict)
 
     def introduce(self, people: Any) -> None:
-        """Takes down who is in a list of people."""
-        for person in _mappings(people):
+        """Adds the names in a list of people."""
+        for person in _list_mappings(people):
             profile = as_mapping(person.get("profile"))
             names = (person.get("real_name"), profile.get("real_name"), profile.get("display_name"), person.get("name"))
             if name := next((name for name in names if isinstance(name, str) and name.strip()), None):
                 self.people[str(person.get("id"))] = name
 
     def open_channels(self, channels: Any) -> None:
-        """Takes down what the chats in a list are called: a direct one as those who are in it."""
-        for channel in _mappings(channels):
+        """Adds the names of the chats in a list; a direct chat is named after its members."""
+        for channel in _list_mappings(channels):
             id, name, members = channel.get("id"), channel.get("name"), channel.get("members")
             if isinstance(name, str) and not name.startswith("mpdm-"):
                 self.channels[name] = f"#{name}"
@@ -51,7 +49,7 @@ class Workspace:
 
 
 def is_message(value: Any) -> bool:
-    """Whether it has the shape of one."""
+    """Whether a JSON value has the shape of a message."""
     return (
         isinstance(value, Mapping)
         and value.get("type") == "message"
@@ -61,19 +59,21 @@ def is_message(value: Any) -> bool:
 
 
 def read_day(messages: Iterable[Any], workspace: Workspace, channel: str, day: str) -> Document | None:
-    """What was said in a channel on a day, each thread together; None if nothing was."""
-    said = [one for one in messages if is_message(one) and one.get("subtype") in _SAID and not one.get("hidden")]
-    said.sort(key=lambda one: (_thread(one), one["ts"]))
-    here = {one["ts"] for one in said}
+    """The messages of a channel on one day, each thread together; None without any."""
+    kept = [
+        item for item in messages if is_message(item) and item.get("subtype") in _SUBTYPES and not item.get("hidden")
+    ]
+    kept.sort(key=lambda item: (_find_thread(item), item["ts"]))
+    stamps = {item["ts"] for item in kept}
     turns = []
-    for message in said:
+    for message in kept:
         text = _show_marks(str(message.get("text") or ""), workspace).strip()
         if not text:
             continue
-        speaker, root = _speaker(message, workspace), _thread(message)
+        speaker, root = _find_speaker(message, workspace), _find_thread(message)
         if message["ts"] == root and message.get("reply_count"):
             workspace.threads[root] = f"{speaker}: {shorten(text)}"
-        elif root not in here and root in workspace.threads:  # begun on an earlier day: the words of somebody else
+        elif root not in stamps and root in workspace.threads:  # begun earlier: quote its first message
             text = f"{text}\n> {workspace.threads[root]}"
         turns.append(Turn(speaker, clip(text), time_of(float(message["ts"])), message["ts"]))
     if not turns:
@@ -82,21 +82,21 @@ def read_day(messages: Iterable[Any], workspace: Workspace, channel: str, day: s
     return sign(Document(f"{channel}/{day}", turns=tuple(turns), title=name, conversation=name, at=turns[0].at))
 
 
-def _thread(message: Mapping[str, Any]) -> str:
+def _find_thread(message: Mapping[str, Any]) -> str:
     root = message.get("thread_ts")
     return root if isinstance(root, str) else str(message["ts"])
 
 
-def _speaker(message: Mapping[str, Any], workspace: Workspace) -> str:
+def _find_speaker(message: Mapping[str, Any], workspace: Workspace) -> str:
     user, profile = message.get("user"), as_mapping(message.get("user_profile"))
-    known = workspace.people.get(str(user)) if user else None
-    told = first_of(profile, ("real_name", "display_name", "name")) or message.get("username")
+    member = workspace.people.get(str(user)) if user else None
+    profile_name = first_of(profile, ("real_name", "display_name", "name")) or message.get("username")
     bot = as_mapping(message.get("bot_profile")).get("name")
-    return next((str(name) for name in (known, told, bot, user) if name), UNKNOWN)
+    return next((str(name) for name in (member, profile_name, bot, user) if name), UNKNOWN)
 
 
 def _show_marks(text: str, workspace: Workspace) -> str:
-    """Names, channels and links as people read them, links as Markdown."""
+    """Mentions and channels as names, links as Markdown."""
 
     def show(match: re.Match[str]) -> str:
         target, label = match[1], match[2]
@@ -113,5 +113,5 @@ def _show_marks(text: str, workspace: Workspace) -> str:
     return unescape(_LINK.sub(show, text))
 
 
-def _mappings(value: Any) -> Iterable[Mapping[str, Any]]:
-    return (one for one in value if isinstance(one, Mapping)) if isinstance(value, list) else ()
+def _list_mappings(value: Any) -> Iterable[Mapping[str, Any]]:
+    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()

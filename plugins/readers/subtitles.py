@@ -1,4 +1,4 @@
-"""Subtitles: what is said, in sentences and paragraphs; a citation names the time at which a sentence begins."""
+"""Subtitles as sentences and paragraphs; a citation names the time at which a sentence begins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plugins.readers.decode import text_of
 from plugins.readers.laid_out import LaidOut
 from plugins.readers.messages import UNKNOWN
 
-PAUSE = 4.0  # seconds without a word, behind which a new paragraph begins
+PAUSE = 4.0  # seconds of silence that end a paragraph
 MAX_SENTENCE_CHARS = 240  # of captions without punctuation
 MAX_PARAGRAPH_CHARS = 900
 
@@ -32,7 +32,7 @@ _TITLE = re.compile(r"WEBVTT[ \t]+(?:-[ \t]*)?(\S.*)")
 
 
 class _Cue(NamedTuple):
-    """Words that are shown from second `start` to `end`, and who says them, "" if that is as before."""
+    """Words shown from second `start` to `end`, and their speaker, "" for the one before."""
 
     start: float
     end: float
@@ -42,8 +42,8 @@ class _Cue(NamedTuple):
 
 def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
-    found = _parse_ass(text) if path.suffix.lower() in (".ass", ".ssa") else _parse_srt(text)
-    cues = [*_drop_repeats(found)]
+    parsed = _parse_ass(text) if path.suffix.lower() in (".ass", ".ssa") else _parse_srt(text)
+    cues = [*_drop_repeats(parsed)]
     if not cues:
         raise Unreadable("subtitles without a word")
     title = _TITLE.match(text)
@@ -58,7 +58,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _parse_srt(text: str) -> Iterator[_Cue]:
-    """The cues of SubRip and WebVTT: a line with two times, and lines up to a blank one."""
+    """The cues of SubRip and WebVTT: a line with two times, then lines up to a blank one."""
     lines = text.split("\n")
     place = 0
     while place < len(lines):
@@ -71,21 +71,21 @@ def _parse_srt(text: str) -> Iterator[_Cue]:
             parts.append(lines[place])
             place += 1
         if place < len(lines) and _SPAN.match(lines[place]) and parts and parts[-1].strip().isdigit():
-            parts.pop()  # the number of the next one
+            parts.pop()  # the number of the next cue
         yield from _make_cues(_count_seconds(span.groups()[:4]), _count_seconds(span.groups()[4:]), parts)
 
 
 def _parse_ass(text: str) -> Iterator[_Cue]:
-    """The lines of dialogue of SubStation Alpha, by their times: they may stand in any order."""
-    found: list[_Cue] = []
+    """The dialogue lines of SubStation Alpha sorted by time; the file may list them in any order."""
+    cues: list[_Cue] = []
     for line in text.split("\n"):
         fields = match["fields"].split(",", 9) if (match := _DIALOGUE.match(line)) else []
-        start, end = (re.match(_TIME, one.strip()) for one in fields[1:3]) if len(fields) == 10 else (None, None)
+        start, end = (re.match(_TIME, field.strip()) for field in fields[1:3]) if len(fields) == 10 else (None, None)
         if start is not None and end is not None:
             parts = re.split(r"\\[Nn]", fields[9])
             name = fields[4].strip()
-            found += _make_cues(_count_seconds(start.groups()), _count_seconds(end.groups()), parts, name)
-    yield from sorted(found, key=lambda cue: cue.start)
+            cues += _make_cues(_count_seconds(start.groups()), _count_seconds(end.groups()), parts, name)
+    yield from sorted(cues, key=lambda cue: cue.start)
 
 
 def _count_seconds(parts: Sequence[str | None]) -> float:
@@ -94,9 +94,9 @@ def _count_seconds(parts: Sequence[str | None]) -> float:
 
 
 def _make_cues(start: float, end: float, lines: Sequence[str], speaker: str = "") -> Iterator[_Cue]:
-    """What the lines of a cue say, without sounds; two speakers, each behind a dash, are two."""
+    """The cues for the lines of one cue, without sounds; two speakers, each after a dash, make two."""
     is_dialogue = sum(line.lstrip().startswith(("-", "–")) for line in lines) > 1
-    said: list[str] = []
+    words: list[str] = []
     for line in lines:
         if (voice := _SPOKEN_BY.search(line)) is not None:
             speaker = voice[1].strip()
@@ -106,16 +106,16 @@ def _make_cues(start: float, end: float, lines: Sequence[str], speaker: str = ""
         if (name := _NAME.match(bare)) is not None:
             speaker = name["name"].strip("[]").title()
             bare = bare[name.end() :]
-        if is_dialogue and said and bare.startswith(("-", "–")):
-            yield _Cue(start, end, " ".join(said), speaker)
-            said = []
-        said.append(bare.lstrip("-– ") if is_dialogue else bare)
-    if said:
-        yield _Cue(start, end, " ".join(said), speaker)
+        if is_dialogue and words and bare.startswith(("-", "–")):
+            yield _Cue(start, end, " ".join(words), speaker)
+            words = []
+        words.append(bare.lstrip("-– ") if is_dialogue else bare)
+    if words:
+        yield _Cue(start, end, " ".join(words), speaker)
 
 
 def _drop_repeats(cues: Iterator[_Cue]) -> Iterator[_Cue]:
-    """The cues without what the one before said as well, as captions that roll do."""
+    """The cues without the words repeated from the one before, as in rolling captions."""
     before = ""
     for cue in cues:
         words = cue.words
@@ -129,7 +129,7 @@ def _drop_repeats(cues: Iterator[_Cue]) -> Iterator[_Cue]:
 
 
 def _join_paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
-    """The sentences of each paragraph, each with the time at which it begins."""
+    """The sentences of each paragraph, each with its start time."""
     paragraph: list[_Cue] = []
     sentence: _Cue | None = None
     speaker, last, size = "", cues[0].start, 0

@@ -1,4 +1,4 @@
-"""Tables: each row becomes the line "column: value; column: value", with its number in the file."""
+"""Tables: each row becomes the line "column: value; column: value" with its number in the file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ MAX_ROWS = 100_000
 Row = tuple[int, list[str]]
 
 
-def convert_table(found: Iterable[Row], columns: Sequence[str] = (), note: str = "") -> Document:
-    """The document of the rows of a table that are not blank: (number in the file, cells), in order. Of a wide one a
-    cell more than MAX_COLUMNS is enough. Without `columns` the first row may name them. `note` says what of it was not
-    read."""
-    table = _Table(found, columns)
+def convert_table(source: Iterable[Row], columns: Sequence[str] = (), note: str = "") -> Document:
+    """The document of the non-blank rows of a table: (number in the file, cells), in order. A row needs no more than
+    MAX_COLUMNS + 1 cells. Without `columns` the first row may name them. `note` says which part was not read."""
+    table = _Table(source, columns)
     header, rows, count = table.header, table.rows, table.count
-    lines = [_line(header, cells) for _, cells in rows]
+    lines = [_write_line(header, cells) for _, cells in rows]
     numbers = [number for number, _ in rows]
     properties: dict[str, Any] = {"columns": [name for name in header if name]} if header else {}
     notes = [note] if note else []
@@ -36,17 +35,17 @@ def convert_table(found: Iterable[Row], columns: Sequence[str] = (), note: str =
 
 
 class _Table:
-    """The rows that are not blank, each with its number: the first MAX_ROWS. `count` is how many there are; of a wide
-    one (`is_wide`), a cell more than is shown. The `header` is no row."""
+    """The first MAX_ROWS non-blank rows with their numbers, without the `header`. `count` includes the further rows;
+    `is_wide`: a row has more than MAX_COLUMNS cells."""
 
-    def __init__(self, found: Iterable[Row], columns: Sequence[str] = ()) -> None:
+    def __init__(self, source: Iterable[Row], columns: Sequence[str] = ()) -> None:
         self.header = [*columns]
         self.rows: list[Row] = []
         self.count = 0
         self.is_wide = False
-        for row in found:
+        for row in source:
             if self.count == 1 and not self.header and _is_header(self.rows[0][1]):
-                self.header = self.rows.pop()[1]  # the first of several
+                self.header = self.rows.pop()[1]  # only if other rows follow
                 self.count = 0
             self.count += 1
             self.is_wide = self.is_wide or len(row[1]) > MAX_COLUMNS
@@ -55,12 +54,12 @@ class _Table:
 
 
 def _is_header(cells: list[str]) -> bool:
-    """A first row names the columns if its cells are different words and not numbers or dates."""
+    """Whether a first row names the columns: its cells are distinct words, not numbers or dates."""
     names = [cell for cell in cells if cell]
-    return len(set(names)) == len(names) and all(any(map(str.isalpha, one)) and not parse_date(one) for one in names)
+    return len(set(names)) == len(names) and all(any(map(str.isalpha, name)) and not parse_date(name) for name in names)
 
 
-def _line(header: list[str], cells: list[str]) -> str:
+def _write_line(header: list[str], cells: list[str]) -> str:
     named = (
         f"{header[number]}: {cell}" if number < len(header) and header[number] else cell
         for number, cell in enumerate(cells[:MAX_COLUMNS])

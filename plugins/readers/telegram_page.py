@@ -1,4 +1,4 @@
-"""A page of a chat as Telegram's desktop program exports it when nobody asks for JSON. A long chat has several."""
+"""A page of a chat in the default HTML export of Telegram's desktop program. A long chat has several."""
 
 import re
 from collections.abc import Iterable
@@ -18,15 +18,15 @@ _VIA = re.compile(r" via @\w+$")
 
 
 class _Page(HTMLParser):
-    """Collects what is said. `turns` are whole once the page is fed."""
+    """Collects the `turns`; complete after `close`."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.title = ""
         self.turns: list[Turn] = []
-        self._open: list[str] = []  # the classes of the divisions one is in
-        self._speaker = UNKNOWN  # a message that is joined to the one before has its writer
-        self._said: list[str] = []
+        self._open: list[str] = []  # the classes of the open divisions
+        self._speaker = UNKNOWN  # kept for joined messages, which do not repeat it
+        self._pieces: list[str] = []
         self._name: list[str] = []
         self._id = ""
         self._at: datetime | None = None
@@ -34,18 +34,18 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "br" and self._is_in("text"):
-            self._said.append("\n")
+            self._pieces.append("\n")
         if tag != "div":
             return
-        told = {name: value or "" for name, value in attrs}
-        kind = told.get("class", "").strip()
+        attributes = {name: value or "" for name, value in attrs}
+        kind = attributes.get("class", "").strip()
         if kind.startswith("message"):
             self._end_message()
-            id = _ID.fullmatch(told.get("id", ""))
+            id = _ID.fullmatch(attributes.get("id", ""))
             self._id = id[1] if id else ""
             self._open = []
         elif kind == "pull_right date details" and self._at is None:
-            self._at = _read_moment(told.get("title", ""))
+            self._at = _read_moment(attributes.get("title", ""))
         elif kind == "forwarded body":
             self._is_forwarded = True
         self._open.append(kind)
@@ -61,7 +61,7 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._is_in("text"):
-            self._said.append(data)
+            self._pieces.append(data)
         elif self._is_in("from_name"):
             self._name.append(data)
         elif not self.title and self._is_in("text bold"):
@@ -71,11 +71,11 @@ class _Page(HTMLParser):
         return bool(self._open) and self._open[-1] == kind
 
     def _end_message(self) -> None:
-        text = "".join(self._said).strip()
+        text = "".join(self._pieces).strip()
         if text:
-            said = quote(text) if self._is_forwarded else text
-            self.turns.append(Turn(self._speaker, clip(said), self._at, self._id or None))
-        self._said, self._at, self._is_forwarded = [], None, False
+            quoted = quote(text) if self._is_forwarded else text
+            self.turns.append(Turn(self._speaker, clip(quoted), self._at, self._id or None))
+        self._pieces, self._at, self._is_forwarded = [], None, False
 
     def close(self) -> None:
         super().close()
@@ -83,12 +83,12 @@ class _Page(HTMLParser):
 
 
 def is_page(text: str) -> bool:
-    """Whether it is such a page, or its beginning with at least one message."""
+    """Whether a text is such a page, or its start with at least one message."""
     return _HEADER in text and _MESSAGE in text
 
 
 def read_page(pieces: Iterable[str], uri: str = "") -> Document:
-    """What is said on a page, which comes in pieces. What was forwarded is quoted: it is not the writer's word."""
+    """The messages of a page, read in pieces. Forwarded messages are quoted: another person wrote them."""
     page = _Page()
     for piece in pieces:
         page.feed(piece)
@@ -97,11 +97,11 @@ def read_page(pieces: Iterable[str], uri: str = "") -> Document:
 
 
 def _read_moment(written: str) -> datetime | None:
-    """ "24.04.2025 13:49:04 UTC+02:00"; in the zone of this machine where older programs wrote none."""
-    found = _MOMENT.fullmatch(written.strip())
-    if found is None:
+    """ "24.04.2025 13:49:04 UTC+02:00"; local time in older exports without a zone."""
+    match = _MOMENT.fullmatch(written.strip())
+    if match is None:
         return None
-    day, month, year, clock, zone = found.groups()
+    day, month, year, clock, zone = match.groups()
     try:
         at = datetime.fromisoformat(f"{year}-{month}-{day}T{clock}{zone or ''}")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Plain text; chats that messengers export as such, and what Kindle and Chrome keep in files that look like it."""
+"""Plain text, chats exported as text, and the text files of Kindle and Chrome."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     if is_mail(data):
         return read_mail(path, data)
     if len(data) > MAX_TEXT and not path.suffix:
-        raise Unreadable(f"too large: of text in a file without a suffix {MAX_TEXT // MIB} MiB are read")
+        raise Unreadable(f"too large: the limit is {MAX_TEXT // MIB} MiB for a file without a suffix")
     text = text_of(data)
     turns = turns_of(text, find_month(path))
     if turns:

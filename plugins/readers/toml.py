@@ -1,4 +1,4 @@
-"""TOML: its fields by their paths, with the comments that stand between and behind them."""
+"""TOML: fields by their paths, with the comments between and after them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 def _parse(text: str) -> Node:
-    """The tree of valid TOML, statement by statement: the parser does not tell lines."""
+    """The tree of valid TOML, built statement by statement because the parser reports no lines."""
     root = table = Node(1, fields=[])
     for line, statement, places in _split_statements(text):
         if statement.startswith("["):
@@ -45,14 +45,14 @@ def _parse(text: str) -> Node:
 
 
 def _split_statements(text: str) -> Iterator[tuple[int, str, list[int]]]:
-    """(line, words, lines of its values) of each: it goes on over lines within brackets and texts."""
+    """(line, text, lines of its values) of each statement; brackets and strings continue it over lines."""
     parts: list[str] = []
     places: list[int] = []
     begun = depth = 0
     in_string = False
     for line, kind, value in find_tokens("toml", text):
         if kind in Punctuation:
-            depth += sum((one in "[{") - (one in "]}") for one in value)
+            depth += sum((character in "[{") - (character in "]}") for character in value)
         is_string = kind in String
         if not value.strip() and "\n" in value and depth <= 0 and not is_string:
             if parts:
@@ -71,30 +71,30 @@ def _split_statements(text: str) -> Iterator[tuple[int, str, list[int]]]:
 
 
 def _list_names(header: Mapping[str, Any]) -> Iterator[str]:
-    """The names in the header of a table, which was parsed alone."""
-    held: Any = header
-    while held:
-        held = held[0] if isinstance(held, list) else held
-        for name, inner in held.items():
+    """The names in the header of a table, parsed alone."""
+    value: Any = header
+    while value:
+        value = value[0] if isinstance(value, list) else value
+        for name, inner in value.items():
             yield name
-            held = inner
+            value = inner
 
 
 def _enter(table: Node, name: str, line: int, is_new: bool = False) -> Node:
-    """The table of that name in another; of a list of tables the last, or a new one."""
-    held = next((value for key, value in reversed(table.fields or []) if key == name), None)
-    if held is None:
-        held = Node(line, items=[]) if is_new else Node(line, fields=[])
+    """The table of that name in `table`; for a list of tables the last, or a new one."""
+    node = next((value for key, value in reversed(table.fields or []) if key == name), None)
+    if node is None:
+        node = Node(line, items=[]) if is_new else Node(line, fields=[])
         assert table.fields is not None
-        table.fields.append((name, held))
-    if is_new and held.items is not None:
-        held.items.append(Node(line, fields=[]))
-    return held.items[-1] if held.items else held
+        table.fields.append((name, node))
+    if is_new and node.items is not None:
+        node.items.append(Node(line, fields=[]))
+    return node.items[-1] if node.items else node
 
 
-def _merge(table: Node, held: Mapping[str, Any], line: int, statement: str, places: list[int]) -> None:
+def _merge(table: Node, values: Mapping[str, Any], line: int, statement: str, places: list[int]) -> None:
     assert table.fields is not None
-    for key, value in held.items():
+    for key, value in values.items():
         if isinstance(value, Mapping) and value:
             _merge(_enter(table, key, line), value, line, statement, places)
             continue
@@ -107,9 +107,9 @@ def _merge(table: Node, held: Mapping[str, Any], line: int, statement: str, plac
 
 def _convert(value: Any, line: int, statement: str) -> Node:
     if isinstance(value, Mapping):
-        return Node(line, fields=[(key, _convert(one, line, statement)) for key, one in value.items()])
+        return Node(line, fields=[(key, _convert(item, line, statement)) for key, item in value.items()])
     if isinstance(value, list):
-        return Node(line, items=[_convert(one, line, statement) for one in value])
+        return Node(line, items=[_convert(item, line, statement) for item in value])
     if isinstance(value, bool):
         return Node(line, "true" if value else "false")
     begins_behind = any(f"{quotes}\n" in statement for quotes in ('"""', "'''"))

@@ -1,8 +1,7 @@
-"""Data as a tree, whatever its format, and the text it becomes: an item for each field, "- server.port: 8080".
+"""Data of any format as a tree, and its text: an item per field, "- server.port: 8080".
 
-Like records in a list are rows, or sections where they say more than fits into a line. Each line bears the number of
-the one on which its key or record begins in the file.
-"""
+Similar records in a list become table rows, or sections if they do not fit into a line. Each line has the number of the
+line on which its key or record begins."""
 
 from __future__ import annotations
 
@@ -19,20 +18,20 @@ from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
 
 _TOKEN = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|[{}\[\]\n]|[^\s,:{}\[\]"]++')
 
-MAX_ROW_CHARS = 600  # of a record that is one line
+MAX_ROW_CHARS = 600  # of a record in one line
 MAX_TABLE_ROWS, MAX_TABLE_COLUMNS = 50, 12  # a table is one passage
-MAX_LIST_CHARS = 160  # of a list of values that is one line
-MAX_VALUE_CHARS = 200  # of a value without a space: a longer one is a key, a picture, anything but words
+MAX_LIST_CHARS = 160  # of a list of values in one line
+MAX_VALUE_CHARS = 200  # of a value without a space; longer ones are keys or binary data
 MAX_FIELDS = 200_000
 
-_NAMES = ("title", "name", "label", "summary", "subject", "id", "key")  # what a record may be called by
-_TITLES = ("title", "name")  # what all of it may
+_NAMES = ("title", "name", "label", "summary", "subject", "id", "key")  # keys that name a record
+_TITLES = ("title", "name")  # keys that name the whole
 
 
 @dataclass(slots=True)
 class Node:
-    """A value in data: `text`, or `items` of a list, or `fields` of a mapping. `line` is that of its key, or where it
-    begins. The lines of a text stand in one line of the file, or each in one of its own from `text_line` on."""
+    """A value: `text`, `items` of a list, or `fields` of a mapping. `line` is that of its key or its start. `text_line`
+    is the line of its first text line, or 0 if all of the text is in one line of the file."""
 
     line: int
     text: str = ""
@@ -48,22 +47,22 @@ class Node:
 def convert_tree(
     path: Path, roots: Sequence[Node], note: str = "", comments: Mapping[int, str] | None = None
 ) -> Document:
-    """The document of data of a file, which may hold several; `note` says what of it was not read. `comments`: what
-    somebody says of the data in it, by lines."""
+    """The document of a file with one or several roots; `note` says which part was not read. `comments`: comments by
+    line."""
     root = roots[0] if len(roots) == 1 else Node(1, items=[*roots])
     records = root.items if root.items is not None and _are_alike(root.items) else []
-    rows = [_make_row(one) for one in records]
+    rows = [_make_row(node) for node in records]
     if records and not comments and None not in rows:
-        cells, columns = _tabulate([(one.line, row or {}) for one, row in zip(records, rows, strict=True)])
+        cells, columns = _tabulate([(node.line, row or {}) for node, row in zip(records, rows, strict=True)])
         return convert_table(cells, columns, note)
     out = _Fields(comments or {})
-    for one in [root] if records else roots:
-        out.add((), one)
+    for node in [root] if records else roots:
+        out.add((), node)
     return out.close(_find_name(root, _TITLES) or path.stem, note)
 
 
 class _Fields:
-    """Lays out trees."""
+    """Writes trees as text."""
 
     def __init__(self, comments: Mapping[int, str]) -> None:
         self._text = LaidOut()
@@ -105,9 +104,9 @@ class _Fields:
         self._text.add(text, self._line, level, apart)
 
     def _put_comment(self) -> None:
-        line, said = self._comments.popleft()
+        line, comment = self._comments.popleft()
         self._line = max(self._line, line)
-        self._text.add(f"({said})", self._line, apart=False)
+        self._text.add(f"({comment})", self._line, apart=False)
 
     def _add_text(self, path: tuple[str, ...], node: Node) -> None:
         lines = _show(node.text).split("\n")
@@ -133,7 +132,7 @@ class _Fields:
             self._put(f"{'  ' if path else ''}- {value}", line)
 
     def _add_records(self, path: tuple[str, ...], node: Node) -> None:
-        """A table, a row for each, or sections where one of them is long."""
+        """Adds a table, lines, or sections if a record does not fit into a line."""
         items, name = node.items or [], ".".join(path)
         rows = [row for item in items if (row := _make_row(item)) is not None]
         if len(rows) < len(items):
@@ -160,7 +159,7 @@ class _Fields:
 
 
 def _are_alike(nodes: Sequence[Node]) -> bool:
-    """Whether they are records that have a key in common."""
+    """Whether all nodes are records that share a key."""
     if not nodes or any(node.fields is None for node in nodes):
         return False
     shared = {key for key, _ in nodes[0].fields or ()}
@@ -170,7 +169,7 @@ def _are_alike(nodes: Sequence[Node]) -> bool:
 
 
 def _make_row(node: Node) -> dict[str, str] | None:
-    """The fields of a record by their paths; None if it says more than fits into a line."""
+    """The fields of a record by path; None if they do not fit into a line."""
     row: dict[str, str] = {}
     left = MAX_ROW_CHARS
     for path, value in _walk_leaves(node):
@@ -185,23 +184,23 @@ def _make_row(node: Node) -> dict[str, str] | None:
 
 
 def _walk_leaves(node: Node) -> Iterator[tuple[str, str | None]]:
-    """(path, value) of each value in a record; None for one of several lines, and for a list of records."""
+    """(path, value) of each value in a record; None for a multi-line value and for a list of records."""
     waiting = [("", node)]
     while waiting:
-        path, one = waiting.pop()
-        if one.fields is not None:
-            waiting += [(f"{path}.{key}" if path else key, value) for key, value in reversed(one.fields)]
-        elif one.items is None:
-            shown = _show(one.text)
+        path, node = waiting.pop()
+        if node.fields is not None:
+            waiting += [(f"{path}.{key}" if path else key, value) for key, value in reversed(node.fields)]
+        elif node.items is None:
+            shown = _show(node.text)
             yield path, shown if "\n" not in shown else None
-        elif all(item.is_plain for item in one.items):
-            yield path, ", ".join(filter(None, (" ".join(_show(item.text).split()) for item in one.items)))
+        elif all(item.is_plain for item in node.items):
+            yield path, ", ".join(filter(None, (" ".join(_show(item.text).split()) for item in node.items)))
         else:
             yield path, None
 
 
 def _tabulate(rows: list[tuple[int, dict[str, str]]]) -> tuple[list[Row], list[str]]:
-    """The cells of records, and the columns that they have together."""
+    """(cells of each record, columns of all records)."""
     columns: dict[str, int] = {}
     for _, row in rows:
         for key in row:
@@ -219,23 +218,20 @@ def _tabulate(rows: list[tuple[int, dict[str, str]]]) -> tuple[list[Row], list[s
 
 
 def _find_name(node: Node, keys: Iterable[str]) -> str:
-    """What a record calls itself by the first of these keys."""
+    """The name of a record in the first of these keys."""
     stated = {key.lower(): value.text for key, value in node.fields or () if value.is_plain}
     names = (" ".join(stated.get(key, "").split()) for key in keys)
     return next((name for name in names if 0 < len(name) <= 120), "")
 
 
 def _show(text: str) -> str:
-    """A value as it is shown: of one that is no words its beginning."""
+    """A value for display; a long one without spaces is cut."""
     text = text.strip()
     return f"{text[:80]}…" if len(text) > MAX_VALUE_CHARS and len(text.split(None, 1)) == 1 else text
 
 
-# JSON ---------------------------------------------------------------------------------------
-
-
 def parse_json(text: str, line: int = 1) -> Node:
-    """The tree of valid JSON that begins on that line of its file. Without recursion."""
+    """The tree of valid JSON, whose first line has that number. Works without recursion."""
     root: Node | None = None
     above: list[Node] = []
     key: tuple[str, int] | None = None

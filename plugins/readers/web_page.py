@@ -1,4 +1,4 @@
-"""Web pages that were saved, bookmarks, and chats as pages: of Gemini in Google's Takeout, of Telegram, of Discord."""
+"""Saved web pages, bookmarks, and chats as pages: of Gemini in Google's Takeout, of Telegram, of Discord."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +11,7 @@ from plugins.readers.decode import declared_in_markup, text_of
 from plugins.readers.html import convert
 
 MAX_PAGE = 10 * MIB
-MAX_ACTIVITIES = 64 * MIB  # of what Gemini was asked; in a zip it is read in pieces, whatever its size
+MAX_ACTIVITIES = 64 * MIB  # of a page of Gemini; in a zip it is read in pieces of any size
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -25,11 +25,11 @@ def read(path: Path, data: bytes) -> list[Document]:
     if bookmarks.is_netscape(text):
         return [bookmarks.read_netscape(text)]
     if len(data) > MAX_PAGE:
-        raise Unreadable(f"too large: {len(data) / MIB:,.1f} MiB, of a page {MAX_PAGE // MIB} MiB are read")
+        raise Unreadable(f"too large: {len(data) / MIB:,.1f} MiB; the limit is {MAX_PAGE // MIB} MiB for a page")
     return [replace(convert(text), speaker=UNKNOWN)]
 
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    told = "Saved web pages, bookmarks of browsers, and chats as pages of Telegram, Discord and Google have them"
-    register(Reader("html", (".html", ".htm", ".xhtml"), told, read, MAX_ACTIVITIES, version=6))
+    description = "Saved web pages, bookmarks of browsers, and chats of Telegram, Discord and Google as pages"
+    register(Reader("html", (".html", ".htm", ".xhtml"), description, read, MAX_ACTIVITIES, version=6))

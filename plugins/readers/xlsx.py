@@ -1,4 +1,4 @@
-"""Spreadsheets of Excel: each sheet is a table of its own, read row by row; a citation names the sheet and the row."""
+"""Spreadsheets of Excel: each sheet is a table, read row by row; a citation names the sheet and the row."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from plugins.readers.package import MAX_UNPACKED, find_date, open_package
 from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
 
 MAX_SHEETS = 200
-MAX_EMPTY = 20_000  # rows without a value one after the other that hold cells, behind which nothing is looked for
+MAX_EMPTY = 20_000  # consecutive empty rows that end a sheet
 MAX_FORMAT = 200  # characters of the format of a number
-MAX_DIGITS = 400  # of a number as it is shown
-MAX_CELL = 32_767  # characters, as Excel has it
+MAX_DIGITS = 400  # digits of a displayed number
+MAX_CELL = 32_767  # characters, as in Excel
 
-_MARKUP = re.compile(  # in the format of a number: "[$€-407]", "[Red]", '"words"', an escaped character, a width
+_MARKUP = re.compile(  # in a number format: "[$€-407]", "[Red]", '"words"', an escaped character, a width
     r'\[\$(?P<sign>[^\]-]*)[^\]]*\]|\[[^\]]*\]|"(?P<words>[^"]*)"|\\(?P<letter>.)|[_*].'
 )
 _PLACES = re.compile(r"(?P<before>[^#0?@]*)(?P<whole>[#0?,]+)(?:\.(?P<decimals>[#0?]+))?(?P<after>[^#0?@/E]*)")
@@ -33,7 +33,7 @@ _PLACES = re.compile(r"(?P<before>[^#0?@]*)(?P<whole>[#0?,]+)(?:\.(?P<decimals>[
 
 def read(path: Path, data: bytes) -> list[Document]:
     with open_package(data, "xlsx", MAX_UNPACKED) as package:
-        states_dates = "docProps/core.xml" in package.namelist()  # the library makes some up
+        states_dates = "docProps/core.xml" in package.namelist()  # the library invents missing dates
     openpyxl = import_library("openpyxl", "openpyxl")
     try:
         book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
@@ -44,25 +44,25 @@ def read(path: Path, data: bytes) -> list[Document]:
         TypeError,
         AttributeError,
         SyntaxError,
-    ) as error:  # ParseError is the last
+    ) as error:  # ParseError is a SyntaxError
         raise Unreadable(f"a damaged xlsx file: {error}") from error
     title = book.properties.title or path.stem
     stated = (book.properties.modified or book.properties.created) if states_dates else None
     at = find_date(stated.replace(tzinfo=stated.tzinfo or UTC) if stated else None)
-    found = []
+    tables = []
     for sheet in book.worksheets[:MAX_SHEETS]:
-        sheet.reset_dimensions()  # what it states may be wrong
+        sheet.reset_dimensions()  # the stated dimensions can be wrong
         try:
-            table = convert_table(_rows(sheet.iter_rows()))
+            table = convert_table(_walk_rows(sheet.iter_rows()))
         except (BadZipFile, KeyError, ValueError, SyntaxError) as error:
             raise Unreadable(f"a damaged xlsx file: sheet {sheet.title}: {error}") from error
-        found.append(replace(table, uri=sheet.title, title=f"{title}, {sheet.title}", at=at))
-    if not any(one.text for one in found):
-        raise Unreadable("no values in it; formulas have some once a program has saved them")
-    return found
+        tables.append(replace(table, uri=sheet.title, title=f"{title}, {sheet.title}", at=at))
+    if not any(document.text for document in tables):
+        raise Unreadable("no values in it; a program must save the file to compute its formulas")
+    return tables
 
 
-def _rows(rows: Iterator[tuple[Any, ...]]) -> Iterator[Row]:
+def _walk_rows(rows: Iterator[tuple[Any, ...]]) -> Iterator[Row]:
     empty = 0
     for number, row in enumerate(rows, 1):
         cells = [_show_cell(cell) for cell in row[: MAX_COLUMNS + 1]]
@@ -76,8 +76,8 @@ def _rows(rows: Iterator[tuple[Any, ...]]) -> Iterator[Row]:
 
 
 def _show_cell(cell: Any) -> str:
-    """A cell as its text: a date without a time of day as such, a whole number without a point, an amount with its
-    currency or unit."""
+    """The text of a cell: a midnight date without its time, a whole number without a point, an amount with its currency
+    or unit."""
     value = cell.value
     if value is None:
         return ""
@@ -91,7 +91,7 @@ def _show_cell(cell: Any) -> str:
 
 
 def _show_unit(value: float, cell: Any) -> str:
-    """A number with the words and signs that its format puts around it; "" if there are none."""
+    """A number with the words and signs of its format; "" without any."""
     form = _MARKUP.sub(
         lambda part: part["sign"] or part["words"] or part["letter"] or "", cell.number_format[:MAX_FORMAT]
     )

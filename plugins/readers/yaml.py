@@ -1,4 +1,4 @@
-"""YAML: its fields by their paths, with the comments that stand between and behind them."""
+"""YAML: fields by their paths, with the comments between and after them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plugins.readers.decode import text_of
 from plugins.readers.lexing import find_comments
 from plugins.readers.tree import Node, convert_tree
 
-MAX_BYTES = 4 * MIB  # PyYAML's own parser, which knows the lines, takes some 10 s for that
+MAX_BYTES = 4 * MIB  # PyYAML's Python parser, which reports lines, takes about 10 s for that
 _NULL = "tag:yaml.org,2002:null"
 _MERGED = "<<"
 
@@ -32,31 +32,31 @@ def read(path: Path, data: bytes) -> list[Document]:
 
 
 class _Tree:
-    """Converts what PyYAML composed of a document. What an alias stands for is told once: it may hold others."""
+    """Converts a document composed by PyYAML. An aliased node is converted once: it can contain others."""
 
     def __init__(self) -> None:
-        self._told: set[int] = set()
+        self._converted: set[int] = set()
 
     def convert(self, node: Any, line: int = 0) -> Node | None:
-        """The node, whose key is on that `line` if it has one; None for one that was told."""
+        """The node, whose key is on `line` if it has one; None for a node converted before."""
         line = line or node.start_mark.line + 1
         if isinstance(node, yaml.ScalarNode):
             is_block = node.style in ("|", ">")
             first = node.start_mark.line + 2 if is_block else 0
             return Node(line, "" if node.tag == _NULL else node.value, text_line=first)
-        if id(node) in self._told:
+        if id(node) in self._converted:
             return None
-        self._told.add(id(node))
+        self._converted.add(id(node))
         if isinstance(node, yaml.SequenceNode):
-            return Node(line, items=[item for one in node.value if (item := self.convert(one)) is not None])
+            return Node(line, items=[item for item_node in node.value if (item := self.convert(item_node)) is not None])
         fields: list[tuple[str, Node]] = []
         for key, value in node.value:
-            if (held := self.convert(value, key.start_mark.line + 1)) is None:
+            if (child := self.convert(value, key.start_mark.line + 1)) is None:
                 continue
             if isinstance(key, yaml.ScalarNode) and key.value == _MERGED:
-                fields += held.fields or ()
+                fields += child.fields or ()
             else:
-                fields.append((str(key.value) if isinstance(key, yaml.ScalarNode) else "?", held))
+                fields.append((str(key.value) if isinstance(key, yaml.ScalarNode) else "?", child))
         return Node(line, fields=fields)
 
 

@@ -51,7 +51,7 @@ def test_figures_failures_and_repairs_of_what_was_asked(shell: Shell) -> None:
     assert "Hubs, the names that most passages mention" in lines
     at = lines.index("Coverage: 2 questions, 2 of them without an answer")
     assert lines[at + 1] == "  for example: How deep is the trench off Kamchatka?  (pal why 3)"
-    assert "    pal add PATH  # if nothing was read about it" in lines[at + 2 :]
+    assert "    pal add PATH  # if you have unread files about it" in lines[at + 2 :]
     assert "    pal same Kamchatka OTHER" in lines[at + 2 :]
     assert "\x1b" not in said.out
     reply = shell.pal("doctor", "--memory", "--json", "--last", "1").json
@@ -108,7 +108,7 @@ def test_all_is_well_or_it_is_told_what_is_not(shell: Shell) -> None:
     said = shell.pal("watch", "gone", "notes")
     assert "./notes/Bosun.md\n" in said.out and '  pal watch gone "./notes" --drop\n' in said.err
     assert (
-        f'{total} files are gone. Keep what they said, or drop it? pal watch gone "./notes"' in shell.pal("doctor").out
+        f'{total} files are gone. Keep their content, or drop it? pal watch gone "./notes"' in shell.pal("doctor").out
     )
     assert "What they said is kept." in shell.pal("watch", "gone", "--keep").out
     assert shell.pal("watch", "gone").err == "No files are gone that you were to decide about.\n"

@@ -111,7 +111,7 @@ def test_why_nothing_was_answered(vault: Shell) -> None:
 def test_whynot_names_the_passage_and_the_cut(vault: Shell) -> None:
     id = ask(vault, HARBOUR, "--within", "notes/places")
     said = vault.pal("whynot", "clinker", "dinghy", "--trace", str(id))
-    assert said.code == 0 and "It lies outside the part of the memory that was asked." in said.out
+    assert said.code == 0 and "It is outside the part of the memory that was searched." in said.out
     (first, *_) = vault.pal("whynot", "clinker", "dinghy", "--trace", str(id), "--json").json["lost"]
     assert first["cut"] == "scope" and first["passage"]["uri"].startswith("./notes/")
 

@@ -115,7 +115,7 @@ def test_a_file_that_is_written_while_it_is_read_is_not_read(tmp_path: Path, mon
         return honest(handle)
 
     monkeypatch.setattr(os, "fstat", late)
-    with pytest.raises(Unread, match="written to while"):
+    with pytest.raises(Unread, match="changed while"):
         read(file, 100, tmp_path)
 
 

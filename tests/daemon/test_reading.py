@@ -110,11 +110,11 @@ def passages(drafts: FileDrafts) -> list[str]:
         ("leave", ReaderDiedError, "with code 7"),
         ("crash", ReaderDiedError, "SIGSEGV"),
         ("swell", Unreadable, "out of memory"),
-        ("call", Unreadable, "may not do that: socket"),
-        ("start", Unreadable, "may not do that: subprocess.Popen"),
-        ("write", Unreadable, "may not do that: open"),
-        ("remove", Unreadable, "may not do that: os.remove"),
-        ("print", ReaderDiedError, "something else than text"),
+        ("call", Unreadable, "must not do that: socket"),
+        ("start", Unreadable, "must not do that: subprocess.Popen"),
+        ("write", Unreadable, "must not do that: open"),
+        ("remove", Unreadable, "must not do that: os.remove"),
+        ("print", ReaderDiedError, "an invalid reply"),
     ],
 )
 def test_what_a_reader_does_stays_where_it_is(

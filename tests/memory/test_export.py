@@ -215,7 +215,7 @@ def no_text(lines: list[bytes]) -> tuple[list[bytes], str]:
 
 def told_twice(lines: list[bytes]) -> tuple[list[bytes], str]:
     n = place(lines, "episode")
-    return [*lines[: n + 1], *lines[n:]], f"Line {n + 2}: It does not fit to those before it: UNIQUE"
+    return [*lines[: n + 1], *lines[n:]], f"Line {n + 2}: It contradicts earlier lines: UNIQUE"
 
 
 def too_large(lines: list[bytes]) -> tuple[list[bytes], str]:
@@ -225,21 +225,21 @@ def too_large(lines: list[bytes]) -> tuple[list[bytes], str]:
 
 def left_out(lines: list[bytes]) -> tuple[list[bytes], str]:
     n = place(lines, "alias")
-    return [*lines[:n], *lines[n + 1 :]], "lines of the kind alias stand before it"
+    return [*lines[:n], *lines[n + 1 :]], "lines of the kind alias come before it"
 
 
 def belongs_to_nothing(lines: list[bytes]) -> tuple[list[bytes], str]:
     n = place(lines, "thesis")
     wrong = re.sub(rb'"episode_id":\d+', b'"episode_id":999', lines[n])
-    return [*lines[:n], wrong, *lines[n + 1 :]], "belongs to a episode that is not there"
+    return [*lines[:n], wrong, *lines[n + 1 :]], "refers to a missing episode"
 
 
 def a_second_header(lines: list[bytes]) -> tuple[list[bytes], str]:
-    return [lines[0], *lines], "Line 2: It does not fit to those before it"
+    return [lines[0], *lines], "Line 2: It contradicts earlier lines"
 
 
 def something_behind(lines: list[bytes]) -> tuple[list[bytes], str]:
-    return [*lines, lines[1]], f"Line {len(lines) + 1}: Something stands behind the end"
+    return [*lines, lines[1]], f"Line {len(lines) + 1}: There are more lines after the end"
 
 
 def a_note(lines: list[bytes]) -> tuple[list[bytes], str]:

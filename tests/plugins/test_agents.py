@@ -52,8 +52,8 @@ def test_what_a_tool_gave_back_changes_nothing(read: Read) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("not json at all\n", "no line of it is valid JSON"),
-        (lines(claude("user", "Look", 1, isSidechain=True)), "nobody but agents"),
+        ("not json at all\n", "no line is valid JSON"),
+        (lines(claude("user", "Look", 1, isSidechain=True)), "a log without messages"),
     ],
 )
 def test_what_nobody_says_is_refused_with_the_reason(read: Read, text: str, reason: str) -> None:

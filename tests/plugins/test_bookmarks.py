@@ -77,7 +77,7 @@ def test_bookmarks_of_chrome_and_firefox(read: Read) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("a.jsonlz4", "mozLz40", "bookmarks as Firefox packs them; Bookmarks, Manage"),
+        ("a.jsonlz4", "mozLz40", "a compressed Firefox backup: use Bookmarks, Manage"),
         ("Bookmarks", "{broken", "not valid JSON"),
         ("Bookmarks", "{}", "JSON, but not the bookmarks of a browser"),
         ("a.html", "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><A HREF='x", "no text in it"),

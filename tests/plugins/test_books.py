@@ -97,7 +97,7 @@ def test_a_notebook_of_notes_alone(read: Read) -> None:
             make_epub(
                 {"a.xhtml": "x"}, more={"META-INF/encryption.xml": '<e><CipherReference URI="OEBPS/a.xhtml"/></e>'}
             ),
-            "a book that is encrypted by its shop",
+            "a book with copy protection",
         ),
         ("a.epub", make_epub({"a.xhtml": "x"}, "<dc:title>&undeclared;</dc:title>"), "a damaged epub file"),
         ("a.ipynb", b'{"cells": [', "not a valid notebook"),

@@ -159,7 +159,7 @@ def test_what_an_archive_may_not_hold(plugins: Plugins, tmp_path: Path, monkeypa
 
 
 def test_a_zip_of_other_things_is_named_with_the_reason(read: Read) -> None:
-    with pytest.raises(Unreadable, match="without an export of chats"):
+    with pytest.raises(Unreadable, match="without a known chat export"):
         read("a.zip", packed({"photo.jpg": b"x", "notes.json": {"a": 1}}))
     with pytest.raises(Unreadable, match="damaged archive"):
         read("b.zip", packed({"conversations.json": claude()})[:-30])

@@ -130,8 +130,8 @@ def test_toml_has_paths_comments_and_lines_within_lists_and_texts(read: Read) ->
         ("a.yaml", "a: *nobody", "not valid YAML: line 1: found undefined alias"),
         ("a.toml", "a = 1\na = 2\n", "not valid TOML: Cannot overwrite a value"),
         ("a.json", "{}", "no text in it"),
-        ("a.json", "[" + "1," * 6_000_000 + "1]", "too large: JSON that is no chat is read up to 10 MiB"),
-        ("a.jsonl", "broken\n{\n", "no line of it is valid JSON"),
+        ("a.json", "[" + "1," * 6_000_000 + "1]", "too large: the limit is 10 MiB for JSON that is no chat"),
+        ("a.jsonl", "broken\n{\n", "no line is valid JSON"),
     ],
 )
 def test_bad_data(read: Read, name: str, text: str, reason: str) -> None:

@@ -39,7 +39,7 @@ def test_an_encoding_that_is_not_declared_is_detected(encoding: str) -> None:
 
 @pytest.mark.parametrize("data", ["Atslēga ir zem puķu poda, pie durvīm.".encode("cp1257"), b"x \xe9"])
 def test_an_encoding_that_is_not_certain_is_not_guessed(data: bytes) -> None:
-    with pytest.raises(Unreadable, match="encoding of its text is not known"):
+    with pytest.raises(Unreadable, match="encoding of its text is unclear"):
         text_of(data)
 
 

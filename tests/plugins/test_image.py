@@ -63,7 +63,7 @@ def test_text_in_a_picture_is_a_quotation(read: Read, with_program: None) -> Non
         (
             "a.png",
             make_drawing(),
-            "a picture without a day, a place or words told of it; text in pictures is",
+            "a picture without a date, place or description; its text is",
         ),
         ("a.png", make_drawing()[:40], "a damaged picture"),
         ("a.jpg", b"\xff\xd8\xff\xe1\x00\x10Exif\x00\x00MM\x00*\x00\x00", "a damaged picture"),

@@ -77,7 +77,7 @@ def test_without_the_library_the_reason_names_the_command(read: Read, monkeypatc
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
     with pytest.raises(Unreadable) as caught:
         read("a.pdf", REPORT)
-    assert caught.value.reason == "pypdfium2 reads it and is not installed: pip install 'palimpsest[readers]'"
+    assert caught.value.reason == "it needs pypdfium2: pip install 'palimpsest[readers]'"
 
 
 def test_dates_of_pdf() -> None:

@@ -80,7 +80,7 @@ def test_several_documents_in_a_file_have_their_own_uris(read: Read, tmp_path: P
         ("a.xyz", b"hello", "no reader for .xyz"),
         ("A.DOC", b"hello", "no reader for .doc"),
         (".secret", b"hello", "no reader for hidden files"),
-        ("NOTES", b"x" * (MIB + 1), "too large: of text in a file without a suffix 1 MiB"),
+        ("NOTES", b"x" * (MIB + 1), "too large: the limit is 1 MiB for a file without a suffix"),
         ("a.json", b"{'title'", "not valid JSON"),
         ("a.json", b'{"messages": []}', "a chat without messages"),
         ("a.csv", b'a,b\n1,"' + b"x" * 200_000 + b'"', "not a table of values: line 2"),

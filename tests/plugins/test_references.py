@@ -124,9 +124,9 @@ def test_references_in_json(read: Read) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("a.bib", "only words", "no entry of BibTeX in it"),
+        ("a.bib", "only words", "no BibTeX entry in it"),
         ("a.bib", "@book{broken, title = {never closed", "no text in it"),
-        ("a.ris", "only words", "no reference of RIS in it"),
+        ("a.ris", "only words", "no RIS reference in it"),
     ],
 )
 def test_bad_lists_of_references(read: Read, name: str, text: str, reason: str) -> None:

@@ -227,13 +227,13 @@ def parses(words: list[str]) -> None:
 
 def test_each_trouble_has_its_advice() -> None:
     stale, loss, conflicts, alias, replayed, further, *others = ADVICE
-    assert "3 links" in stale and "`pal rebuild --memory`" in stale
+    assert "3 rows" in stale and "`pal rebuild --memory`" in stale
     assert "25%" in loss and "`pal retry`" in loss
-    assert "nobody has decided: 2." in conflicts
+    assert "contradictions between facts: 2." in conflicts
     assert shlex.split(re.findall(r"`(pal same .+?)`", alias)[0]) == ["pal", "same", "Ann O'Hara", "Ann O Hara"]
     assert "`pal config set memory.recall.replay false`" in replayed
     assert "--effort quick" in further
-    assert ["given up: 4" in others[0], "pal same" in others[1], len(others)] == [True, True, 2]
+    assert ["Failed jobs: 4" in others[0], "pal same" in others[1], len(others)] == [True, True, 2]
     assert list(advice(of(), {"replay_precision": 0.1, "escalation_rate": 0.1, "escalation_gain": 0.0}, 3)) == []
 
 

@@ -156,7 +156,7 @@ def test_another_line_of_a_passage_answered_less_well(memory: Memory) -> None:
 def test_a_passage_that_too_many_were_better_than(memory: Memory) -> None:
     found = lost(memory, ask(memory), "choir")
     assert (found.cut, found.place, found.of) == ("ranked", 4, 4)
-    assert found.reason == "It was ranked 4 of 4, and the best 3 were looked at."
+    assert found.reason == "It was ranked 4 of 4, and the best 3 were read."
 
 
 def test_a_passage_that_has_no_word_of_the_question(memory: Memory) -> None:
@@ -166,11 +166,11 @@ def test_a_passage_that_has_no_word_of_the_question(memory: Memory) -> None:
 
 def test_a_passage_outside_of_what_was_asked(memory: Memory) -> None:
     inside = ask(memory, within=Scope(sources=("/notes/harbour.md",)))
-    assert lost(memory, inside, "marmalade").reason == "It lies outside the part of the memory that was asked."
+    assert lost(memory, inside, "marmalade").reason == "It is outside the part of the memory that was searched."
     before = ask(memory, as_of=on(3))
     found = lost(memory, before, "marmalade")
     assert (found.cut, found.reason) == (
-        "scope", "It was written after 2024-01-03, and the question asks how it stood on that day."
+        "scope", "It was written after 2024-01-03, and the question is about the state on that day."
     )  # fmt: skip
 
 
@@ -204,7 +204,7 @@ def test_a_fact_that_was_replaced_names_the_newer_one(tmp_path: Path, static: Em
         found = lost(memory, id, "Utrecht")
     assert (found.cut, found.since) == ("replaced", on(9))
     assert found.by is not None and found.by.text == "Mira lives in Leipzig"
-    assert found.reason == "A newer fact took its place on 2024-01-09: Mira lives in Leipzig."
+    assert found.reason == "A newer fact replaced it on 2024-01-09: Mira lives in Leipzig."
 
 
 def test_nothing_that_is_surely_about_it(memory: Memory) -> None:
@@ -220,7 +220,7 @@ def test_what_a_model_read_and_did_not_use(desk: Desk) -> None:
     heard = desk.ask("What colour is the boat painted?", lambda _: desk.here)
     assert heard.answer.model == HERE and heard.answer.trace_id is not None
     found = lost(desk.memory, heard.answer.trace_id, "Okafor")
-    assert (found.cut, found.reason) == ("model", f"{HERE} read it, and did not use it.")
+    assert (found.cut, found.reason) == ("model", f"{HERE} read it, but did not use it.")
 
 
 def test_what_a_model_elsewhere_may_not_see(desk: Desk) -> None:
