@@ -17,15 +17,9 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from memory.answering.asked_kinds import EXPECTED_TYPES, SHAPES, expected_types, find_owned
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.features import (
-    EXPECTED_TYPES,
-    SHAPES,
-    AnswerState,
-    QueryFeatures,
-    expected_types,
-    find_owned,
-)
+from memory.answering.features import AnswerState, QueryFeatures
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Episode
 from memory.retrieval.pagerank import transition_steps

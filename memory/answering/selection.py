@@ -21,8 +21,9 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from memory.answering.briefing import write_briefing
-from memory.answering.candidates import AnswerCandidate, ShownChain, same_statement, show_day, stems, titling_objects
+from memory.answering.candidates import AnswerCandidate, ShownChain, show_day, stems, titling_objects
 from memory.answering.features import AnswerState
+from memory.answering.restatements import same_statement
 from memory.retrieval.chains import Chain, Statement, find_chains
 from memory.retrieval.question_type import course_words, is_name
 from memory.retrieval.state import QuestionState
