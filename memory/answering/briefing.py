@@ -6,7 +6,7 @@ has few facts, and one of short messages has no notes.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -16,7 +16,6 @@ from memory.answering.candidates import (
     as_told_then,
     describe_time,
     is_current,
-    read_evidence,
     read_names,
     show_day,
     stems,
@@ -24,7 +23,7 @@ from memory.answering.candidates import (
 )
 from memory.answering.features import AnswerState
 from memory.retrieval.state import RetrievalResult
-from memory.store import episodes, graph, relations
+from memory.store import graph, relations
 from memory.store.connect import Connection
 from memory.store.relations import Relation
 from memory.text.languages import alternatives, tables, word_set
@@ -73,8 +72,8 @@ def find_objects(state: AnswerState, subject: str) -> list[int]:
 
 
 def write_briefing(state: AnswerState, subject: str, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """What is known about `subject`, at most MAX_BRIEFING_LINES lines; empty if nothing is. `candidates`: those of the
-    retrieved episodes, the best first."""
+    """What is known about `subject`, at most MAX_BRIEFING_LINES. `candidates`: of the retrieved episodes, the best
+    first."""
     objects = find_objects(state, subject)
     facts = _choose_facts(state, objects) if objects else []
     return [*facts, *_choose_sentences(state.found, subject, objects, facts, candidates)]
@@ -87,33 +86,30 @@ def _choose_facts(state: AnswerState, objects: Collection[int]) -> list[AnswerCa
     conn, found = state.conn, state.found
     near = relations.find_incident(conn, sorted(objects), MAX_FACTS_OF_OBJECT)
     current = [as_told_then(fact, found.time_ms) for fact in near if is_current(fact, found.time_ms)]
-    supporting = _find_supporting(conn, found, [fact.id for fact in current])
-    current = [fact for fact in current if fact.id in supporting]
-    former = _read_former_values(conn, found, [fact.id for fact in current])
+    evidence = relations.evidence(conn, [fact.id for fact in current])
+    visible = {id for id, episode, _, _ in evidence if found.sees(episode)}
+    former = _read_former_values(conn, found, sorted(visible))
     names = read_names(conn, current)
-
-    def rank(fact: Relation) -> int:
-        if fact.subject not in objects:
-            return 2
-        return 0 if canonical_predicate(fact.predicate) in _IDENTITY else 1
-
-    current.sort(key=lambda fact: (rank(fact), not former[fact.id], -(fact.last_asserted or 0), fact.id))
-    shown: dict[str, AnswerCandidate] = {}
+    facts = [fact for fact in current if fact.id in visible]
+    facts.sort(key=lambda fact: (not former[fact.id], -(fact.last_asserted or 0), fact.id))
+    facts.sort(key=lambda fact: canonical_predicate(fact.predicate) not in _IDENTITY if fact.subject in objects else 2)
+    chosen: dict[str, tuple[Relation, str]] = {}
     kinds = Counter[tuple[int, bool]]()
-    for fact in current:
+    for fact in facts:
         kind = (fact.canon, fact.subject in objects)
         words = statement(names[fact.subject], fact.predicate, names[fact.object])
-        if kinds[kind] == MAX_PER_PREDICATE or norm(words) in shown:
-            continue
-        kinds[kind] += 1
-        candidate = supporting[fact.id]
-        time = describe_time(fact, candidate.episode, candidate.start, candidate.quote, written=True)
-        before = [old for old in former[fact.id] if not same_value(old, names[fact.object])][:MAX_EARLIER_VALUES]
-        time += [f"before that: {', '.join(before)}"] if before else []
-        shown[norm(words)] = replace(candidate, shown=f"{words} ({', '.join(time)})" if time else words)
-        if len(shown) == MAX_BRIEFING_FACTS:
-            break
-    return list(shown.values())
+        if len(chosen) < MAX_BRIEFING_FACTS and kinds[kind] < MAX_PER_PREDICATE and norm(words) not in chosen:
+            kinds[kind] += 1
+            chosen[norm(words)] = fact, words
+    supporting = state.find_supporting([fact.id for fact, _ in chosen.values()], state.read_found())
+    shown = []
+    for fact, words in chosen.values():
+        if (line := supporting.get(fact.id)) is not None:
+            time = describe_time(fact, line.episode, line.start, line.quote, written=True)
+            values = [value for value in former[fact.id] if not same_value(value, names[fact.object])]
+            time += [f"before that: {', '.join(values[:MAX_EARLIER_VALUES])}"] if values else []
+            shown.append(replace(line, shown=f"{words} ({', '.join(time)})" if time else words))
+    return shown
 
 
 def _read_former_values(conn: Connection, found: RetrievalResult, facts: Sequence[int]) -> dict[int, list[str]]:
@@ -126,31 +122,6 @@ def _read_former_values(conn: Connection, found: RetrievalResult, facts: Sequenc
     return {id: list(dict.fromkeys(values[old] for old in olds if old in values)) for id, olds in replaced.items()}
 
 
-def _find_supporting(conn: Connection, found: RetrievalResult, facts: Sequence[int]) -> dict[int, AnswerCandidate]:
-    """Fact -> the newest sentence that supports it and that the question may see. Copies of a passage count as the
-    retrieved copy."""
-    distinct = {hit.episode.content: hit.episode for hit in found.recall.hits}
-    evidence = {
-        fact: [(distinct.setdefault(episode.content, episode), start, end) for episode, start, end in places]
-        for fact, places in read_evidence(conn, found, facts).items()
-    }
-    theses = defaultdict[int, list[episodes.Thesis]](list)
-    for thesis in episodes.theses_of(conn, sorted({place[0].id for places in evidence.values() for place in places})):
-        if thesis.origin == "sentence" and thesis.span_from is not None:
-            theses[thesis.episode_id].append(thesis)
-    newest = {}
-    for fact, places in evidence.items():
-        sentences = (
-            AnswerCandidate.from_thesis(episode, thesis)
-            for episode, start, end in places
-            for thesis in theses[episode.id]
-            if thesis.span_from is not None and thesis.span_from < end and start < thesis.span_from + len(thesis.text)
-        )
-        if (first := next(sentences, None)) is not None:
-            newest[fact] = first
-    return newest
-
-
 # Sentences -------------------------------------------------------------------------------------
 
 
@@ -161,8 +132,8 @@ def _choose_sentences(
     facts: Sequence[AnswerCandidate],
     candidates: Sequence[AnswerCandidate],
 ) -> list[AnswerCandidate]:
-    """The most informative sentences about an object: those of its own notes in their order, then the others, the
-    newest first."""
+    """The most informative sentences: those of the object's own notes in their order, then the others, the newest
+    first."""
     name = frozenset(stems(subject, found.question.language))
     passages = {line.episode.id for line in candidates}
     own = {id for id in passages if not set(objects).isdisjoint(titling_objects(found, id))}
@@ -176,11 +147,8 @@ def _choose_sentences(
     own_lines = sorted((line for line in lines if line.episode.id in own), key=_make_order)
     others = _sort_by_weight([line for line in lines if line.episode.id not in own], lines, name)
     chosen = _limit_lines([*_interleave(own_lines), *others], own, facts)
-    kept = [line for line in own_lines if line in chosen]
-    kept += sorted(
-        (line for line in chosen if line.episode.id not in own), key=lambda line: (-line.newness, line.shown)
-    )
-    return [_add_date(line) for line in kept]
+    others = sorted((line for line in chosen if line not in own_lines), key=lambda line: (-line.newness, line.shown))
+    return [_add_date(line) for line in (*(line for line in own_lines if line in chosen), *others)]
 
 
 def _make_order(line: AnswerCandidate) -> tuple[bool, str, int, int, int]:
@@ -219,8 +187,8 @@ def _interleave(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
 def _limit_lines(
     candidates: Sequence[AnswerCandidate], own: Collection[int], facts: Sequence[AnswerCandidate]
 ) -> list[AnswerCandidate]:
-    """The candidates that fit after the `facts`, without duplicates and with few of one passage; more of its own notes
-    (`own`)."""
+    """The candidates that fit after the `facts`, without duplicates and with few of one passage that is not its
+    `own`."""
     chosen: list[AnswerCandidate] = []
     taken = Counter[int]()
     quoted = {line.thesis_id for line in facts}

@@ -1,5 +1,4 @@
-"""Answer candidates: the sentences of retrieved passages that may answer a question, with the facts that they state;
-and an answer as lines, each with its citations."""
+"""Answer candidates: the sentences of retrieved passages, with the facts that they state; and an answer as lines."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ def stems(text: str, language: str = ENGLISH) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class SentenceFact:
-    """A relation that a sentence states. `words`: its subject, predicate and object; `subject`: the name of its
-    subject."""
+    """A relation that a sentence states: in `words`, with the name of its `subject`."""
 
     relation: Relation
     words: str
@@ -99,25 +97,17 @@ class AnswerCandidate:
         facts: Sequence[SentenceFact] = (),
         today: date | None = None,
     ) -> AnswerCandidate:
-        """The candidate of a sentence (thesis) of an episode with its `unit`, not measured yet. A recurring event shows
-        its next time from `today` on."""
+        """The unmeasured candidate of a sentence (thesis) with its `unit`. A recurring event shows its next time from
+        `today`."""
         begin = thesis.span_from or 0
         (start, end), place = unit or ((begin, begin + len(thesis.text)), NOWHERE)
         quote = episode.text[start:end] if unit else thesis.text
         again = show_next(episode.text[place.start : place.end], today) if today and place.kind == "event" else ""
+        shown, newness = show_unit(quote, place, again), to_wall(episode.at) or 0
         return cls(
-            episode,
-            thesis.id,
-            start,
-            quote,
-            show_unit(quote, place, again),
-            newness=to_wall(episode.at) if episode.at else 0,
-            before=before,
-            facts=tuple(facts),
-            sentence=thesis.text,
-            sentence_start=begin,
-            place=place,
-        )
+            episode, thesis.id, start, quote, shown, newness=newness, before=before, facts=tuple(facts),
+            sentence=thesis.text, sentence_start=begin, place=place,
+        )  # fmt: skip
 
     def cut_to_sentence(self) -> AnswerCandidate:
         """The candidate with its sentence only, as the proof of a fact."""
@@ -153,8 +143,7 @@ class AnswerCandidate:
 
 
 def drop_retold(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates, the best first, without paraphrases: of a sentence and a model's thesis about it the better one
-    stays."""
+    """The candidates, the best first, without the worse of a sentence and a model's thesis about it."""
     kept: list[AnswerCandidate] = []
     of_episode: dict[int, list[AnswerCandidate]] = defaultdict(list)
     for line in candidates:
@@ -189,12 +178,9 @@ def cite(n: int, episode: Episode, start: int, quote: str, earlier: bool) -> Cit
 def read_candidates(conn: Connection, found: RetrievalResult, passages: Mapping[int, Episode]) -> list[AnswerCandidate]:
     """The sentences of these passages (by id) that are valid at the question's time, in their order, then a model's
     theses. A sentence whose only fact a person rejected is left out."""
-    theses = episodes.theses_of(conn, list(passages))
-    sentences = [
-        thesis
-        for thesis in theses
-        if thesis.origin == "sentence" and found.valid_time.covers(thesis.valid_from, thesis.valid_to)
-    ]
+    valid = found.valid_time
+    theses = [line for line in episodes.theses_of(conn, list(passages)) if valid.covers(line.valid_from, line.valid_to)]
+    sentences = [thesis for thesis in theses if thesis.origin == "sentence"]
     facts = facts_of_sentences(conn, sentences)
     rejected = relations.rejected_quotes(conn, list(passages))
     sentences = [
@@ -203,21 +189,13 @@ def read_candidates(conn: Connection, found: RetrievalResult, passages: Mapping[
     before = {b.id: a.text for a, b in pairwise(sentences) if a.episode_id == b.episode_id}
     units = _find_units(passages, sentences)
     today, elsewhere = found.question.today, found.snapshot.entry_versions(conn).elsewhere
-
-    def is_shown(line: Thesis) -> bool:
-        place = units[line.id][1]
-        event = passages[line.episode_id].text[place.start : place.end]
-        other_days = elsewhere.get(line.episode_id, frozenset())
-        return not EVENT_RECURS.match(line.text) and (place.kind != "event" or _is_on_days(found, event, other_days))
-
-    candidates = [
-        AnswerCandidate.from_thesis(
-            passages[line.episode_id], line, units[line.id], before.get(line.id, ""), facts.get(line.id, ()), today
-        )
-        for line in sentences
-        if is_shown(line)
-    ]
-    return candidates + _make_thesis_candidates(found, passages, theses)
+    candidates = []
+    for line in sentences:
+        episode, unit, stated = passages[line.episode_id], units[line.id], facts.get(line.id, ())
+        if not EVENT_RECURS.match(line.text) and _is_on_days(found, episode, unit[1], elsewhere):
+            candidate = AnswerCandidate.from_thesis(episode, line, unit, before.get(line.id, ""), stated, today)
+            candidates.append(candidate)
+    return candidates + _make_thesis_candidates(passages, theses)
 
 
 def _find_units(passages: Mapping[int, Episode], sentences: Sequence[Thesis]) -> dict[int, tuple[Span, Place]]:
@@ -230,30 +208,30 @@ def _find_units(passages: Mapping[int, Episode], sentences: Sequence[Thesis]) ->
     return units
 
 
-def _make_thesis_candidates(
-    found: RetrievalResult, passages: Mapping[int, Episode], theses: Iterable[Thesis]
-) -> list[AnswerCandidate]:
-    """Candidates of a model's theses that are valid at the question's time, each with the words of its passage."""
+def _make_thesis_candidates(passages: Mapping[int, Episode], theses: Iterable[Thesis]) -> list[AnswerCandidate]:
+    """Candidates of the model's theses among these, each with the words of its passage."""
     candidates = []
     for thesis in theses:
         episode, start = passages[thesis.episode_id], thesis.span_from
-        if thesis.origin != "model" or thesis.modality not in ("asserted", "plan") or start is None:
-            continue
-        if found.valid_time.covers(thesis.valid_from, thesis.valid_to):
+        if thesis.origin == "model" and thesis.modality in ("asserted", "plan") and start is not None:
             quote, shown = episode.text[start : thesis.span_to], " ".join(thesis.text.split())
             line = AnswerCandidate(episode, thesis.id, start, quote, shown, newness=to_wall(episode.at) or 0)
             candidates.append(replace(line, sentence=quote, sentence_start=start, is_statement=True, retold=True))
     return candidates
 
 
-def _is_on_days(found: RetrievalResult, event: str, elsewhere: frozenset[date]) -> bool:
-    """Whether an event is on the days of the question; True if the question has a topic or no days."""
-    when = found.question.when
-    if found.question.topic or when is None or when.kind == "now" or not (when.since or when.kind == "range"):
+def _is_on_days(
+    found: RetrievalResult, episode: Episode, place: Place, elsewhere: Mapping[int, frozenset[date]]
+) -> bool:
+    """Whether a line is no event, or is on the days of a question that asks for nothing else."""
+    question, when = found.question, found.question.when
+    if place.kind != "event" or question.topic or when is None or when.kind == "now":
         return True
     since = when.since.date() if when.since else date.min
     until = when.until.date() if when.until else date.max
-    return bool(list_event_days(event, since, until, elsewhere))
+    event = episode.text[place.start : place.end]
+    is_bounded = when.since is not None or when.kind == "range"
+    return not is_bounded or bool(list_event_days(event, since, until, elsewhere.get(episode.id, frozenset())))
 
 
 def _overlaps_any(thesis: Thesis, quotes: Iterable[Span]) -> bool:
@@ -288,8 +266,7 @@ def read_names(conn: Connection, facts: Iterable[Relation]) -> dict[int, str]:
 def read_evidence(
     conn: Connection, found: RetrievalResult, facts: Sequence[int]
 ) -> dict[int, list[tuple[Episode, int, int]]]:
-    """Fact (relation id) -> (episode, start, end) of the words that support it and that the question may see, the
-    newest first."""
+    """Fact (relation id) -> (episode, start, end) of its evidence that the question may see, the newest first."""
     rows = [row for row in relations.evidence(conn, facts) if found.sees(row[1])]
     passages = {passage.id: passage for passage in episodes.by_ids(conn, sorted({row[1] for row in rows}))}
     places: dict[int, list[tuple[Episode, int, int]]] = defaultdict(list)
@@ -303,10 +280,10 @@ def read_evidence(
 
 def titling_objects(found: RetrievalResult, episode: int) -> list[int]:
     """The objects (node ids) that are the title of an episode; empty if it is newer than the graph."""
-    row, graph = found.graph.row_of.get(episode), found.graph
+    graph = found.graph
+    row = graph.row_of.get(episode)
     begin, end = (0, 0) if row is None else graph.titled.indptr[row : row + 2]
-    titling: list[int] = graph.object_ids[graph.titled.indices[begin:end]].tolist()
-    return titling
+    return list(graph.object_ids[graph.titled.indices[begin:end]].tolist())
 
 
 def begins_after(fact: Relation, at: int) -> bool:
@@ -362,7 +339,7 @@ def describe_time(fact: Relation, episode: Episode, start: int, quote: str, writ
     parts = ["planned"] if fact.modality == "plan" else []
     if fact.valid_from is not None:
         written_at = to_wall(episode.at)
-        is_later = written_at is not None and fact.valid_from > written_at
+        is_later = written_at is not None and begins_after(fact, written_at)
         word = "as of" if written and fact.valid_from == written_at else "from" if is_later else "since"
         parts.append(f"{word} {show_day(fact.valid_from, episode, start, quote)}")
     if fact.valid_to is not None:
@@ -382,14 +359,14 @@ def show_day(ms: int, episode: Episode, start: int = 0, quote: str = "") -> str:
 # Answers --------------------------------------------------------------------------------------
 
 ShownChain = tuple[tuple[AnswerCandidate, ...], tuple[str, ...]]
-"""Candidates, and the names of the objects before each of them and after the last."""
+"""Candidates; the names of the objects before each and after the last."""
 Line = tuple[str, tuple[Citation, ...]]  # of an answer: its text without numbers, and its citations
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveAnswer:
     """An answer with its lines, none if it is a refusal. `candidates`: those that it shows, then the others, the best
-    first. A digest uses its candidates only, whatever else was retrieved."""
+    first. A digest uses its candidates only."""
 
     answer: Answer
     lines: tuple[Line, ...]

@@ -22,8 +22,7 @@ MAX_REVISIONS = 200  # the newest, read if the question names no object
 
 
 def list_changes(state: AnswerState) -> list[AnswerCandidate]:
-    """A line for each fact that replaced another in the question's time, by default ever: its values in order. The
-    latest change comes first."""
+    """A line with the values of each fact that replaced another in the question's time, the latest change first."""
     conn, at = state.conn, state.found.time_ms
     if state.objects:
         near = relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)
@@ -39,8 +38,8 @@ def list_changes(state: AnswerState) -> list[AnswerCandidate]:
 
 
 def select_changed(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines of an answer that are, or precede, an earlier value; all lines if there is no such value. Empty if the
-    question asks for any change."""
+    """The lines that are or precede an earlier value, all if there is none; empty if the question asks for any
+    change."""
     if not state.objects and not _find_topic(state):
         return []
     pairs = pairwise([*lines, *lines[-1:]])

@@ -79,9 +79,9 @@ class _Item:
     def show(self, most: int) -> list[AnswerCandidate]:
         """Its best lines, at most `most`, in the order of the note, as an answer shows them."""
         chosen = sorted(self.lines[:most], key=lambda line: (line.episode.seq, line.start))
-        return (
-            chosen if self.is_event else [replace(line, shown=_show(line, self.day), earlier=False) for line in chosen]
-        )
+        if self.is_event:
+            return chosen
+        return [replace(line, shown=_show(line, self.day), earlier=False) for line in chosen]
 
 
 def write_digest(state: AnswerState) -> Digest:
@@ -129,8 +129,7 @@ def _names_topic(state: AnswerState, topic: frozenset[str]) -> bool:
 
 
 def _find_days(state: AnswerState, is_over: bool) -> tuple[date, date]:
-    """The first day of the question's time and the day after its last one, which is today at most if it `is_over`;
-    without a time all days until today."""
+    """The first day of the question's time and the day after its last one, today at the latest if it `is_over`."""
     question, tomorrow = state.question, state.question.today + timedelta(days=1)
     when = question.when if question.when and question.when.kind != "now" else None
     first = when.since.astimezone().date() if when and when.since else date.min
@@ -208,8 +207,8 @@ def _find_day(line: AnswerCandidate) -> date | None:
 
 
 def _weigh_line(state: AnswerState, line: AnswerCandidate, is_first: bool) -> float:
-    """How informative a line is: its names, days and numbers, its length, and whether it is the note's first; less for
-    a field, a question, an open task, or a bot's line."""
+    """How informative a line is, by its values and length; more for the first, less for a field, question, open task or
+    bot."""
     task = _find_task(line)
     is_machine = line.episode.source.by_agent or line.place.speaker.casefold() in MACHINE_SPEAKERS
     return (

@@ -113,8 +113,7 @@ def _read_lines(lines: Sequence[_Line]) -> Iterator[Entry]:
 def _read_heading(
     lines: Sequence[_Line], place: int, words: str, heads: tuple[str, ...]
 ) -> tuple[str, int, list[Entry]]:
-    """The title of a heading, the number of the line after it, and its entry if it is a task or an event, which
-    includes the lines that plan it."""
+    """The title of a heading, the number of the next line, and the heading's entry if it is a task or an event."""
     line = lines[place]
     if keyword := _KEYWORD.fullmatch(words):
         end = _find_end(lines, place + 1, lambda text: _PLANNED.match(text) is not None)

@@ -23,8 +23,8 @@ FEW_WORDS = 1  # in an event's name: its notes must also name the day
 
 
 def precede_with_notes(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines of entries under their days; before each event the newest line of a note about it that is newer than
-    the event's calendar entry."""
+    """The lines of entries under their days; before each event the newest line of a note about it, if newer than the
+    entry."""
     preceded: list[AnswerCandidate] = []
     shown = {(line.episode.id, line.start) for line in lines}
     for line in lines:
@@ -49,11 +49,7 @@ def _find_note(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate | N
     ids, _ = text.search(state.conn, names, MAX_PASSAGES)
     passages = episodes.by_ids(state.conn, [id for id in ids.tolist() if state.found.sees(id)])
     since = line.episode.at
-    newer = [
-        passage
-        for passage in passages
-        if passage.at and since < passage.at and day - BEFORE <= passage.at.date() <= day
-    ]
+    newer = [note for note in passages if note.at and since < note.at and day - BEFORE <= note.at.date() <= day]
     stems = set(state.features.stem_words(event.shown))
     notes = [
         note

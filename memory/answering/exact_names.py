@@ -111,8 +111,7 @@ class ExactNames:
         return bool(self.numbered) and all(self._fit_number(line, name, levels) > 0 for name in self.numbered)
 
     def _fit_number(self, candidate: AnswerCandidate, name: NumberedName, levels: Iterable[str] = ()) -> int:
-        """1 if the line, or else its nearest heading with a number, has this number; -1 if it has a different one; 0 if
-        none."""
+        """1 if the line, or else its nearest heading with a number, has this number; -1 if another one; 0 if none."""
         for text in levels or _list_levels(candidate):
             tokens = [token for token in _read_tokens(text) if any(character.isdigit() for character in token.text)]
             same = [token for token in tokens if token.text.lower() == name.number]
@@ -135,8 +134,8 @@ class ExactNames:
         return not name.noun or any(side and self._stem(side) == name.noun for side in (token.before, token.after))
 
     def _fit_spelling(self, candidate: AnswerCandidate) -> int:
-        """1 if the line, or else its nearest heading with such a word, spells a name as the question does; -1 if it
-        spells it differently; 0 if none has it."""
+        """1 if the line, or else its nearest heading with such a word, spells a name likewise; -1 if not; 0 if none has
+        it."""
         for text in _list_levels(candidate):
             line_words = set(WORD.findall(norm(text)))
             shared = {strip_accents(word) for word in line_words} & self._spellings.keys()
@@ -172,6 +171,5 @@ def _read_tokens(text: str) -> Iterator[_Token]:
 
 
 def _mask_digits(code: str) -> str:
-    """The code with "9" for each number, so "kiln53" equals "kiln7"; without letters for each digit, so that "2026-114"
-    differs from the month "2026-11"."""
+    """The code with "9" for each number ("kiln53" is like "kiln7"), or for each digit if it has no letters."""
     return re.sub(r"\d+" if re.search(r"[^\W\d_]", code) else r"\d", "9", code)

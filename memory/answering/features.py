@@ -54,8 +54,8 @@ def _has_digit(word: str) -> bool:
 
 
 class QueryFeatures:
-    """What texts have in common with a question. `stems` (n,): of its words; `shares` (n,): the weight of each by its
-    inverse document frequency, 1 in total."""
+    """What texts have in common with a question. `stems` (n,): of its words; `shares` (n,): their weights (IDF), 1 in
+    total."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class QueryFeatures:
         self._asked = embedder.embed_documents(asked) if asked else np.zeros((0, embedder.dimension), np.float32)
         self._similarity: dict[str, Floats] = {}  # word -> (n,) to the question's words
         self._best_cosine = self._best_late = 0.0  # of the lines that were scored first
-        self._owner_stems: frozenset[str] | None = None  # of the question's names in the most relevant of these
+        self._subject_stems: frozenset[str] | None = None  # of the question's names in the most relevant of these
         self._all_alike = False  # to the embedder, which hardly knows their script
         self._expected = expected_types(question.text, question.language)
         top = max((hit.score for hit in hits), default=1.0)
@@ -123,17 +123,17 @@ class QueryFeatures:
         near = [max(0.0, cosines.get(line.thesis_id, mean)) for line in measured]
         self._best_cosine = self._best_cosine or max(near)
         self._best_late = self._best_late or max(line.late for line in measured)
-        if self._owner_stems is None:
+        if self._subject_stems is None:
             nearest = (line.covered for line in measured if line.late >= self._best_late - EPSILON)
-            self._owner_stems = self._names & frozenset[str]().union(*nearest)
+            self._subject_stems = self._names & frozenset[str]().union(*nearest)
         return [self._score(line, cosine) for line, cosine in zip(measured, near, strict=True)]
 
     def _score(self, candidate: AnswerCandidate, cosine: float) -> AnswerCandidate:
         """A measured candidate with its score."""
         pairs = (cosine, self._best_cosine), (candidate.late, self._best_late)
         relevance = sum(min(1.0, value / best) if best else 0.0 for value, best in pairs) / len(pairs)
-        is_of_owner = not self._owner_stems or not self._owner_stems.isdisjoint(candidate.covered)
-        score = SCALE * relevance * (1 + RECENCY * is_of_owner * self.newness(candidate.episode))
+        is_of_subject = not self._subject_stems or not self._subject_stems.isdisjoint(candidate.covered)
+        score = SCALE * relevance * (1 + RECENCY * is_of_subject * self.newness(candidate.episode))
         if self._states_nothing(candidate):
             score += NO_ANSWER
         elif self.holds_expected(candidate.shown):
@@ -147,8 +147,8 @@ class QueryFeatures:
         return candidate.place.kind in ("heading", "filing") or is_title or bool(_ASKING.search(candidate.sentence))
 
     def measure(self, candidate: AnswerCandidate) -> AnswerCandidate:
-        """The candidate with its features, without a score. A line after a question also covers the words of that
-        question."""
+        """The candidate with its features, without a score. A line after a question also covers that question's
+        words."""
         title, location, passage = self._stem_passage(candidate.episode)
         line = self._cover_text(candidate.shown)
         if _ASKING.search(candidate.before):
@@ -169,8 +169,8 @@ class QueryFeatures:
         )
 
     def _interact(self, candidate: AnswerCandidate, exact: Collection[str]) -> float:
-        """Late interaction in [0, 1]: the weighted mean, over the question's words, of the similarity of the nearest
-        word of a line, its headings or its title."""
+        """Late interaction in [0, 1]: the weighted mean, over the question's words, of the best match in a line with
+        its heads."""
         nearest: Floats = np.array([key in exact for key in self.stems], np.float32)
         if not is_unspaced(self._language):
             for text in (candidate.shown, candidate.context, candidate.episode.title):
@@ -266,8 +266,7 @@ class QueryFeatures:
         return [word for word in words(text) if word not in little]
 
     def _stem_passage(self, episode: Episode) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The stems of the title and speaker; the question's stems in the path of its file, and anywhere in the
-        passage."""
+        """The stems of the title and speaker; the question's stems in its file's path, and anywhere in the passage."""
         if episode.id not in self._passages:
             title = frozenset(self.stem_words(f"{episode.title} {episode.speaker or ''}"))
             location = self._covered(self.stem_words(episode.source.place))
@@ -329,8 +328,8 @@ class AnswerState:
         return sorted(lines, key=lambda line: (-line.score, line.shown, line.episode.source.uri, line.start))
 
     def _compare(self, candidates: Sequence[AnswerCandidate]) -> dict[int, float]:
-        """Thesis id -> the cosine of the question with its sentence's vector; for a model's thesis with the sentence
-        that it was read from."""
+        """Thesis id -> the cosine of the question with its sentence's vector; for a model's thesis that of its
+        sentence."""
         embedder, ids = self.found.embedder, sorted({line.episode.id for line in candidates})
         query = embedder.embed_query(self.question.text)
         if not query.any():

@@ -58,11 +58,7 @@ class OwnerQuestion:
     def from_state(cls, state: AnswerState) -> OwnerQuestion | None:
         """None if the question is not about the owner, or names another person."""
         question = state.question
-        if (
-            not question.of_owner
-            or question.type.kind == "about"
-            or _select_people(state, list(state.found.named_objects))
-        ):
+        if not question.of_owner or question.type.kind == "about" or _find_people(state, [*state.found.named_objects]):
             return None
         topic = [word for word in map(str, question.topic or question.terms) if word not in owner_words("names")]
         attribute = attribute_of(" ".join(topic))
@@ -86,12 +82,10 @@ class OwnerQuestion:
         if not any(rarest in self._list_stems(line) for line in candidates if line.thesis_id in others):
             return own
         synonyms = self._attribute_stems if rarest in self._attribute_stems else {rarest}
-        is_known = any(self._list_stems(line) & synonyms for line in own)
-        return own if is_known or any(map(self.is_answered_by, self._facts)) else None
-
-    @cached_property
-    def _facts(self) -> list[Relation]:
-        return relations.find_incident(self.state.conn, self.state.objects, MAX_FACTS)
+        if any(self._list_stems(line) & synonyms for line in own):
+            return own
+        facts = relations.find_incident(self.state.conn, self.state.objects, MAX_FACTS)
+        return own if any(map(self.is_answered_by, facts)) else None
 
     def _list_stems(self, candidate: AnswerCandidate) -> frozenset[str]:
         return candidate.words.union(self.state.features.stem_words(candidate.episode.title))
@@ -120,9 +114,8 @@ class OwnerQuestion:
         is_other_speaker, key = self._is_other_speaker(episode), _KEY.match(text)
         key_end = key.end() if key and is_other_speaker else 0
         is_foreign = episode.speaker == UNKNOWN or (is_other_speaker and is_first_person)
-        is_default = (is_foreign and self.attribute is not None) or (
-            not is_first_person and self._is_about_person(episode)
-        )
+        is_default = is_foreign and self.attribute is not None
+        is_default = is_default or (not is_first_person and self._is_about_person(episode))
         of_others = set[bool]()
         for match in WORD.finditer(text):
             if stem(match[0].lower(), self.state.question.language) not in self.stems:
@@ -134,8 +127,7 @@ class OwnerQuestion:
     def _is_word_of_another(
         self, text: str, word: re.Match[str], is_other_speaker: bool, is_first_person: bool
     ) -> bool | None:
-        """Whether the text before a word says that it belongs to another person; None if it does not say whose it
-        is."""
+        """Whether the text before a word says that it belongs to another person; None if it names no possessor."""
         before = text[max(0, word.start() - MAX_BEFORE) : word.start()]
         if self._forms["own"].search(before):
             return is_other_speaker
@@ -183,25 +175,23 @@ class OwnerQuestion:
         if self._own_names & {norm(name) for name in graph.object_labels(self.state.conn, titling).values()}:
             return False
         folder = episode.source.uri.rpartition("/")[0].rpartition("/")[2].casefold()
-        return folder in owner_words("folders") or bool(_select_people(self.state, titling))
+        return folder in owner_words("folders") or bool(_find_people(self.state, titling))
 
     def _is_other_speaker(self, episode: Episode) -> bool:
-        """Whether another person speaks in a passage. The author that a file names may be the owner if the owner's name
-        is unknown."""
+        """Whether another person speaks in a passage. A file's author may be the owner if the owner's name is
+        unknown."""
         speaker = norm(episode.speaker or "")
         is_author = episode.source.kind == "file" and episode.source.reader != MAIL_READER and speaker != UNKNOWN
         return bool(speaker) and speaker not in self._own_names | _WRITER and (bool(self._own_names) or not is_author)
 
     def _has_subject(self, before: str, word: str) -> bool:
-        """Whether a verb that the question uses with "I" and that names an attribute has another subject: words before
-        it in its sentence, as in "Shop: went live"."""
+        """Whether a verb that the question uses with "I", as an attribute, has another subject: "Shop: went live"."""
         verbs = self._asked_verbs & self._attribute_stems
         sentence = _SENTENCE_END.split(before)[-1]
         return stem(word.lower(), self.state.question.language) in verbs and bool(WORD.search(sentence))
 
     def _follows_name(self, before: str, word: str, is_first_person: bool) -> bool:
-        """Whether a person's name is the subject of a verb ("Anke wohnt"), or the genitive of a thing without an
-        apostrophe: "Omas Reisepass"."""
+        """Whether a person's name is the subject of a verb ("Anke wohnt"), or a genitive: "Omas Reisepass"."""
         is_verb = stem(word.lower(), self.state.question.language) in self._verbs
         match = (_SUBJECT if is_verb and not is_first_person else _NAME).search(before)
         name = match["name"] if match else ""
@@ -211,12 +201,12 @@ class OwnerQuestion:
             return any(mention.surface == name for mention in self.state.features.mentions(name))
         genitive = name.removesuffix("s")
         nodes = graph.objects_by_search(self.state.conn, [norm(genitive)]).get(norm(genitive), [])
-        return genitive != name and (person_of(genitive) is not None or bool(_select_people(self.state, nodes)))
+        return genitive != name and (person_of(genitive) is not None or bool(_find_people(self.state, nodes)))
 
 
 def name_family(conn: Connection, question: str, at: int) -> str:
-    """The question with the names of the owner's relatives, known at a time (ms UTC), for words like "my daughter". A
-    question that only asks who they are is unchanged."""
+    """The question with the names of the owner's relatives, known at a time (ms UTC), for words like "my daughter",
+    unless it only asks who they are."""
     language = guess_language(question)
     my = owner_pattern("my", language)
     pattern = re.compile(rf"(?<!\w)(?:{my}) (?P<word>{people_words(language)})(?P<of>['’]s?)?(?!\w)", re.IGNORECASE)
@@ -238,7 +228,7 @@ def name_family(conn: Connection, question: str, at: int) -> str:
     return pattern.sub(replace_word, question)
 
 
-def _select_people(state: AnswerState, objects: Sequence[int]) -> list[int]:
+def _find_people(state: AnswerState, objects: Sequence[int]) -> list[int]:
     """The persons among these objects, without the owner."""
     own = graph.owner(state.conn)
     others = [id for id in objects if id not in own]

@@ -115,14 +115,12 @@ class _PlaceReader:
         if begins_table:
             self._head = read_cells(text) if is_head else ()
         turn = _TURN.match(text)
-        if self._is_after_blank:
-            self._speaker, self._lead = "", self._lead if is_item else ""
-        self._speaker = turn[1] if turn else self._speaker
+        self._speaker = turn[1] if turn else "" if self._is_after_blank else self._speaker
+        self._lead = "" if self._is_after_blank and not is_item else self._lead
         leads = [self._lead] if self._lead else []
         above = (*(title for _, title in self._headings), *leads, *(item for _, item in self._items))
         kind: PlaceKind = "heading" if is_head else "row" if is_row else "text"
-        if kind == "text" and _is_filing(text, following):
-            kind = "filing"
+        kind = "filing" if kind == "text" and _is_filing(text, following) else kind
         heads = self._head if kind == "row" else ()
         self.places.append(Place(kind, *span, above, heads, self._speaker, is_item))
         if is_item:
@@ -144,8 +142,8 @@ def read_cells(row: str) -> tuple[str, ...]:
 
 
 def _is_filing(line: str, following: str) -> bool:
-    """Whether a line only files what is near it: a line of a mail's head, links, a date; or only greets: "Dear Ana,"
-    alone, "Best wishes," above a name."""
+    """Whether a line only files what is near it (a mail's head, links, a date), or greets: "Dear Ana,", "Best
+    wishes,"."""
     if line.endswith(",") and count_words(line) <= MAX_GREETING_WORDS and count_words(following) <= MAX_NAME_WORDS:
         return True
     if _HEADER.match(line):
@@ -173,8 +171,7 @@ def _find_line(places: Sequence[Place], offset: int) -> int:
 
 def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
     """For the span of each sentence of a passage, the span of its unit and its place. A unit is the sentence with those
-    before it in its line as far as they fit; with those after it too if it is short or in an item, a row or a turn.
-    The unit of an event is the event."""
+    before it in its line as far as they fit; also those after it if it is short or in an item, a row or a turn."""
     places = find_places(text)
     lines = [(_find_line(places, start), _find_line(places, max(start, end - 1))) for start, end in spans]
     joined = [  # to the next sentence: in one line, and no hidden words between them
@@ -208,8 +205,7 @@ def _extend_unit(
 
 
 def show_unit(quote: str, place: Place, again: str = "") -> str:
-    """A unit's text for an answer: a row with its table's head, the lines of an event separated. `again`: the next time
-    of a recurring event (`show_next`)."""
+    """A unit's text for an answer. `again`: the next time of a recurring event (`show_next`)."""
     if place.kind == "row":
         return show_row([show_links(cell) for cell in read_cells(quote)], place.head)
     if place.kind in ("event", "task"):
@@ -220,8 +216,7 @@ def show_unit(quote: str, place: Place, again: str = "") -> str:
 
 
 def show_row(cells: Sequence[str], head: Sequence[str]) -> str:
-    """A row of a table as a line: its first cell, then the others, each after its column's name if `head` has one per
-    cell."""
+    """A row of a table as a line: its cells, each after its column's name if `head` has one per cell."""
     is_named = len(head) == len(cells)
     cells = [re.sub(r"\*\*|__", "", cell) for cell in cells]
     rest = [f"{head[place]} {cell}" if is_named else cell for place, cell in enumerate(cells) if place and cell]

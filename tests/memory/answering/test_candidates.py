@@ -11,7 +11,7 @@ import pytest
 from memory.answering.candidates import AnswerCandidate
 from memory.answering.features import QueryFeatures
 from memory.answering.places import find_units
-from memory.answering.restatements import same_statement
+from memory.answering.selection import same_statement
 from memory.nouns import Episode, Hit, Source
 from memory.retrieval.analyse import analyse
 from memory.store.episodes import Thesis
