@@ -37,7 +37,6 @@ EPSILON = 1e-6
 SCORE_DIGITS = 6  # the digits of a score that do not depend on the order of vectors in a matrix
 EXPECTED = 0.8  # it contains the kind of thing that the question asks for
 NO_ANSWER = -6.0  # it is a heading, files something, asks, or repeats its title
-TYPE_BONUS: Mapping[ExpectedType, float] = {"date": 1.1, "number": 0.7, "name": 1.2}  # of a fact's value
 UNRELATED_COSINE, SYNONYM_COSINE = 0.3, 0.8  # of two words
 ALIKE, FEW_WORDS_COMPARED = 0.22, 20  # mean similarity (0.04 at most in Latin script), and of how many words
 
@@ -94,8 +93,6 @@ class QueryFeatures:
         self._subject_stems: frozenset[str] | None = None  # of the question's names in the most relevant of these
         self._all_alike = False  # to the embedder, which hardly knows their script
         self._expected = expected_types(question.text, question.language)
-        top = max((hit.score for hit in hits), default=1.0)
-        self._ranks = {hit.episode.id: hit.score / top for hit in hits}
         self._times = sorted({hit.episode.at for hit in hits if hit.episode.at})
         self._stem_of: dict[str, str] = {}
         self._passages: dict[int, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {}
@@ -183,10 +180,6 @@ class QueryFeatures:
         cosines: Floats = self.embedder.embed_documents(texts) @ query
         return cosines
 
-    def rank(self, episode: Episode) -> float:
-        """In [0, 1]: the episode's score in the retrieval, as a share of the best."""
-        return self._ranks.get(episode.id, 0.0)
-
     def newness(self, episode: Episode) -> float:
         """In [0, 1]: the share of the retrieved episodes that are not newer."""
         return bisect_right(self._times, episode.at) / len(self._times) if episode.at and self._times else 0.0
@@ -256,10 +249,6 @@ class QueryFeatures:
             "name": any(value[0].isalpha() and not _is_weekday(value) for value in values),
         }
         return frozenset(kind for kind in self._expected if contains[kind])
-
-    def type_bonus(self, text: str) -> float:
-        """The bonus of a text that contains the kind of thing that the question asks for."""
-        return sum(TYPE_BONUS[kind] for kind in self.holds_expected(text))
 
     def _content_words(self, text: str) -> list[str]:
         little = stop_words(self._language)
