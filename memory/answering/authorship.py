@@ -1,4 +1,4 @@
-"""Who wrote a line and when: questions for what somebody wrote or said, and for what happened on some days."""
+"""Authorship: questions for what somebody wrote or said, and for what happened on certain days."""
 
 from __future__ import annotations
 
@@ -14,41 +14,42 @@ from memory.time.expressions import TimeExpression
 
 
 def is_all_asked(question: QuestionState, line: AnswerCandidate) -> bool:
-    """Whether a question asks for whatever its writer wrote, with no other topic, and they wrote the line."""
-    named = set(_fold(question.writer).split())
-    topic = {part for term in question.topic for part in _fold(term).split()}
-    return bool(named) and topic <= named <= _writer_of(line)
+    """Whether a question asks for anything its writer wrote, with no other topic, and they wrote the line."""
+    named = set(_fold_name(question.writer).split())
+    topic = {part for term in question.topic for part in _fold_name(term).split()}
+    return bool(named) and topic <= named <= _find_writer(line)
 
 
 def select_written(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates that the writer of the question wrote and those of the time that is asked of, if there are any.
+    """The candidates of the question's writer and of its time, if there are any.
 
-    A line from another time stays if it names a day of that time, or if no line of that time holds as much of what is
-    asked."""
+    A line of another time stays if it names a day of the question's time, or if it covers more of the question than
+    every line of that time.
+    """
     kept = list(candidates)
-    if writer := set(_fold(state.question.writer).split()):
-        own = [line for line in kept if line.place.kind in ("text", "row") and writer <= _writer_of(line)]
+    if writer := set(_fold_name(state.question.writer).split()):
+        own = [line for line in kept if line.place.kind in ("text", "row") and writer <= _find_writer(line)]
         kept = own or kept
     when = state.question.when
     if when is None or when.kind != "range" or when.since is None or when.until is None:
         return kept
     inside = [line for line in kept if _is_inside(line, when) is not False]
-    most = max((line.held for line in kept), default=0.0)
-    return inside if any(line.held >= most for line in inside) else kept
+    most = max((line.line_coverage for line in kept), default=0.0)
+    return inside if any(line.line_coverage >= most for line in inside) else kept
 
 
-def _fold(name: str) -> str:
+def _fold_name(name: str) -> str:
     return strip_accents(norm(name))
 
 
-def _writer_of(candidate: AnswerCandidate) -> set[str]:
+def _find_writer(candidate: AnswerCandidate) -> set[str]:
     turn = candidate.episode.turn_at(candidate.start)
     name = (turn.speaker if turn else "") or candidate.place.speaker or candidate.episode.speaker or ""
-    return set(_fold(name).split())
+    return set(_fold_name(name).split())
 
 
 def _is_inside(candidate: AnswerCandidate, when: TimeExpression) -> bool | None:
-    """Whether a line is of a time, by when it was written or the days that it names; None if neither is known."""
+    """Whether a line belongs to a time by when it was written or the days that it names; None if neither is known."""
     episode, turn = candidate.episode, candidate.episode.turn_at(candidate.start)
     written = (turn.at if turn else None) or (None if episode.is_stamped else episode.at)
     days = [name.norm for name in mentions(candidate.quote) if is_date(name.norm) and name.norm.count("-") == 2]

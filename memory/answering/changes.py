@@ -1,7 +1,7 @@
-"""Changes: "what changed about Mara Quill" is answered with each fact that took the place of another, what it was
-before, and the sources of both; "what changed since last week" with what was replaced in the whole memory.
+"""Changes: "what changed about Mara Quill" is answered with each fact that replaced another, its former values and the
+sources of both; "what changed since last week" with all facts replaced in that time.
 
-Nothing is found where nothing changed, or nothing that the question asks of; then the sentences answer.
+If nothing of the question's topic changed, the result is empty, and sentences answer the question.
 """
 
 from collections.abc import Sequence
@@ -18,49 +18,47 @@ from memory.text.predicates import statement
 from memory.time.timestamps import to_wall
 
 MAX_CHANGES = 12  # lines
-MAX_REVISIONS = 200  # looked at, the newest, where no object is named
+MAX_REVISIONS = 200  # the newest, read if the question names no object
 
 
 def list_changes(state: AnswerState) -> list[AnswerCandidate]:
-    """A line for each fact that was replaced in the time asked of, by default ever: what held, one after the other.
-    What changed last comes first."""
+    """A line with the values of each fact that replaced another in the question's time, the latest change first."""
     conn, at = state.conn, state.found.time_ms
     if state.objects:
         near = relations.find_incident(conn, state.objects, MAX_FACTS_NEAR)
     else:
         near = relations.by_id(conn, _list_replacing(conn))
     current = select_current(conn, near, at)
-    past = relations.predecessors(conn, [one.id for one in current])
-    changed = [one for one in current if past[one.id] and _is_asked_of(state, begins_ms(one))]
-    changed.sort(key=lambda one: (-begins_ms(one), one.id))
-    lines = [line for one in changed for line in _show(state, one, past[one.id])]
-    asked = _topic(state)
-    about = [one for one in lines if asked <= frozenset(state.features.stem_words(one.shown))]
-    return about[:MAX_CHANGES]
+    past = relations.predecessors(conn, [fact.id for fact in current])
+    changed = [fact for fact in current if past[fact.id] and _is_in_time(state, begins_ms(fact))]
+    changed.sort(key=lambda fact: (-begins_ms(fact), fact.id))
+    lines = [line for fact in changed for line in _show_change(state, fact, past[fact.id])]
+    topic = _find_topic(state)
+    return [line for line in lines if topic <= frozenset(state.features.stem_words(line.shown))][:MAX_CHANGES]
 
 
 def select_changed(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Of an answer's lines those that stand above an earlier value, and these; all if there is none. None where the
-    question asks for whatever changed."""
-    if not state.objects and not _topic(state):
+    """The lines that are or precede an earlier value, all if there is none; empty if the question asks for any
+    change."""
+    if not state.objects and not _find_topic(state):
         return []
-    over = [one.earlier or after.earlier for one, after in pairwise([*lines, *lines[-1:]])]
-    return [one for one, is_over in zip(lines, over, strict=True) if is_over] or [*lines]
+    pairs = pairwise([*lines, *lines[-1:]])
+    return [line for line, following in pairs if line.earlier or following.earlier] or [*lines]
 
 
 def _list_replacing(conn: Connection) -> list[int]:
-    """The relations that took the place of others, those of the newest revisions."""
+    """The relations that replaced others in the newest revisions."""
     rows = revisions.list_by_clauses(
         conn,
         "WHERE relation = 'supersedes' AND state IN ('open', 'kept') AND new_kind = 'relation'"
         " ORDER BY t DESC, id DESC LIMIT ?",
         MAX_REVISIONS,
     )
-    return sorted({one.new for one in rows})
+    return sorted({row.new for row in rows})
 
 
-def _is_asked_of(state: AnswerState, ms: int) -> bool:
-    """Whether the question asks of that time (ms UTC)."""
+def _is_in_time(state: AnswerState, ms: int) -> bool:
+    """Whether the time of the question includes a time (ms UTC)."""
     when = state.question.when
     if when is None or when.kind != "range":
         return True
@@ -68,21 +66,21 @@ def _is_asked_of(state: AnswerState, ms: int) -> bool:
     return (since is None or since <= ms) and (until is None or ms < until)
 
 
-def _topic(state: AnswerState) -> frozenset[str]:
-    """The stems of what it asks for beside names, times and the words by which a change is asked for."""
-    question = state.question
-    named = {word for name in state.found.named_objects.values() for word in state.features.stem_words(name)}
-    said = {*state.features.stem_words(question.when.words)} if question.when else set[str]()
-    return frozenset(state.features.stems) - named - said - changed_words(question.language)
+def _find_topic(state: AnswerState) -> frozenset[str]:
+    """The question's stems without those of names, of its time and of words for change."""
+    question, stem_words = state.question, state.features.stem_words
+    texts = [*state.found.named_objects.values(), question.when.words if question.when else ""]
+    stems = frozenset(stem for text in texts for stem in stem_words(text))
+    return frozenset(state.features.stems) - stems - changed_words(question.language)
 
 
-def _show(state: AnswerState, fact: Relation, past: Sequence[int]) -> list[AnswerCandidate]:
-    """The line of a fact, if the question may see a passage that tells it."""
+def _show_change(state: AnswerState, fact: Relation, past: Sequence[int]) -> list[AnswerCandidate]:
+    """The line of a fact; empty if the question may see no passage that states it."""
     supporting = state.find_supporting([fact.id], [])
     if fact.id not in supporting:
         return []
     names = read_names(state.conn, [fact])
     subject, value = names[fact.subject], names[fact.object]
     words = statement(subject, fact.predicate, value)
-    told = FactCandidate(fact, subject, value, words, past, (), ())
-    return [show_history(state, told, supporting[fact.id], [])]
+    candidate = FactCandidate(fact, subject, value, words, past, (), ())
+    return [show_history(state, candidate, supporting[fact.id], [])]

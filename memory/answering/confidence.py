@@ -1,13 +1,13 @@
-"""How likely it is that what was found answers the question: a logistic model of a few named features; and whether
-that is enough, by this and other cheap signals.
+"""Confidence: how likely the retrieved lines answer the question, as a logistic model of a few named features; and
+whether that is enough, by it and other cheap signals.
 
-A memory always finds something near. What tells an answer from a near miss is whether one passage holds both whom the
-question names and what it asks of them, and whether the thing that was asked for (a number, a date, a name) stands
-where these do. Each feature says one of these, so that a refusal can be explained.
+A search always returns something near. An answer differs from a near miss in whether one passage contains both the
+names of the question and what it asks about them, and whether the kind of thing asked for (a number, a date, a name) is
+in the same line. Each feature measures one of these, so that a refusal can be explained.
 
-WEIGHTS lie between those that tell whether the first line is right and those that tell whether anything answers, on the
-questions of six invented lives for a value that holds. With BIAS 13 % of their right first lines are not called an
-answer. `python -m benchmarks.refusals` prints how they hold, and how weights do that are fitted on all other lives.
+WEIGHTS lie between those fitted to whether the first line is right and those fitted to whether any line answers, on the
+questions of six invented lives for a value that is current. With BIAS 13 % of their right first lines are refused.
+`python -m benchmarks.refusals` measures them against weights fitted on all other lives.
 """
 
 import math
@@ -17,15 +17,9 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from memory.answering.asked_kinds import EXPECTED_TYPES, SHAPES, ExpectedType, expected_types, find_owned
 from memory.answering.candidates import AnswerCandidate
-from memory.answering.features import (
-    EXPECTED_TYPES,
-    SHAPES,
-    AnswerState,
-    QueryFeatures,
-    expected_types,
-    find_owned,
-)
+from memory.answering.features import AnswerState, QueryFeatures
 from memory.graph.arrays import Bools, Floats, Graph
 from memory.nouns import Episode
 from memory.retrieval.pagerank import transition_steps
@@ -35,13 +29,13 @@ from memory.text.languages import alternatives, is_unspaced, stem_set, tables
 from memory.text.mentions import Mention, is_date, norm
 from memory.text.words import strip_accents
 
-MAX_CANDIDATES = 10  # lines, the best
-LEAST_COVERAGE = 0.1  # of a question's weight; a passage that holds less shares no word with it worth the name
-LEAST_NEARNESS = 0.2  # `together` of what has no word of what is asked for, and still answers it in other words
-MAX_LEAD = 3.0  # of a score that says something
-IN_PASSAGE_WEIGHT = 0.8  # what it counts that a name stands elsewhere in the line's passage
-SAME_SPELLING, SAME_MEANING = 0.85, 0.5  # from which on a word stands for a name (difflib's ratio; MaxSim)
-ABSENT = 0.5  # of what a question names, that may be missing where it is tried to answer from memory alone
+MAX_CANDIDATES = 10  # the best lines
+LEAST_COVERAGE = 0.1  # share of a question's weight; below it only pieces of words match
+LEAST_NEARNESS = 0.2  # `together` of lines that answer without any word that the question asks for
+MAX_LEAD = 3.0
+IN_PASSAGE_WEIGHT = 0.8  # of a name elsewhere in the line's passage
+SAME_SPELLING, SAME_MEANING = 0.85, 0.5  # from which on a word counts as a name (difflib's ratio; MaxSim)
+ABSENT = 0.5  # share of a question's names that may be missing in replayed evidence
 
 WEIGHTS: Mapping[str, float] = {"together": 1.5, "kind": 1.5, "cosine": 2.0, "lead": 0.4}
 BIAS = -2.81
@@ -50,10 +44,10 @@ _GENERIC = stem_set("asks", "generic")
 _COUNTED = re.compile(rf"\b(?:{alternatives('asks', 'counted')})\b", re.IGNORECASE)
 _HOW_MANY = re.compile(alternatives("asks", "how_many"), re.IGNORECASE)
 _SINCE = re.compile(r" \((?:planned, )?(?:(?:as of|since|until) \d{4}\b|\d{4}-\d\d-\d\d|\d{4}[\d-]* to \d{4})[^)]*\)")
-_LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of a list's item, who speaks
+_LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of an item, a speaker
 _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 _YEAR = re.compile(r"(19|20)\d\d$")
-EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of which no other figure will do
+EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of number with a form of their own
     "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
     "clock": re.compile(
         rf"(?<![\d.,])\d{{1,2}}[:.]\d\d(?!\.?\d)|\b(?:{alternatives('asks', 'clock')})\b", re.IGNORECASE
@@ -62,26 +56,25 @@ EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of which no other figure will 
 
 
 def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
-    """In [0, 1]: how likely it is that the first of the `lines`, best first, holds what the question asks. 0 without
-    lines."""
+    """In [0, 1]: how likely the first of the `lines`, the best first, contains the answer. 0 without lines."""
     if not lines:
         return 0.0
-    seen, read = confidence_features(state, lines), frozenset[str]().union(*(line.covered for line in lines))
+    features, read = confidence_features(state, lines), frozenset[str]().union(*(line.covered for line in lines))
     _, asked = _split_stems(state.features)
-    if seen["together"] < LEAST_NEARNESS and not any(
+    if features["together"] < LEAST_NEARNESS and not any(
         is_asked and stem in read for stem, is_asked in zip(state.features.stems, asked.tolist(), strict=True)
     ):
-        return 0.0  # nothing that was read has a word of what is asked for
-    return 1 / (1 + math.exp(-BIAS - sum(weight * seen[name] for name, weight in WEIGHTS.items())))
+        return 0.0  # no line has a word that the question asks for
+    return 1 / (1 + math.exp(-BIAS - sum(weight * features[name] for name, weight in WEIGHTS.items())))
 
 
 def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) -> dict[str, float]:
-    """What the confidence is made of; of one line at least.
+    """The features of at least one line.
 
-    together, in [0, 1]: how much a line holds of what is asked, times the share of the names that its passage holds, at
-    best. kind: 1 if the line that is best by this holds the kind of thing that is asked for, 0 if not, a half if the
-    question does not say. cosine: of the question and the sentence of the first line. lead: by how much the score of
-    the first line is above that of the next one that says something else, at most MAX_LEAD.
+    together, in [0, 1]: the share of what is asked that a line covers, times the share of the names that its passage
+    covers, at best. kind: 1 if the line that is best by this contains the kind of thing asked for, 0 if not, 0.5 if the
+    question does not say. cosine: of the question and the sentence of the first line. lead: the difference between the
+    scores of the first line and the next one with other words, at most MAX_LEAD.
     """
     top, features = lines[:MAX_CANDIDATES], state.features
     names, asked = _split_stems(features)
@@ -93,32 +86,32 @@ def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) ->
     named = _share(np.maximum(titled, IN_PASSAGE_WEIGHT * passage), features.shares * names)
     both = named * _share(titled, features.shares * asked)
     if is_unspaced(state.question.language) and max(line.coverage for line in lines) < LEAST_COVERAGE:
-        both[:] = 0.0  # what came near are pieces of words
+        both[:] = 0.0  # only pieces of words match
     best = top[int(np.argmax(both * (1 + alone @ features.shares)))]
     others = (line for line in lines[1:] if not line.overlaps(lines[0]) and line.words != lines[0].words)
     other = next(others, None)
     return {
         "together": float(both.max()),
-        "kind": _holds_kind(best.claim, features),
+        "kind": _check_kind(best.claim, features),
         "cosine": lines[0].cosine,
         "lead": MAX_LEAD if other is None else min(max(0.0, lines[0].score - other.score), MAX_LEAD),
     }
 
 
 def name_passage(passage: Episode) -> str:
-    """The words by which a passage is named: its title, its speaker, the folders and the name of its file."""
+    """The words that name a passage: its title, its speaker, the folders and the name of its file."""
     return f"{passage.title} {passage.speaker or ''} {passage.source.place}"
 
 
 def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools]:
-    """(n,) which of the question's stems name somebody or something, and which say what is asked of them."""
+    """(n,) which of the question's stems are names, and which are what it asks about them."""
     question, own = features.question, features.stem_words(find_owned(features.question))
     in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
-    # Where all nouns have capitals, those are names of which something is asked for: "Oma Helgas Telefonnummer".
-    spoken = [one.surface for one in question.mentions if one.kind != "date"] if in_capitals or own else []
-    # What begins a question is seldom a name: "List the prices".
-    names_said = [name for name in spoken if not question.text.startswith(name)]
-    in_names = {word for name in names_said for word in features.stem_words(name)} - _GENERIC
+    # Where all nouns have capitals, only the owner of a thing is a name: "Oma Helgas Telefonnummer".
+    spans = [mention.surface for mention in question.mentions if mention.kind != "date"] if in_capitals or own else []
+    # The first words of a question are seldom a name: "List the prices".
+    in_names = {word for span in spans if not question.text.startswith(span) for word in features.stem_words(span)}
+    in_names -= _GENERIC
     in_names -= frozenset() if in_capitals else frozenset(own)
     names, asked = (
         np.array([key in words for key in features.stems], np.bool_)
@@ -128,42 +121,43 @@ def _split_stems(features: QueryFeatures) -> tuple[Bools, Bools]:
 
 
 def _share(near: Floats, weights: Floats) -> Floats:
-    """(l, n) nearness -> (l,) mean by these weights; 1 where there is nothing to be near to."""
+    """(l, n) nearness -> (l,) mean by these weights; 1 if all weights are 0."""
     total = float(weights.sum())
     shares: Floats = (near * weights).sum(axis=1) / total if total else np.ones(len(near), np.float32)
     return shares
 
 
-def _holds_kind(shown: str, features: QueryFeatures) -> float:
-    """1 if a line holds the kind of thing that is asked for, 0 if not, a half if the question does not say."""
+def _check_kind(shown: str, features: QueryFeatures) -> float:
+    """1 if a line contains the kind of thing that the question asks for, 0 if not, 0.5 if the question names none."""
     question, text = features.question, _LABEL.sub("", _SINCE.sub("", shown))
     if features.asked_shapes:
         return float(any(SHAPES[attribute].search(text) for attribute in features.asked_shapes))
-    asked = _kinds_by_noun(question)
+    asked = _find_kinds(question)
     if exact := asked & EXACT.keys():
         return float(any(EXACT[kind].search(text) for kind in exact))
     kinds = asked | expected_types(question.text, question.language)
-    if not kinds:
-        return 0.5
-    found = features.mentions(text)
-    dates = {part for mention in found if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
-    written = [word.strip(".,:/-") for word in _FIGURE.findall(text)]
-    figures = [
-        word for word in written if word not in dates and not _YEAR.match(word) and not features.is_asked_with(word)
-    ]
-    holds = {
-        "date": bool(dates) or any(mention.kind == "date" for mention in found) or bool(figures),
-        "number": bool(figures) or (_COUNTED.search(text) is not None and _HOW_MANY.search(question.text) is not None),
+    return float(not kinds.isdisjoint(_list_kinds(text, features))) if kinds else 0.5
+
+
+def _list_kinds(text: str, features: QueryFeatures) -> set[ExpectedType]:
+    """The kinds of thing that a text contains and that are not in the question."""
+    mentions, is_asked_with = features.mentions(text), features.is_asked_with
+    dates = {part for mention in mentions if mention.kind == "date" for part in re.findall(r"\d+", mention.surface)}
+    numbers = (word.strip(".,:/-") for word in _FIGURE.findall(text))
+    has_figure = any(word not in dates and not _YEAR.match(word) and not is_asked_with(word) for word in numbers)
+    counts = _COUNTED.search(text) is not None and _HOW_MANY.search(features.question.text) is not None
+    contains: dict[ExpectedType, bool] = {
+        "date": has_figure or any(mention.kind == "date" for mention in mentions),
+        "number": has_figure or counts,
         "name": any(
-            mention.kind != "date" and not any(features.is_asked_with(word) for word in mention.surface.split())
-            for mention in found
+            mention.kind != "date" and not any(map(is_asked_with, mention.surface.split())) for mention in mentions
         ),
     }
-    return float(any(holds[kind] for kind in kinds))
+    return {kind for kind, is_contained in contains.items() if is_contained}
 
 
-def _kinds_by_noun(question: QuestionState) -> set[str]:
-    """The kinds of thing that a noun or verb of the question asks for, beside its question word."""
+def _find_kinds(question: QuestionState) -> set[str]:
+    """The kinds of thing that the question asks for by a noun or verb."""
     text, kinds = strip_accents(question.text.lower()), set[str]()
     for kind in (*EXACT, *EXPECTED_TYPES):
         nouns = alternatives("asks", "noun", kind, language=question.language)
@@ -173,45 +167,47 @@ def _kinds_by_noun(question: QuestionState) -> set[str]:
 
 
 def absent_names(state: AnswerState, lines: Sequence[AnswerCandidate]) -> tuple[str, ...]:
-    """The names and numbered things of the question of which nothing that was read tells: "Box 999" where there are
-    other boxes, "Zenobia". Another form or a slip of the pen counts as the name, and so does what it is an alias of."""
-    question, features = state.question, state.features
-    asked, text = frozenset(features.stems), question.text
+    """The names and numbered things of the question that no line mentions: "Box 999" if there are other boxes,
+    "Zenobia". Other forms, misspellings and aliases of a name count as mentions."""
+    question, exact = state.question, state.exact_names
+    in_capitals = tables("asks", "names_have_capitals", language=question.language) and not question.text.isupper()
     read = frozenset[str]().union(*(line.covered for line in lines))
-    known = {strip_accents(norm(label)) for label in state.found.named_objects.values()}
-    absent: list[str] = []
-    in_capitals = tables("asks", "names_have_capitals", language=question.language) and not text.isupper()
-    for one in question.mentions if in_capitals else ():
-        parts = [part for part in features.stem_words(one.surface) if part in asked and part not in _GENERIC]
-        is_word = one.kind == "date" or one.surface.isupper() or text.startswith(one.surface)  # "VAT"; "List ..."
-        if is_word or not parts or any(strip_accents(one.norm) in name for name in known):
-            continue
-        strange = [part for part in parts if part not in read and not _is_near(part, lines, features)]
-        if len(strange) == len(parts) or (parts[-1] in strange and _is_namesake(one, lines, features)):
-            absent.append(one.surface)
-    exact = state.exact_names
-    unread = (one for one in exact.numbered if not any(exact.is_named(line, one) for line in lines))
-    absent += [one.text for one in unread if one.is_sure]
-    return tuple(dict.fromkeys(absent))
+    names = question.mentions if in_capitals else ()
+    absent = [name.surface for name in names if _is_absent(name, state, lines, read)]
+    unread = (name for name in exact.numbered if not any(exact.is_named(line, name) for line in lines))
+    return tuple(dict.fromkeys([*absent, *(name.text for name in unread if name.is_sure)]))
 
 
-def _is_namesake(name: Mention, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> bool:
-    """Whether the lines name somebody else of that first name: Ana Silva, where Ana Duarte is asked for."""
+def _is_absent(name: Mention, state: AnswerState, lines: Sequence[AnswerCandidate], read: frozenset[str]) -> bool:
+    """Whether lines that cover the stems `read` do not mention a name, or only a namesake."""
+    features, text = state.features, state.question.text
+    if name.kind == "date" or name.surface.isupper() or text.startswith(name.surface):  # "VAT"; "List ..."
+        return False
+    parts = [part for part in features.stem_words(name.surface) if part in features.stems and part not in _GENERIC]
+    known = (strip_accents(norm(label)) for label in state.found.named_objects.values())
+    if not parts or any(strip_accents(name.norm) in label for label in known):
+        return False
+    unread = [part for part in parts if part not in read and not _is_near(part, lines, features)]
+    return len(unread) == len(parts) or (parts[-1] in unread and _has_namesake(name, lines, features))
+
+
+def _has_namesake(name: Mention, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> bool:
+    """Whether the lines name another person of that first name: Ana Silva, if the question names Ana Duarte."""
     first, *others = name.norm.split()
     return bool(others) and any(
-        found.norm.split()[0] == first and " " in found.norm
+        other.norm.split()[0] == first and " " in other.norm
         for line in lines[:MAX_CANDIDATES]
-        for found in features.mentions(line.shown)
+        for other in features.mentions(line.shown)
     )
 
 
 def _is_near(part: str, lines: Sequence[AnswerCandidate], features: QueryFeatures) -> bool:
-    """Whether a word of one of the lines is another form of a stem, or means about the same."""
+    """Whether a word of the lines is another form of a stem, or a synonym."""
     if any(character.isdigit() for character in part):
-        return False  # another number names another thing
+        return False  # numbers must match exactly
     place = features.stems.index(part)
-    spelt = {word for line in lines for word in (*line.words, *features.stem_words(name_passage(line.episode)))}
-    return bool(get_close_matches(part, spelt, 1, SAME_SPELLING)) or any(
+    words = {word for line in lines for word in (*line.words, *features.stem_words(name_passage(line.episode)))}
+    return bool(get_close_matches(part, words, 1, SAME_SPELLING)) or any(
         features.max_similarity(line.shown)[place] >= SAME_MEANING for line in lines[:MAX_CANDIDATES]
     )
 
@@ -219,77 +215,74 @@ def _is_near(part: str, lines: Sequence[AnswerCandidate], features: QueryFeature
 def assess(
     found: RetrievalResult, evidence: Sequence[Episode], confidence: float, threshold: float
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What speaks against the evidence holding the answer, as sentences, and the names in the question that nothing is
-    known by. The cheap signals, without any model: the question's names are known and stand in the evidence, which
-    joins them; something is of the time that is asked of; and the best line is likely to answer (`confidence` against
-    `threshold`, both in [0, 1])."""
+    """The reasons, as sentences, why the evidence may not answer the question, and the unknown names of the question.
+    Uses no model: whether the names are known, in the evidence and connected by it, whether anything is of the
+    question's time, and whether the best line probably answers (`confidence` against `threshold`, both in [0, 1])."""
     gaps: list[str] = []
     if not evidence:
         return ("Nothing was found.",), ()
-    unknown = _unknown(found)
+    unknown = _find_unknown(found)
     gaps += [f"Nothing is known by the name {name!r}." for name in unknown]
     graph = found.graph
-    mentioned = _mentioned(graph, evidence)
+    mentioned = _list_mentioned(graph, evidence)
     columns = {column: found.named_objects.get(int(graph.object_ids[column]), "") for column in found.seeds.objects}
-    absent = [name for column, name in columns.items() if name and not any(column in of for of in mentioned)]
-    gaps += [f"No passage found speaks of {name!r}." for name in absent]
+    absent = [name for column, name in columns.items() if name and not any(column in objects for objects in mentioned)]
+    gaps += [f"No passage mentions {name!r}." for name in absent]
     sure = [column for column, weight in found.seeds.objects.items() if weight == 1 and not graph.is_date[column]]
-    if len(sure) > 1 and not absent and not _joined(found, sure, mentioned):
-        gaps.append("No passage found joins what is asked about.")
+    if len(sure) > 1 and not absent and not _are_connected(found, sure, mentioned):
+        gaps.append("No passage connects what the question names.")
     if any(note.any_time for note in notes(TextNote, found.recall.trace.steps)):
-        gaps.append("Nothing found is of the time that is asked of.")
+        gaps.append("No passage is from the time of the question.")
     if confidence < threshold:
-        gaps.append("No line found is likely to answer.")
+        gaps.append("No line is likely to answer.")
     return tuple(gaps), unknown
 
 
 def fits(found: RetrievalResult, evidence: Sequence[Episode], asked: str = "") -> bool:
-    """Whether what helped with such a question before may hold the answer to this one: most of what the question names,
-    the rare counting more (ln N/df), stands in it, or in that question if it is known (`asked`). Another question in
-    all but the same words names something else."""
+    """Whether evidence that answered a similar question may answer this one: most names of the question, weighted by
+    rarity (ln N/df), are in it or in that question (`asked`). The same question with other names does not fit."""
     if not evidence:
         return False
     graph = found.graph
-    there = set().union(*_mentioned(graph, evidence))
-    read = norm(" ".join([asked, *(f"{one.title} {one.text}" for one in evidence)]))
+    mentioned = set().union(*_list_mentioned(graph, evidence))
+    text = norm(" ".join([asked, *(f"{passage.title} {passage.text}" for passage in evidence)]))
     columns = np.array([column for column, weight in found.seeds.objects.items() if weight == 1], np.int64)
-    named = {
-        column: rare
-        for column, rare in zip(columns.tolist(), graph.rarity(columns).tolist(), strict=True)
+    rarity = {
+        column: weight
+        for column, weight in zip(columns.tolist(), graph.rarity(columns).tolist(), strict=True)
         if not graph.is_date[column]
     }
-    unknown = _unknown(found)
-    unheard = math.log(max(2, found.graph.n_alive))
-    absent = sum(rare for column, rare in named.items() if column not in there and not _stands(found, column, read))
-    absent += unheard * sum(norm(name) not in read for name in unknown)
-    return bool(absent <= ABSENT * (sum(named.values()) + unheard * len(unknown)))
+    labels = {column: norm(found.named_objects.get(int(graph.object_ids[column]), "")) for column in rarity}
+    absent = sum(
+        weight
+        for column, weight in rarity.items()
+        if column not in mentioned and not (labels[column] and labels[column] in text)
+    )
+    unknown, highest = _find_unknown(found), math.log(max(2, graph.n_alive))
+    absent += highest * sum(norm(name) not in text for name in unknown)
+    return bool(absent <= ABSENT * (sum(rarity.values()) + highest * len(unknown)))
 
 
-def _stands(found: RetrievalResult, column: int, text: str) -> bool:
-    label = norm(found.named_objects.get(int(found.graph.object_ids[column]), ""))
-    return bool(label) and label in text
-
-
-def _unknown(found: RetrievalResult) -> tuple[str, ...]:
-    """Names as they stand in the question of which no part names a known object."""
+def _find_unknown(found: RetrievalResult) -> tuple[str, ...]:
+    """The names of the question that no known object's name contains or is part of."""
     known = {norm(label) for label in found.named_objects.values()}
-    names = [m for m in found.question.mentions if not is_date(m.norm)]
-    sure = [m for m in names if found.question.names.get(m.norm) == 1]
-    unknown = (m.surface for m in sure if not any(m.norm in one or one in m.norm for one in known))
-    return tuple(dict.fromkeys(unknown))
+    names = [name for name in found.question.mentions if not is_date(name.norm)]
+    sure = [name for name in names if found.question.names.get(name.norm) == 1]
+    unknown = (name for name in sure if not any(name.norm in label or label in name.norm for label in known))
+    return tuple(dict.fromkeys(name.surface for name in unknown))
 
 
-def _mentioned(graph: Graph, passages: Sequence[Episode]) -> list[set[int]]:
-    """The columns of the objects that each passage in the graph mentions or is titled by."""
-    rows = [graph.row_of[one.id] for one in passages if one.id in graph.row_of]
-    kinds = graph.counts, graph.titled
+def _list_mentioned(graph: Graph, passages: Sequence[Episode]) -> list[set[int]]:
+    """For each passage in the graph, the columns of the objects that it mentions or that are its title."""
+    rows = [graph.row_of[passage.id] for passage in passages if passage.id in graph.row_of]
+    matrices = graph.counts, graph.titled
     return [
-        {column for of in kinds for column in of.indices[slice(*of.indptr[row : row + 2])].tolist()} for row in rows
+        {column for m in matrices for column in m.indices[slice(*m.indptr[row : row + 2])].tolist()} for row in rows
     ]
 
 
-def _joined(found: RetrievalResult, columns: Sequence[int], mentioned: Sequence[set[int]]) -> bool:
-    """Whether passages that share an object which is not common lead from each of these objects to all others."""
+def _are_connected(found: RetrievalResult, columns: Sequence[int], mentioned: Sequence[set[int]]) -> bool:
+    """Whether passages that share a rare object connect each of these objects with all others."""
     every = sorted(set().union(*mentioned))
     steps = transition_steps(found.graph, found.allowed, found.settings)
     rare: Mapping[int, bool] = dict(zip(every, (steps.rarity(np.array(every, np.int64)) > 0).tolist(), strict=True))

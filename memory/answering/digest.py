@@ -1,8 +1,8 @@
 """Digests: "what happened last week", "what did I do in Porto", "what is new about the boat" are answered with a line
-of each note and event, the newest last, each under its day: an event's own, else the one on which it was written.
+of each note and event under its day, the newest last. The day of a note is the one on which it was written.
 
-Of a time all notes that were written in it count and all events that were in it, of what is named those that hold its
-name. Where there are more than MAX_LINES, each line is the most telling of as many that follow one another.
+A time includes all notes written in it and all events on its days; a name all that contain it. If there are more than
+MAX_LINES, each line is the most informative of a group of consecutive ones.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ from memory.text.words import count_words
 from memory.time.expressions import generic_verbs, tense
 from memory.time.timex import fold
 
-MAX_LINES, LEAST_LINES = 10, 2  # of a digest; of one that is asked of something by its name
-MAX_PASSAGES = 300  # of a time that are looked at, evenly spread
-EARLIEST = date(1, 1, 3)  # a day that is one in every zone
-MAX_NAMING, MAX_COUNTED = 60, 20_000  # with what is named that are looked at, and found at all
+MAX_LINES, LEAST_LINES = 10, 2  # at most; at least, of a digest about a name
+MAX_PASSAGES = 300  # read of a time, evenly spread
+EARLIEST = date(1, 1, 3)  # valid in every time zone
+MAX_NAMING, MAX_COUNTED = 60, 20_000  # passages with a name: read, and counted
 DAY_MS = 86_400_000
-FIRST_WEIGHT = 0.5  # of the line that a note begins with
-FIELD_WEIGHT, ASKS_WEIGHT, TASK_WEIGHT, MACHINE_WEIGHT = -0.5, -1.0, -1.0, -2.0  # of what tells little of a day
+FIRST_WEIGHT = 0.5  # of a note's first line
+FIELD_WEIGHT, ASKS_WEIGHT, TASK_WEIGHT, MACHINE_WEIGHT = -0.5, -1.0, -1.0, -2.0  # of a field, question, open task, bot
 _FIELD = re.compile(r"[^:.]{1,24}: ")
 _NUMERIC_DAY = re.compile(r"(\d{1,2})([./-])(\d{1,2})(?:\2(?:\d{4}|\d\d)|\.)?(?![\w./-])[\s:,–—-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The lines, and how many notes and events have none."""
+    """The lines, and the number of notes and events without a line."""
 
     lines: Sequence[AnswerCandidate] = ()
     left_out: int = 0
 
     def rest(self) -> tuple[Line, ...]:
-        """The line that counts what is left out."""
+        """A line with the number of omitted notes; none if it is 0."""
         if not self.left_out:
             return ()
         return ((f"and {self.left_out:,} more note{'s' * (self.left_out > 1)}", ()),)
@@ -64,7 +64,7 @@ NO_DIGEST = Digest()
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """The lines of a note on a day, or of an event, the most telling first, and how much that one says."""
+    """The lines of a note on a day, or of an event, the most informative first, with its weight."""
 
     day: date
     lines: Sequence[AnswerCandidate]
@@ -77,57 +77,59 @@ class _Item:
         return self.day, not self.is_event, self.lines[0].newness, episode.source.uri, episode.seq
 
     def show(self, most: int) -> list[AnswerCandidate]:
-        """So many of its lines, in their order, as they are shown."""
-        chosen = sorted(self.lines[:most], key=lambda one: (one.episode.seq, one.start))
-        return chosen if self.is_event else [replace(one, shown=_show(one, self.day), earlier=False) for one in chosen]
+        """Its best lines, at most `most`, in the order of the note, as an answer shows them."""
+        chosen = sorted(self.lines[:most], key=lambda line: (line.episode.seq, line.start))
+        if self.is_event:
+            return chosen
+        return [replace(line, shown=_show(line, self.day), earlier=False) for line in chosen]
 
 
 def write_digest(state: AnswerState) -> Digest:
-    """The digest that a question asks for; an empty one if it asks for none, or there is nothing to tell."""
+    """The digest that a question asks for; empty if it asks for none, or if there is nothing to show."""
     question = state.question
     if question.type.of not in ("all", "new") or question.type.kind == "yes_no":
         return NO_DIGEST
-    topic = _topic(state)
+    topic = _find_topic(state)
     changes = list_changes(state) if question.type.of == "new" else []
-    if topic and not _names_all(state, topic):
+    if topic and not _names_topic(state, topic):
         return Digest(changes[:MAX_LINES])
     is_over = question.type.of == "new" or tense(fold(question.text)) == "past"
-    first, end = _span(state, is_over)
+    first, end = _find_days(state, is_over)
     if first >= question.today and not is_over:  # what is planned for a day is a list
         return NO_DIGEST
-    read, unread = _choose_passages(state, topic, first, end)
-    items = _tell_notes(state, topic, read, first, end)
+    ids, omitted = _choose_passages(state, topic, first, end)
+    items = _read_notes(state, topic, ids, first, end)
     if changes:
-        newest = max(one.newness for one in changes)
-        items = [one for one in items if one.lines[0].newness > newest]
+        newest = max(line.newness for line in changes)
+        items = [item for item in items if item.lines[0].newness > newest]
     else:
-        items += _tell_events(state, topic, first, end)
+        items += _read_events(state, topic, first, end)
     if topic and len(items) < LEAST_LINES and question.type.of == "all":
         return NO_DIGEST
-    items.sort(key=lambda one: one.order)
+    items.sort(key=lambda item: item.order)
     room = max(0, MAX_LINES - len(changes))
-    chosen = _spread(items, room, is_newest=question.type.of == "new")
-    each = room // max(1, len(chosen))  # where there are few notes each has more lines
-    lines = [line for one in chosen for line in one.show(each)]
-    return Digest([*changes, *precede_with_notes(state, lines)][:MAX_LINES], len(items) - len(chosen) + unread)
+    chosen = _choose_items(items, room, is_newest=question.type.of == "new")
+    each = room // max(1, len(chosen))  # if there are few notes, each has more lines
+    lines = [line for item in chosen for line in item.show(each)]
+    return Digest([*changes, *precede_with_notes(state, lines)][:MAX_LINES], len(items) - len(chosen) + omitted)
 
 
-def _topic(state: AnswerState) -> frozenset[str]:
-    """The stems of what is named, without those that ask for all, or what is new."""
+def _find_topic(state: AnswerState) -> frozenset[str]:
+    """The stems of the question's topic, without those of its time and of words like "happen" and "new"."""
     question, words = state.question, state.features.stem_words
-    said = words(question.when.words) if question.when else ()
-    asking = {stem(word, question.language) for word in generic_verbs()} | changed_words(question.language)
-    return frozenset(state.features.stems if question.topic else ()) - asking - {*said}
+    time_words = words(question.when.words) if question.when else ()
+    generic = {stem(word, question.language) for word in generic_verbs()} | changed_words(question.language)
+    return frozenset(state.features.stems if question.topic else ()) - generic - {*time_words}
 
 
-def _names_all(state: AnswerState, topic: frozenset[str]) -> bool:
-    """Whether all of a topic is named: what else is said would be asked of it."""
-    named = " ".join(one.surface for one in state.question.mentions)
-    return topic.isdisjoint(state.beside_names - {*state.features.stem_words(named)})
+def _names_topic(state: AnswerState, topic: frozenset[str]) -> bool:
+    """Whether a topic contains only names; other words would ask for something about them."""
+    names = " ".join(mention.surface for mention in state.question.mentions)
+    return topic.isdisjoint(state.beside_names - {*state.features.stem_words(names)})
 
 
-def _span(state: AnswerState, is_over: bool) -> tuple[date, date]:
-    """The days that are asked of, none after today where what `is_over` is asked for; of no time all until today."""
+def _find_days(state: AnswerState, is_over: bool) -> tuple[date, date]:
+    """The first day of the question's time and the day after its last one, today at the latest if it `is_over`."""
     question, tomorrow = state.question, state.question.today + timedelta(days=1)
     when = question.when if question.when and question.when.kind != "now" else None
     first = when.since.astimezone().date() if when and when.since else date.min
@@ -139,70 +141,75 @@ def _span(state: AnswerState, is_over: bool) -> tuple[date, date]:
 
 
 def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end: date) -> tuple[list[int], int]:
-    """The passages (ids) that are read for a digest: of very many the newest of what is new, else some that are evenly
-    spread; and how many notes have none among these."""
+    """The passages (ids) that a digest reads: of very many the newest if the question asks for what is new, else an
+    even sample. Also the number of notes of which none is read."""
     question, graph = state.question, state.found.graph
     within = Scope(since=_midnight(max(first, EARLIEST)), until=_midnight(end))
     ids = episodes.find_in_scope(state.conn, within)
     if topic:
         terms = [term for term in question.topic if stem(term, question.language) in topic]
-        named, _ = text.search(state.conn, terms, MAX_COUNTED)
-        ids = sorted({*ids} & {*named.tolist()})
+        matches, _ = text.search(state.conn, terms, MAX_COUNTED)
+        ids = sorted({*ids} & {*matches.tolist()})
     most = MAX_NAMING if topic else MAX_PASSAGES
-    seen = [id for id in ids if state.found.sees(id)]
-    if len(seen) <= most:
-        return seen, 0
-    rows = np.array([graph.row_of[id] for id in seen])
+    visible = [id for id in ids if state.found.sees(id)]
+    if len(visible) <= most:
+        return visible, 0
+    rows = np.array([graph.row_of[id] for id in visible])
     rows = rows[np.argsort(graph.event_from[rows], kind="stable")]
     places = np.arange(len(rows) - most, len(rows))
     if question.type.of != "new":
         places = np.linspace(0, len(rows) - 1, most).astype(int)
-    notes = [{*zip(graph.source_ids[of], graph.event_from[of] // DAY_MS, strict=True)} for of in (rows, rows[places])]
-    is_sure = len(topic) <= 1  # of several names a passage may hold only one
+    notes = [
+        {*zip(graph.source_ids[chosen], graph.event_from[chosen] // DAY_MS, strict=True)}
+        for chosen in (rows, rows[places])
+    ]
+    is_sure = len(topic) <= 1  # a passage may contain only one of several names
     return graph.episode_ids[rows[places]].tolist(), len(notes[0] - notes[1]) if is_sure else 0
 
 
-def _tell_notes(state: AnswerState, topic: frozenset[str], ids: Sequence[int], first: date, end: date) -> list[_Item]:
-    """The lines of each note on each of its days."""
+def _read_notes(state: AnswerState, topic: frozenset[str], ids: Sequence[int], first: date, end: date) -> list[_Item]:
+    """An item for each day of each note."""
     by_note: dict[tuple[int, date], list[AnswerCandidate]] = defaultdict(list)
-    unlike = {one.id: one for one in {one.content: one for one in episodes.by_ids(state.conn, ids)}.values()}
-    lines = state.read(unlike.values()) if topic else read_candidates(state.conn, state.found, unlike)
-    for one in lines:
-        day = _day_of(one)
-        if day is None or not first <= day < end or one.place.kind not in ("text", "row", "task"):
+    distinct = {passage.content: passage for passage in episodes.by_ids(state.conn, ids)}
+    passages = {passage.id: passage for passage in distinct.values()}
+    lines = state.read(passages.values()) if topic else read_candidates(state.conn, state.found, passages)
+    for line in lines:
+        day = _find_day(line)
+        if day is None or not first <= day < end or line.place.kind not in ("text", "row", "task"):
             continue
-        said = {*state.features.stem_words(one.shown)}
-        heads = f"{one.context}{one.episode.title} {one.episode.speaker or ''}"
-        if said - topic and topic <= said | {*state.features.stem_words(heads)}:
-            by_note[one.episode.source.id, day].append(one)
-    items = []
-    for (_, day), lines in by_note.items():
-        lines = [one for one in lines if count_words(one.shown) >= LEAST_WORDS] or lines
-        begins = min((one.episode.seq, one.start) for one in lines)
-        telling = {one.thesis_id: _tell(state, one, (one.episode.seq, one.start) == begins) for one in lines}
-        lines.sort(key=lambda one: (-telling[one.thesis_id] - (one.score if topic else 0), one.shown))
-        apart: list[AnswerCandidate] = []
-        for one in lines:
-            if not any(one.overlaps(other) for other in apart):
-                apart.append(one)
-        items.append(_Item(day, apart, telling[lines[0].thesis_id]))
-    return items
+        words = {*state.features.stem_words(line.shown)}
+        heads = f"{line.context}{line.episode.title} {line.episode.speaker or ''}"
+        if words - topic and topic <= words | {*state.features.stem_words(heads)}:
+            by_note[line.episode.source.id, day].append(line)
+    return [_make_item(state, day, lines, bool(topic)) for (_, day), lines in by_note.items()]
+
+
+def _make_item(state: AnswerState, day: date, lines: Sequence[AnswerCandidate], is_scored: bool) -> _Item:
+    lines = [line for line in lines if count_words(line.shown) >= LEAST_WORDS] or lines
+    first = min((line.episode.seq, line.start) for line in lines)
+    weights = {line.thesis_id: _weigh_line(state, line, (line.episode.seq, line.start) == first) for line in lines}
+    lines = sorted(lines, key=lambda line: (-weights[line.thesis_id] - (line.score if is_scored else 0), line.shown))
+    apart: list[AnswerCandidate] = []
+    for line in lines:
+        if not any(line.overlaps(other) for other in apart):
+            apart.append(line)
+    return _Item(day, apart, weights[lines[0].thesis_id])
 
 
 def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day).astimezone()
 
 
-def _day_of(line: AnswerCandidate) -> date | None:
+def _find_day(line: AnswerCandidate) -> date | None:
     turn = line.episode.turn_at(line.start)
     at = (turn.at if turn else None) or line.episode.at
     return at.astimezone().date() if at else None
 
 
-def _tell(state: AnswerState, line: AnswerCandidate, is_first: bool) -> float:
-    """How much a line says by itself: names, days and numbers, its length, and that its note begins with it; little if
-    it is a field, a question, something to do, or of an assistant."""
-    task = _task_at(line)
+def _weigh_line(state: AnswerState, line: AnswerCandidate, is_first: bool) -> float:
+    """How informative a line is, by its values and length; more for the first, less for a field, question, open task or
+    bot."""
+    task = _find_task(line)
     is_machine = line.episode.source.by_agent or line.place.speaker.casefold() in MACHINE_SPEAKERS
     return (
         weigh_words(state.features.new_values(line.shown), {*state.features.stem_words(line.shown)})
@@ -215,55 +222,56 @@ def _tell(state: AnswerState, line: AnswerCandidate, is_first: bool) -> float:
 
 
 def _show(line: AnswerCandidate, day: date) -> str:
-    """The line under its day, which it does not say once more."""
+    """The line after its day, without a second mention of the day."""
     written = line.episode.at
-    is_written_then = written is not None and written.astimezone().date() == day
-    head = show_day(line.newness, line.episode, line.start, line.quote) if is_written_then else day.isoformat()
-    task = _task_at(line)
-    said = (task.shown if task else line.shown).strip()
-    numeric = _NUMERIC_DAY.match(said)
-    named = next((one for one in mentions(said) if one.kind == "date" and said.startswith(one.surface)), None)
+    is_of_day = written is not None and written.astimezone().date() == day
+    head = show_day(line.newness, line.episode, line.start, line.quote) if is_of_day else day.isoformat()
+    task = _find_task(line)
+    text = (task.shown if task else line.shown).strip()
+    numeric = _NUMERIC_DAY.match(text)
+    dates = (mention for mention in mentions(text) if mention.kind == "date" and text.startswith(mention.surface))
+    named = next(dates, None)
     if numeric and {int(numeric[1]), int(numeric[3])} == {day.day, day.month}:
-        head, said = day.isoformat(), said[numeric.end() :] or said
+        head, text = day.isoformat(), text[numeric.end() :] or text
     elif named and day.isoformat().endswith(named.norm):
-        said = said[len(named.surface) :].lstrip(" ,:–—-") or said
-    return f"{head}: {said}"
+        text = text[len(named.surface) :].lstrip(" ,:–—-") or text
+    return f"{head}: {text}"
 
 
-def _task_at(line: AnswerCandidate) -> Entry | None:
-    """The task that a line is of."""
-    return next((one for one in _list_tasks(line.episode.text) if one.start <= line.start < one.end), None)
+def _find_task(line: AnswerCandidate) -> Entry | None:
+    """The task that contains a line."""
+    return next((task for task in _list_tasks(line.episode.text) if task.start <= line.start < task.end), None)
 
 
 @lru_cache(maxsize=2 * MAX_PASSAGES)
 def _list_tasks(text: str) -> tuple[Entry, ...]:
-    return tuple(one for one in read_entries(text) if one.kind == "task")
+    return tuple(entry for entry in read_entries(text) if entry.kind == "task")
 
 
 # Events ----------------------------------------------------------------------------------------
 
 
-def _tell_events(state: AnswerState, topic: frozenset[str], first: date, end: date) -> list[_Item]:
+def _read_events(state: AnswerState, topic: frozenset[str], first: date, end: date) -> list[_Item]:
     """The events of the time, each once, on its first day."""
     if topic and first == date.min:
         first = end - LONGEST_TIME
     if end - first > LONGEST_TIME:
         return []
-    found: dict[int, _Item] = {}
-    for day, at, one in find_dated(state, topic, EVENTS, first, end):
-        if id(one) not in found and topic <= one.heads | one.own:
-            often = one.again.describe() if one.again else ""
-            shown = ", ".join(filter(None, (show_entry(one, day, at), often)))
+    items: dict[int, _Item] = {}
+    for day, at, event in find_dated(state, topic, EVENTS, first, end):
+        if id(event) not in items and topic <= event.heads | event.own:
+            often = event.again.describe() if event.again else ""
+            shown = ", ".join(filter(None, (show_entry(event, day, at), often)))
             score = VALUES_WEIGHT / (2 if often else 1)
-            found[id(one)] = _Item(day, show_entries(state, [(one, shown)]), score, is_event=True)
-    return list(found.values())
+            items[id(event)] = _Item(day, show_entries(state, [(event, shown)]), score, is_event=True)
+    return list(items.values())
 
 
 # Choosing --------------------------------------------------------------------------------------
 
 
-def _spread(items: Sequence[_Item], most: int, is_newest: bool) -> list[_Item]:
-    """At most so many items, in their order: the newest, or the most telling one of each of as many groups."""
+def _choose_items(items: Sequence[_Item], most: int, is_newest: bool) -> list[_Item]:
+    """At most `most` items in their order: the newest, or the most informative one of each of `most` groups."""
     if len(items) <= most or is_newest:
         return [*items[max(0, len(items) - most) :]]
     groups = np.array_split(np.arange(len(items)), most)

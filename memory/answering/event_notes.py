@@ -1,6 +1,6 @@
-"""What notes say of events: a calendar may not know that a dinner is cancelled, and a note that was written later does.
+"""Notes about events: a calendar may not know that a dinner is cancelled, but a later note does.
 
-Of an event in a calendar, the newest line of a note that names it is shown before its entry.
+The newest line of a note that names an event is shown before the event's calendar entry.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from memory.text.languages import content_words, guess_language
 from memory.time.expressions import resolve_time
 from memory.time.timestamps import to_wall
 
-BEFORE = timedelta(days=31)  # an event so long at most a note about it was written
-MAX_PASSAGES = 20  # that are looked at for an event
-FEW_WORDS = 1  # in the name of an event, of which a note must also say the day
+BEFORE = timedelta(days=31)  # the earliest that a note was written before its event
+MAX_PASSAGES = 20  # read for an event
+FEW_WORDS = 1  # in an event's name: its notes must also name the day
 
 
 def precede_with_notes(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines of entries under their days, before each event the newest line of a note about it, if one is newer
-    than its calendar's entry."""
-    found: list[AnswerCandidate] = []
-    shown = {(one.episode.id, one.start) for one in lines}
+    """The lines of entries under their days; before each event the newest line of a note about it, if newer than the
+    entry."""
+    preceded: list[AnswerCandidate] = []
+    shown = {(line.episode.id, line.start) for line in lines}
     for line in lines:
         note = _find_note(state, line)
         if note is not None and (note.episode.id, note.start) not in shown:
             shown.add((note.episode.id, note.start))
             written = f"{note.episode.at:%Y-%m-%d}: " if note.episode.at else ""
-            found.append(replace(note, shown=f"{written}{note.shown}", folded=line.folded))
-        found.append(line)
-    return found
+            preceded.append(replace(note, shown=f"{written}{note.shown}", folded=line.folded))
+        preceded.append(line)
+    return preceded
 
 
 def _find_note(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate | None:
@@ -48,19 +48,20 @@ def _find_note(state: AnswerState, line: AnswerCandidate) -> AnswerCandidate | N
         return None
     ids, _ = text.search(state.conn, names, MAX_PASSAGES)
     passages = episodes.by_ids(state.conn, [id for id in ids.tolist() if state.found.sees(id)])
-    newest = [one for one in passages if one.at and line.episode.at < one.at and day - BEFORE <= one.at.date() <= day]
-    wanted = set(state.features.stem_words(event.shown))
-    about = [
-        one
-        for one in state.read(newest)
-        if one.place.kind in ("text", "row") and wanted <= set(state.features.stem_words(one.shown))
-        if len(wanted) > FEW_WORDS or _says_day(one, day)
+    since = line.episode.at
+    newer = [note for note in passages if note.at and since < note.at and day - BEFORE <= note.at.date() <= day]
+    stems = set(state.features.stem_words(event.shown))
+    notes = [
+        note
+        for note in state.read(newer)
+        if note.place.kind in ("text", "row") and stems <= set(state.features.stem_words(note.shown))
+        if len(stems) > FEW_WORDS or _names_day(note, day)
     ]
-    return max(about, key=lambda one: (to_wall(one.episode.at) or 0, one.score), default=None)
+    return max(notes, key=lambda note: (to_wall(note.episode.at) or 0, note.score), default=None)
 
 
-def _says_day(note: AnswerCandidate, day: date) -> bool:
-    """Whether a line names a day, as seen from when it was written."""
+def _names_day(note: AnswerCandidate, day: date) -> bool:
+    """Whether a line names a day, relative to when it was written."""
     at = note.episode.at
     when = resolve_time(note.shown, at) if at else None
     noon = datetime.combine(day, time(12)).astimezone()

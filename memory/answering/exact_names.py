@@ -1,7 +1,7 @@
-"""Exact names: what a question names by a number, a code or an accented spelling is another thing with another one.
+"""Exact names: numbers, codes and accented spellings in a question must match exactly.
 
-"Bus 14" is not bus 41, "2026-114" not "2026-141", "Müller" not "Muller". A line that names another one of these is no
-answer as long as a line names the one that is asked about; by their vectors and spelling they are all but the same.
+"Bus 14" is not bus 41, "2026-114" is not "2026-141", "Müller" is not "Muller", though their vectors and spellings are
+nearly equal. Lines that name a different one are dropped if some line names the right one.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _ABBREVIATED = re.compile(r"(?:no|nr)\.?\s(?=\d)|[#№]\s?(?=\d)", re.IGNORECASE
 
 
 class NumberedName(NamedTuple):
-    """A number or code of a question, in lower case, with the word that says of what (`noun`, a stem; "" of a code).
-    `text`: both as in the question. `is_sure`: it names something, and does not count it."""
+    """A number or code of a question in lower case, and its noun ("bus" in "bus 14") as a stem, "" for a code. `text`:
+    both as in the question. `is_sure`: it is a name and not a count."""
 
     number: str
     noun: str
@@ -37,7 +37,7 @@ class NumberedName(NamedTuple):
 
 
 class _Token(NamedTuple):
-    """A word or number of a text, and the words directly before and after it."""
+    """A word or number of a text with its neighbouring words, "" if there is none."""
 
     text: str
     before: str
@@ -50,21 +50,21 @@ class ExactNames:
     def __init__(
         self, question: QuestionState, stems: Collection[str], stem_words: Callable[[str], Sequence[str]]
     ) -> None:
-        """`stems`: those of the question; `stem_words` gives those of any text."""
+        """`stems`: of the question; `stem_words`: gives the stems of a text."""
         self._question, self._stems, self._stem_words = question, stems, stem_words
 
     @cached_property
     def numbered(self) -> tuple[NumberedName, ...]:
-        """The numbers of the question that are part of a name: no counts, times and dates."""
+        """The numbers of the question that belong to a name, without counts, times and dates."""
         question = self._question
-        times = [one.surface for one in question.mentions if one.kind == "date"]
+        times = [mention.surface for mention in question.mentions if mention.kind == "date"]
         times += [question.when.words] if question.when else []
         text = question.text
         for time in times:
             text = re.sub(rf"(?<![\w-]){re.escape(time)}(?![\w-])", " ; ", text)
-        return tuple(filter(None, map(self._named, _tokens(text))))
+        return tuple(filter(None, map(self._read_name, _read_tokens(text))))
 
-    def _named(self, token: _Token) -> NumberedName | None:
+    def _read_name(self, token: _Token) -> NumberedName | None:
         if not any(character.isdigit() for character in token.text):
             return None
         if _MEASURE.fullmatch(token.text):
@@ -87,71 +87,70 @@ class ExactNames:
 
     @cached_property
     def _spellings(self) -> dict[str, str]:
-        """The words of the names in the question, by their form without accents."""
-        names = (one.surface for one in self._question.mentions if one.kind != "date")
-        spelt = {word for name in names for word in WORD.findall(norm(name)) if word.isalpha()}
-        return {strip_accents(word): word for word in spelt}
+        """Form without accents -> the word, for each word of the names in the question."""
+        names = (norm(mention.surface) for mention in self._question.mentions if mention.kind != "date")
+        return {strip_accents(word): word for name in names for word in WORD.findall(name) if word.isalpha()}
 
     def select(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-        """The candidates without those about something else that is called nearly the same."""
+        """The candidates without those that name a different number or spelling."""
         kept = list(candidates)
         for name in self.numbered:
-            kept = _drop_others(kept, [self._fit_number(one, name) for one in kept])
+            kept = _drop_others(kept, [self._fit_number(candidate, name) for candidate in kept])
         if self._spellings:
-            kept = _drop_others(kept, [self._fit_spelling(one) for one in kept])
+            kept = _drop_others(kept, [self._fit_spelling(candidate) for candidate in kept])
         return kept
 
     def is_named(self, candidate: AnswerCandidate, name: NumberedName) -> bool:
-        """Whether a line, or its heading, has that number, and its passage the noun."""
+        """Whether a line or its headings contain the number and its passage the noun."""
         has_noun = name.noun not in self._stems or name.noun in candidate.covered
         return has_noun and self._fit_number(candidate, name) > 0
 
     def are_of_line(self, line: AnswerCandidate) -> bool:
-        """Whether the question has such numbers, and the line itself names all these things."""
-        levels = [next(_levels(line))]
+        """Whether the question has such numbers, and the line itself contains all of them."""
+        levels = [next(_list_levels(line))]
         return bool(self.numbered) and all(self._fit_number(line, name, levels) > 0 for name in self.numbered)
 
     def _fit_number(self, candidate: AnswerCandidate, name: NumberedName, levels: Iterable[str] = ()) -> int:
-        """1 if the line, or else its heading, has the number; -1 if it has another one instead; 0 of none."""
-        for text in levels or _levels(candidate):
-            tokens = [token for token in _tokens(text) if any(character.isdigit() for character in token.text)]
+        """1 if the line, or else its nearest heading with a number, has this number; -1 if another one; 0 if none."""
+        for text in levels or _list_levels(candidate):
+            tokens = [token for token in _read_tokens(text) if any(character.isdigit() for character in token.text)]
             same = [token for token in tokens if token.text.lower() == name.number]
-            others = [token for token in tokens if self._is_rival(token, name)]
+            others = [token for token in tokens if self._is_different(token, name)]
             if any(self._has_noun(token, name) for token in same) or (same and not others):
                 return 1
             if others:
                 return -1
         return 0
 
-    def _is_rival(self, token: _Token, name: NumberedName) -> bool:
+    def _is_different(self, token: _Token, name: NumberedName) -> bool:
         written = token.text.lower()
         if written == name.number:
             return False
         if not name.noun:
-            return _shape(written) == _shape(name.number)
+            return _mask_digits(written) == _mask_digits(name.number)
         return _NUMBER.fullmatch(written) is not None and self._has_noun(token, name)
 
     def _has_noun(self, token: _Token, name: NumberedName) -> bool:
         return not name.noun or any(side and self._stem(side) == name.noun for side in (token.before, token.after))
 
     def _fit_spelling(self, candidate: AnswerCandidate) -> int:
-        """1 if the line, or else its heading, has a word of a name as it is asked for; -1 if it has one in
-        another spelling only; 0 if it has none."""
-        for text in _levels(candidate):
-            there = set(WORD.findall(norm(text)))
-            spelt = {strip_accents(word) for word in there} & self._spellings.keys()
-            if spelt:
-                return 1 if all(self._spellings[word] in there for word in spelt) else -1
+        """1 if the line, or else its nearest heading with such a word, spells a name likewise; -1 if not; 0 if none has
+        it."""
+        for text in _list_levels(candidate):
+            line_words = set(WORD.findall(norm(text)))
+            shared = {strip_accents(word) for word in line_words} & self._spellings.keys()
+            if shared:
+                return 1 if all(self._spellings[word] in line_words for word in shared) else -1
         return 0
 
 
 def _drop_others(candidates: Sequence[AnswerCandidate], fits: Sequence[int]) -> list[AnswerCandidate]:
-    """Without the candidates that name another thing (-1), where some candidate names the right one (1)."""
-    return [one for one, fit in zip(candidates, fits, strict=True) if fit >= 0 or 1 not in fits]
+    """The candidates without those of another name (-1), if any has the right one (1)."""
+    return [candidate for candidate, fit in zip(candidates, fits, strict=True) if fit >= 0 or 1 not in fits]
 
 
-def _levels(candidate: AnswerCandidate) -> Iterator[str]:
-    """The line, and its heading, the nearest first. Of a row each cell follows its column's name."""
+def _list_levels(candidate: AnswerCandidate) -> Iterator[str]:
+    """The line, then its headings, the nearest first. In a row each cell follows the name of its column."""
     place = candidate.place
     cells = read_cells(candidate.quote) if place.kind == "row" else ()
     heads = place.head if len(place.head) == len(cells) else [""] * len(cells)
@@ -161,17 +160,16 @@ def _levels(candidate: AnswerCandidate) -> Iterator[str]:
     yield from reversed(PurePosixPath(candidate.episode.source.place).parts)
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _read_tokens(text: str) -> Iterator[_Token]:
     text = _ABBREVIATED.sub("", ascii_digits(text))
-    found = list(_TOKEN.finditer(text))
-    for place, match in enumerate(found):
-        before, after = found[place - 1] if place else None, found[place + 1] if place + 1 < len(found) else None
-        joined = before is not None and text[before.end() : match.start()].isspace()
-        goes_on = after is not None and text[match.end() : after.start()].isspace()
-        yield _Token(match[0], before[0] if joined and before else "", after[0] if goes_on and after else "")
+    matches = list(_TOKEN.finditer(text))
+    for place, match in enumerate(matches):
+        before, after = matches[place - 1] if place else None, matches[place + 1] if place + 1 < len(matches) else None
+        follows = before is not None and text[before.end() : match.start()].isspace()
+        precedes = after is not None and text[match.end() : after.start()].isspace()
+        yield _Token(match[0], before[0] if follows and before else "", after[0] if precedes and after else "")
 
 
-def _shape(code: str) -> str:
-    """The letters of a code with one digit for each number, the same for "kiln53" and "kiln7"; without letters all
-    digits count: "2026-114" is not like the month 2026-11."""
+def _mask_digits(code: str) -> str:
+    """The code with "9" for each number ("kiln53" is like "kiln7"), or for each digit if it has no letters."""
     return re.sub(r"\d+" if re.search(r"[^\W\d_]", code) else r"\d", "9", code)

@@ -1,8 +1,7 @@
-"""How a question is asked: its options, the models that may answer it, and what it may take of models (calls, tokens,
-seconds). Whatever a model does, none of that is exceeded.
+"""Options: how a question is asked, the models that may answer it, and its budget of model calls, tokens and seconds,
+which no model can exceed.
 
-All stages of a question ask through one `Metered` model, so what guided expansion took is not there for the answer any
-more, and nobody has to count.
+All stages of a question use one `Metered` model, so the answer gets what guided expansion has left.
 """
 
 import time
@@ -19,8 +18,8 @@ from memory.trace import PLAIN, Plan
 
 
 class ModelChoice(NamedTuple):
-    """Who may be asked: a model that writes the answer, and one that may drive the tools of memory. Without the first
-    the extractive answer is the answer."""
+    """The models that write the answer and that drive the tools of memory. Without a writer the answer is
+    extractive."""
 
     writer: ChooseLLM | None = None
     driver: ChooseLLM | None = None
@@ -28,9 +27,9 @@ class ModelChoice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """The `question` as the person put it, where what is searched for is another, `now`, `as_of`, the questions it may
-    follow, whether it still matters, how much it may take, whether it is to use what is remembered, the `strategy` that
-    retrieves ("" for that of the settings), the `agent` that asks, and `plan`, as its trace will tell it."""
+    """`question`: as the person asked it, if another text is searched; `now`; `as_of`; `before`: the questions it may
+    follow; `cancelled`: whether the person stopped waiting; `effort`: its budget; `replay`: whether replay may be used;
+    `strategy`: for retrieval, "" for the configured one; `agent`: that asks; `plan`: for the trace."""
 
     now: datetime | None = None
     as_of: datetime | None = None
@@ -45,11 +44,11 @@ class AskOptions:
 
     @property
     def today(self) -> datetime:
-        """When it is asked, as far as the person says so."""
+        """The time of asking."""
         return self.now or self.as_of or datetime.now(UTC)
 
 
-LEAST_REPLY_TOKENS = 32  # tokens of a reply for which a call is worth making
+LEAST_REPLY_TOKENS = 32  # that a call must leave room for
 
 
 ALLOWANCES: dict[Effort, Allowance] = {  # the seconds are shares of those in the settings
@@ -57,16 +56,16 @@ ALLOWANCES: dict[Effort, Allowance] = {  # the seconds are shares of those in th
     "normal": Allowance(4, 12_000, 1),
     "deep": Allowance(12, 20_000, 3),
 }
-MAX_GUIDED_CALLS = 6  # in which a model picks where to look
-AGENT_ALLOWANCE = Allowance(12, 50_000, 300)  # what an agent may take on top
+MAX_GUIDED_CALLS = 6  # of guided expansion
+AGENT_ALLOWANCE = Allowance(12, 50_000, 300)  # added for an agent
 NOTHING_RESERVED = Allowance(0, 0, 0)
 
 
 class Meter:
-    """What a question has taken of its allowance, whichever models it asked."""
+    """What a question has used of its allowance, in all its models."""
 
     def __init__(self, allowance: Allowance, cancelled: Callable[[], bool] | None = None) -> None:
-        """`cancelled`: whether the person does not wait any more."""
+        """`cancelled`: whether the person stopped waiting."""
         self._allowance = allowance
         self._cancelled = cancelled
         self._began: float | None = None
@@ -75,7 +74,7 @@ class Meter:
 
     @property
     def is_late(self) -> bool:
-        """Whether the time is over."""
+        """Whether the time is used up."""
         return self._began is not None and time.monotonic() - self._began > self._allowance.seconds
 
     @property
@@ -91,11 +90,11 @@ class Meter:
         return max(0, self._allowance.tokens - self.usage.total)
 
     def allow(self, more: Allowance) -> None:
-        """Allows more than before."""
+        """Adds to the allowance."""
         self._allowance = self._allowance.plus(more)
 
     def allow_seconds(self, seconds: float) -> None:
-        """Allows so much time at least."""
+        """Allows at least these seconds."""
         self._allowance = replace(self._allowance, seconds=max(seconds, self._allowance.seconds))
 
     def begin(self) -> None:
@@ -108,9 +107,8 @@ class Meter:
 
 
 class Metered:
-    """A model as one question may use it (a `memory.protocols.LLM`). Raises OverBudgetError instead of making a call
-    that would go beyond what the meter allows, and ModelTimeoutError for one that is not over when the time is. `keep`
-    calls and tokens are left for what comes later."""
+    """A model within one question's budget (a `memory.protocols.LLM`). Raises OverBudgetError instead of a call that
+    exceeds it, and ModelTimeoutError for a call that takes too long. `keep`: calls and tokens reserved for later."""
 
     def __init__(self, llm: LLM, meter: Meter, keep: Allowance = NOTHING_RESERVED) -> None:
         self._llm = llm
@@ -130,54 +128,54 @@ class Metered:
         return self._llm.is_local
 
     def complete(self, request: LlmRequest) -> Reply:
-        admitted = self._admitted(request)
+        admitted = self._admit(request)
         reply: Reply | None = None
         try:
             reply = self._llm.complete(admitted)
             return reply
         except ModelCancelledError:
-            raise self._stopped() from None
+            raise self._make_stop_error() from None
         finally:
             self._meter.usage += reply.usage if reply is not None else Usage(length(admitted))
 
     def stream(self, request: LlmRequest) -> Iterator[str | Reply]:
-        admitted = self._admitted(request)
+        admitted = self._admit(request)
         reply: Reply | None = None
-        said = 0
+        tokens = 0
         pieces = self._llm.stream(admitted)
         try:
             for piece in pieces:
                 if isinstance(piece, Reply):
                     reply = piece
                 else:
-                    said += about_tokens(piece)
+                    tokens += about_tokens(piece)
                     if self._meter.is_late:
-                        raise self._too_late()
+                        raise self._make_timeout()
                 yield piece
         except ModelCancelledError:
-            raise self._stopped() from None
+            raise self._make_stop_error() from None
         finally:
             if hasattr(pieces, "close"):
                 pieces.close()
-            self._meter.usage += reply.usage if reply is not None else Usage(length(admitted), said)
+            self._meter.usage += reply.usage if reply is not None else Usage(length(admitted), tokens)
 
-    def _admitted(self, request: LlmRequest) -> LlmRequest:
-        """The request as it may be made; counts it."""
+    def _admit(self, request: LlmRequest) -> LlmRequest:
+        """The request with its token limit; counts the call."""
         if self._meter.is_late:
-            raise self._too_late()
+            raise self._make_timeout()
         if self._meter.calls_left <= self._keep.calls:
-            raise OverBudgetError(f"{self.name} may not be asked more often for one question.")
+            raise OverBudgetError(f"{self.name} has used all its calls for this question.")
         room = self._meter.tokens_left - self._keep.tokens - length(request)
         if room < LEAST_REPLY_TOKENS:
-            raise OverBudgetError(f"{self.name} has read all that it may read for one question.")
+            raise OverBudgetError(f"{self.name} has used all its tokens for this question.")
         self._meter.begin()
         return replace(request, max_tokens=min(request.max_tokens, room), cancelled=self._meter.should_stop)
 
-    def _stopped(self) -> ModelError:
-        """What to raise for a call that was cancelled: for the person's sake, or because the time was over."""
+    def _make_stop_error(self) -> ModelError:
+        """The error for a cancelled call: a timeout, unless the person cancelled it."""
         if self._meter.is_late and not self._meter.is_cancelled:
-            return self._too_late()
+            return self._make_timeout()
         return ModelCancelledError(f"{self.name} was stopped.")
 
-    def _too_late(self) -> ModelTimeoutError:
-        return ModelTimeoutError(f"{self.name} took longer than a question may take.")
+    def _make_timeout(self) -> ModelTimeoutError:
+        return ModelTimeoutError(f"{self.name} took too long for one question.")

@@ -1,8 +1,8 @@
-"""Questions about the person whose memory it is: "my phone", "where do I live".
+"""Questions about the owner of the memory: "my phone", "where do I live".
 
-A line about another person does not answer them: one that names what is asked for as theirs ("Kit's passport", "her
-phone", "Anke lives in"), one in a note about a person or in a file that another person wrote, and one where another
-person says "I" or "my". An example in a code fence is about nobody. If only such lines are found, nothing is known.
+Lines about another person do not answer them: a line that names the thing as theirs ("Kit's passport", "her phone",
+"Anke lives in"), a note about a person, a file that another person wrote, "I" or "my" in another person's words. An
+example in a code fence is about nobody. If all lines are of this kind, nothing is known.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from memory.text.mentions import norm
 from memory.text.words import WORD
 
 MAX_FACTS = 400  # of the owner, the newest
-MAX_BEFORE = 60  # characters before a word that say whose it is
+MAX_BEFORE = 60  # characters before a word in which its possessor is looked up
 _GENERIC = stem_set("asks", "generic")
 _WRITER = frozenset(("user", "me", "you", "i"))  # as speakers
 _KEY = re.compile(r"[\W_]{0,6}[^\W\d_][^:.!?\n]{0,40}?:[*_]{0,2}(?=\s)")
@@ -46,8 +46,8 @@ _NAME = re.compile(r"(?:^|\s)(?P<name>[^\W\d_][\w-]+)\s+$")
 
 @dataclass
 class OwnerQuestion:
-    """What a question asks of the owner: the `stems` of its words, with those of the `attribute` that they name;
-    `person` is somebody of theirs that it asks about ("my brother"), of whom only that is known."""
+    """What a question asks about the owner: the `stems` of its words and of the `attribute` that they name. `person`: a
+    relative that it asks about ("my brother"), whose facts alone answer it."""
 
     state: AnswerState
     stems: frozenset[str]
@@ -56,88 +56,90 @@ class OwnerQuestion:
 
     @classmethod
     def from_state(cls, state: AnswerState) -> OwnerQuestion | None:
-        """None if the question is not about the owner, or about somebody whom it names."""
+        """None if the question is not about the owner, or names another person."""
         question = state.question
-        if not question.of_owner or question.type.kind == "about" or _people(state, list(state.found.named_objects)):
+        if not question.of_owner or question.type.kind == "about" or _find_people(state, [*state.found.named_objects]):
             return None
-        said = [word for word in map(str, question.topic or question.terms) if word not in owner_words("names")]
-        attribute = attribute_of(" ".join(said))
-        people = [key for word in said if (key := person_of(word)) is not None]
-        words = [*said, *(attribute_words(attribute, question.language) if attribute else ())]
+        topic = [word for word in map(str, question.topic or question.terms) if word not in owner_words("names")]
+        attribute = attribute_of(" ".join(topic))
+        people = [key for word in topic if (key := person_of(word)) is not None]
+        words = [*topic, *(attribute_words(attribute, question.language) if attribute else ())]
         stems = frozenset(stem(word, question.language) for word in words) - _GENERIC
-        return cls(state, stems, attribute, people[0] if people and len(said) > 1 else None)
+        return cls(state, stems, attribute, people[0] if people and len(topic) > 1 else None)
 
     def select_own(self, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate] | None:
-        """The candidates that do not tell of somebody else what is asked of the owner; None where the rarest thing that
-        is asked for is told of others alone, or nothing is of the person of theirs."""
+        """The candidates without those about another person. None if only those contain the rarest word of the
+        question, or if no candidate is about the relative it asks about."""
         features = self.state.features
         if self.person is not None:
-            called = {stem(word, self.state.question.language) for word in attribute_words(self.person)}
-            return list(candidates) if any(self._held(one) & called for one in candidates) else None
-        others = {one.thesis_id for one in candidates if self.is_of_another(one)}
-        own = [one for one in candidates if one.thesis_id not in others]
-        asked = sorted(zip(features.shares.tolist(), features.stems, strict=True), reverse=True)
-        told = frozenset().union(*map(self._held, candidates)) & self.stems
-        rarest = next((one for _, one in asked if one in told), None)
-        if any(rarest in self._held(one) for one in candidates if one.thesis_id in others):
-            known = any(self._held(one) & self._alike(rarest or "") for one in own)
-            return own if known or any(map(self.is_answered_by, self._facts)) else None
-        return own
+            names = {stem(word, self.state.question.language) for word in attribute_words(self.person)}
+            return list(candidates) if any(self._list_stems(line) & names for line in candidates) else None
+        others = {line.thesis_id for line in candidates if self.is_of_another(line)}
+        own = [line for line in candidates if line.thesis_id not in others]
+        by_weight = sorted(zip(features.shares.tolist(), features.stems, strict=True), reverse=True)
+        covered = frozenset().union(*map(self._list_stems, candidates)) & self.stems
+        rarest = next((key for _, key in by_weight if key in covered), "")
+        if not any(rarest in self._list_stems(line) for line in candidates if line.thesis_id in others):
+            return own
+        synonyms = self._attribute_stems if rarest in self._attribute_stems else {rarest}
+        if any(self._list_stems(line) & synonyms for line in own):
+            return own
+        facts = relations.find_incident(self.state.conn, self.state.objects, MAX_FACTS)
+        return own if any(map(self.is_answered_by, facts)) else None
 
-    @cached_property
-    def _facts(self) -> list[Relation]:
-        return relations.find_incident(self.state.conn, self.state.objects, MAX_FACTS)
-
-    def _alike(self, asked: str) -> frozenset[str]:
-        """The stems that mean one of what is asked for."""
-        return self._of_attribute if asked in self._of_attribute else frozenset((asked,))
-
-    def _held(self, candidate: AnswerCandidate) -> frozenset[str]:
+    def _list_stems(self, candidate: AnswerCandidate) -> frozenset[str]:
         return candidate.words.union(self.state.features.stem_words(candidate.episode.title))
 
     def is_answered_by(self, relation: Relation) -> bool:
-        """Whether a fact is the owner's and has just what is asked for."""
+        """Whether a fact of the owner states exactly the attribute that the question asks for."""
         if self.attribute is None or self.person is not None or relation.subject not in self.state.objects:
             return False
-        rest = self.stems - self._of_attribute
-        told = attribute_of(relation.predicate)
-        return told in people_meant(self.attribute) and rest <= {*self.state.features.stem_words(relation.predicate)}
+        rest = self.stems - self._attribute_stems
+        attribute, words = attribute_of(relation.predicate), self.state.features.stem_words(relation.predicate)
+        return attribute in people_meant(self.attribute) and rest <= {*words}
 
     @cached_property
-    def _of_attribute(self) -> frozenset[str]:
+    def _attribute_stems(self) -> frozenset[str]:
         language = self.state.question.language
         return frozenset(stem(word, language) for word in attribute_words(self.attribute or "", language))
 
     def is_of_another(self, candidate: AnswerCandidate) -> bool:
-        """Whether a candidate tells what is asked for of somebody else, and not of the owner."""
+        """Whether a candidate answers the question about another person, and not about the owner."""
         if any(fact.relation.subject in self.state.objects for fact in candidate.facts):
             return False
-        episode, text, whose = candidate.episode, candidate.shown, set[bool]()
+        episode, text = candidate.episode, candidate.shown
         if not blank_fences(episode.text)[candidate.start : candidate.start + len(candidate.quote)].strip():
             return True
-        first_person = self._forms["first"].search(text) is not None
-        speaks, key = self._is_other_speaker(episode), _KEY.match(text)
-        is_foreign = episode.speaker == UNKNOWN or (speaks and first_person)
-        theirs = (is_foreign and self.attribute is not None) or (not first_person and self._is_about_person(episode))
+        is_first_person = self._forms["first"].search(text) is not None
+        is_other_speaker, key = self._is_other_speaker(episode), _KEY.match(text)
+        key_end = key.end() if key and is_other_speaker else 0
+        is_foreign = episode.speaker == UNKNOWN or (is_other_speaker and is_first_person)
+        is_default = is_foreign and self.attribute is not None
+        is_default = is_default or (not is_first_person and self._is_about_person(episode))
+        of_others = set[bool]()
         for match in WORD.finditer(text):
             if stem(match[0].lower(), self.state.question.language) not in self.stems:
                 continue
-            before = text[max(0, match.start() - MAX_BEFORE) : match.start()]
-            if self._forms["own"].search(before):
-                whose.add(speaks)
-            elif (other := self._forms["other"].search(before)) is not None:
-                whose.add(norm(other["name"] or "") not in self._own_names)
-            elif self._is_behind_name(before, match[0], first_person) or (
-                not first_person and self._is_of_subject(text[: match.start()], match[0])
-            ):
-                whose.add(True)
-            else:
-                whose.add(theirs or (speaks and key is not None and match.end() <= key.end()))
-        return whose == {True} if whose else theirs
+            is_stated = self._is_word_of_another(text, match, is_other_speaker, is_first_person)
+            of_others.add(is_default or match.end() <= key_end if is_stated is None else is_stated)
+        return of_others == {True} if of_others else is_default
+
+    def _is_word_of_another(
+        self, text: str, word: re.Match[str], is_other_speaker: bool, is_first_person: bool
+    ) -> bool | None:
+        """Whether the text before a word says that it belongs to another person; None if it names no possessor."""
+        before = text[max(0, word.start() - MAX_BEFORE) : word.start()]
+        if self._forms["own"].search(before):
+            return is_other_speaker
+        if (other := self._forms["other"].search(before)) is not None:
+            return norm(other["name"] or "") not in self._own_names
+        follows_name = self._follows_name(before, word[0], is_first_person)
+        follows_name = follows_name or (not is_first_person and self._has_subject(text[: word.start()], word[0]))
+        return True if follows_name else None
 
     @cached_property
     def _forms(self) -> dict[str, re.Pattern[str]]:
-        """How the words before one say whose it is, in the question's language and in English."""
+        """Patterns for the words before a word that say whose it is, in the question's language and in English."""
         codes = dict.fromkeys((self.state.question.language, ENGLISH))
         my, i, their, they = (
             "|".join(owner_pattern(key, code) for code in codes) for key in ("my", "i", "their", "they")
@@ -151,9 +153,9 @@ class OwnerQuestion:
 
     @cached_property
     def _verbs(self) -> frozenset[str]:
-        """The stems of what the question asks "I" for doing, and of what means the same."""
+        """The stems of the verbs that the question uses with "I", and of their synonyms."""
         stems = self._asked_verbs
-        return stems | self._of_attribute if stems & self._of_attribute else stems
+        return stems | self._attribute_stems if stems & self._attribute_stems else stems
 
     @cached_property
     def _asked_verbs(self) -> frozenset[str]:
@@ -173,40 +175,38 @@ class OwnerQuestion:
         if self._own_names & {norm(name) for name in graph.object_labels(self.state.conn, titling).values()}:
             return False
         folder = episode.source.uri.rpartition("/")[0].rpartition("/")[2].casefold()
-        return folder in owner_words("folders") or bool(_people(self.state, titling))
+        return folder in owner_words("folders") or bool(_find_people(self.state, titling))
 
     def _is_other_speaker(self, episode: Episode) -> bool:
-        """Whether another person speaks in a passage. The author that a file states may be the owner, as long as it is
-        not known what the owner is called."""
+        """Whether another person speaks in a passage. A file's author may be the owner if the owner's name is
+        unknown."""
         speaker = norm(episode.speaker or "")
         is_author = episode.source.kind == "file" and episode.source.reader != MAIL_READER and speaker != UNKNOWN
         return bool(speaker) and speaker not in self._own_names | _WRITER and (bool(self._own_names) or not is_author)
 
-    def _is_of_subject(self, before: str, word: str) -> bool:
-        """Whether a verb that the question asks "I" for, and that names an attribute, has another subject: words are in
-        front of it in its sentence, as in "Shop: went live"."""
-        asked = self._asked_verbs & self._of_attribute
+    def _has_subject(self, before: str, word: str) -> bool:
+        """Whether a verb that the question uses with "I", as an attribute, has another subject: "Shop: went live"."""
+        verbs = self._asked_verbs & self._attribute_stems
         sentence = _SENTENCE_END.split(before)[-1]
-        return stem(word.lower(), self.state.question.language) in asked and bool(WORD.search(sentence))
+        return stem(word.lower(), self.state.question.language) in verbs and bool(WORD.search(sentence))
 
-    def _is_behind_name(self, before: str, word: str, first_person: bool) -> bool:
-        """Whether somebody's name is the subject of a verb ("Anke wohnt"), or in the genitive before a thing without an
-        apostrophe: "Omas Reisepass"."""
+    def _follows_name(self, before: str, word: str, is_first_person: bool) -> bool:
+        """Whether a person's name is the subject of a verb ("Anke wohnt"), or a genitive: "Omas Reisepass"."""
         is_verb = stem(word.lower(), self.state.question.language) in self._verbs
-        found = (_SUBJECT if is_verb and not first_person else _NAME).search(before)
-        name = found["name"] if found else ""
+        match = (_SUBJECT if is_verb and not is_first_person else _NAME).search(before)
+        name = match["name"] if match else ""
         if not name[:1].isupper() or norm(name) in self._own_names:
             return False
         if is_verb:
-            return any(one.surface == name for one in self.state.features.mentions(name))
+            return any(mention.surface == name for mention in self.state.features.mentions(name))
         genitive = name.removesuffix("s")
         nodes = graph.objects_by_search(self.state.conn, [norm(genitive)]).get(norm(genitive), [])
-        return genitive != name and (person_of(genitive) is not None or bool(_people(self.state, nodes)))
+        return genitive != name and (person_of(genitive) is not None or bool(_find_people(self.state, nodes)))
 
 
 def name_family(conn: Connection, question: str, at: int) -> str:
-    """The question with the names of the owner's family in place of what they are to the owner, as far as that is known
-    at a time (ms UTC): "my daughter's teacher" is Ife's teacher. One that asks who they are is left."""
+    """The question with the names of the owner's relatives, known at a time (ms UTC), for words like "my daughter",
+    unless it only asks who they are."""
     language = guess_language(question)
     my = owner_pattern("my", language)
     pattern = re.compile(rf"(?<!\w)(?:{my}) (?P<word>{people_words(language)})(?P<of>['’]s?)?(?!\w)", re.IGNORECASE)
@@ -214,22 +214,22 @@ def name_family(conn: Connection, question: str, at: int) -> str:
     if not rest or pattern.search(question) is None:
         return question
     known = [
-        one
-        for one in relations.find_incident(conn, graph.owner(conn), MAX_FACTS)
-        if person_of(one.predicate) in FAMILY and is_current(one, at)
+        fact
+        for fact in relations.find_incident(conn, graph.owner(conn), MAX_FACTS)
+        if person_of(fact.predicate) in FAMILY and is_current(fact, at)
     ]
-    labels = graph.object_labels(conn, sorted({one.object for one in known}))
+    labels = graph.object_labels(conn, sorted({fact.object for fact in known}))
 
-    def name(match: re.Match[str]) -> str:
-        meant = people_meant(person_of(match["word"]) or "")
-        names = dict.fromkeys(labels[one.object] for one in known if person_of(one.predicate) in meant)
+    def replace_word(match: re.Match[str]) -> str:
+        people = people_meant(person_of(match["word"]) or "")
+        names = dict.fromkeys(labels[fact.object] for fact in known if person_of(fact.predicate) in people)
         return " and ".join(names) + (match["of"] or "") if names else match[0]
 
-    return pattern.sub(name, question)
+    return pattern.sub(replace_word, question)
 
 
-def _people(state: AnswerState, objects: Sequence[int]) -> list[int]:
-    """Those of these objects that are persons, and not the owner."""
+def _find_people(state: AnswerState, objects: Sequence[int]) -> list[int]:
+    """The persons among these objects, without the owner."""
     own = graph.owner(state.conn)
     others = [id for id in objects if id not in own]
     return graph.list_people(state.conn, others, word_set("owner", "attributes", "birthday")) if others else []

@@ -1,8 +1,8 @@
-"""Places: where in its passage a sentence stands, which often says what it is about.
+"""Places: where a sentence is in its passage, which often says what the sentence is about.
 
-"code 4471" says nothing without the heading above it, "30 min | Rudge" nothing without the head of its table, and the
-second sentence of an item is about what its first one names. A passage's text is cut into lines, each with what stands
-above it; a sentence is read with as much of its own line as fits, its unit.
+"code 4471" says nothing without the heading above it, "30 min | Rudge" nothing without its table's head, and the second
+sentence of an item is about what its first one names. A passage's text is divided into lines, each with what is above
+it. A sentence is read with as much of its own line as fits: its unit.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from memory.text.languages import word_numbers
 from memory.text.words import EVENT_RECURS, EVENT_TIME, LINK, TASK_DAYS, TASK_STATES, count_words, show_links, words
 from memory.time.dates import find_dates
 
-MAX_UNIT_WORDS = 30  # of a sentence with what stands beside it in its line
-FEW_WORDS = 6  # of a sentence of prose that is read with those behind it too
-MAX_EVENT_WORDS = 60  # of an event of a calendar, which is told whole
-MAX_DATE_WORDS = 6  # of a line that is nothing but a date
+MAX_UNIT_WORDS = 30
+FEW_WORDS = 6  # of a sentence of prose whose unit includes the sentences after it
+MAX_EVENT_WORDS = 60  # of the unit of a calendar's event
+MAX_DATE_WORDS = 6  # of a line with only a date
 MAX_GREETING_WORDS, MAX_NAME_WORDS = 5, 3  # of a line that greets, and of a name below it
 
 Span = tuple[int, int]
@@ -33,20 +34,19 @@ _MARKS = re.compile(
 _WORD = re.compile(r"[^\W_]")
 _RULE = re.compile(r"[|:\-=+_* \t]+$")
 _TURN = re.compile(r"([^\W\d_][^\s:]{0,30}(?: [^\s:]{1,30}){0,3}):[ \t]")
-_TASK = re.compile(rf"(?:{TASK_STATES}):? ")  # how a headline of an outline begins
-_PLANNED = re.compile(rf"\s*(?:{TASK_DAYS}): ?[<\[]")  # below it, when it is to be done
+_TASK = re.compile(rf"(?:{TASK_STATES}):? ")  # begins a task's heading in an outline
+_PLANNED = re.compile(rf"\s*(?:{TASK_DAYS}): ?[<\[]")  # begins a line below it with a day
 _PLANNED_DATE = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^\W\d_]+\.?)?([^>\]]*)[>\]]")
 _HEADER = re.compile(r"(from|to|cc|bcc|subject|date|title|tags?|aliases|created|updated|category|id): ", re.IGNORECASE)
-_NEXT_FIELD = re.compile(r"; \w[\w ]{0,20}: ")  # of a record in one line, whose first may be named like one of a head
+_NEXT_FIELD = re.compile(r"; \w[\w ]{0,20}: ")  # of a record in one line: its first field may be called "Title"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a passage from `start` to `end`, an event with all its lines, the headline of a task with those that
-    plan it. `above`: the headings over it, the items it is nested in and the line with a colon that leads to it,
-    outermost first. `head`: the cells of its table's head, which is a heading itself.
-    `speaker`: whose turn of a chat it is of; `is_item`: it begins one of a list. What only files or names, a mail's
-    head, a date, links, is `filing`."""
+    """A line of a passage from `start` to `end`; an event with all its lines, a task's heading with the lines that plan
+    it. `above`: the headings, items and line with a colon that lead to it, outermost first. `head`: the cells of its
+    table's head, which is a heading itself. `speaker`: whose turn of a chat it is. `filing`: a line of a mail's head, a
+    date, links."""
 
     kind: PlaceKind
     start: int
@@ -62,62 +62,75 @@ NOWHERE = Place("text", 0, 0)
 
 @lru_cache(maxsize=2048)
 def find_places(text: str) -> tuple[Place, ...]:
-    """The lines of a passage that hold anything, in order. Linear in the length of the text."""
-    places: list[Place] = []
-    path: list[tuple[int, str]] = []  # headings, by level
-    items: list[tuple[int, str]] = []  # the items that may have others in them, by indentation
-    leading, speaker, blank = "", "", True
-    head: tuple[str, ...] = ()
-    in_table = False
-    start = 0
+    """The lines of a passage that contain words, in order. Linear in the length of the text."""
+    reader, start = _PlaceReader(), 0
     lines = text.split("\n")
-    for number, line in enumerate(lines):
-        end = start + len(line)
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        reader.read(line, following, start)
+        start += len(line) + 1
+    return tuple(reader.places)
+
+
+class _PlaceReader:
+    """The places of the lines read so far, with the headings, items and table that the next line may belong to."""
+
+    def __init__(self) -> None:
+        self.places: list[Place] = []
+        self._headings: list[tuple[int, str]] = []  # by level
+        self._items: list[tuple[int, str]] = []  # that may contain others, by indentation
+        self._head: tuple[str, ...] = ()  # the cells of a table's head
+        self._lead = self._speaker = ""  # a line that ends with a colon; whose turn it is
+        self._is_after_blank, self._in_table = True, False
+
+    def read(self, line: str, following: str, start: int) -> None:
+        """Adds a line that begins at character `start` of the passage."""
         marks = _MARKS.match(line)
         assert marks is not None  # every part of it is optional
-        said = line[marks.end() :].strip()
-        following = lines[number + 1] if number + 1 < len(lines) else ""
-        is_row = said.startswith("|")
-        if not said or _RULE.fullmatch(said):
-            blank = blank or not said
-        elif marks["heading"]:
-            level = len(marks["heading"])
-            path = [one for one in path if one[0] < level]
-            kind: PlaceKind = "event" if EVENT_TIME.match(following) else "task" if _TASK.match(said) else "heading"
-            places.append(Place(kind, start, end, tuple(title for _, title in path)))
-            path.append((level, show_links(said)))
-            items, leading, head = [], "", ()
-        elif places and (places[-1].kind == "event" or (places[-1].kind == "task" and _PLANNED.match(line))):
-            last = places[-1]
-            places[-1] = Place(last.kind, last.start, end, last.above)
-        else:
-            indent = len(marks["indent"].expandtabs(4)) if marks["bullet"] else -1
-            if marks["bullet"]:
-                items = [one for one in items if one[0] < indent]
+        text, end = line[marks.end() :].strip(), start + len(line)
+        is_rule = bool(text) and _RULE.fullmatch(text) is not None
+        last = self.places[-1] if self.places else NOWHERE
+        if text and not is_rule:
+            if marks["heading"]:
+                self._add_heading(len(marks["heading"]), text, following, (start, end))
+            elif last.kind == "event" or (last.kind == "task" and _PLANNED.match(line)):
+                self.places[-1] = Place(last.kind, last.start, end, last.above)
             else:
-                items = []
-                leading = "" if blank else leading
-            is_head = is_row and not (in_table and not blank) and _is_head(said, following)
-            if is_row and not (in_table and not blank):
-                head = read_cells(said) if is_head else ()
-            turn = _TURN.match(said)
-            speaker = turn[1] if turn else speaker if not blank else ""
-            above = (*(title for _, title in path), *((leading,) if leading else ()), *(item for _, item in items))
-            kind = "heading" if is_head else "row" if is_row else "filing" if _is_filing(said, following) else "text"
-            heads = head if kind == "row" else ()
-            places.append(Place(kind, start, end, above, heads, speaker, is_item=bool(marks["bullet"])))
-            if marks["bullet"]:
-                items.append((indent, show_links(said)))
-            elif said.endswith(":"):
-                leading = said[:-1]
-        in_table = is_row or (in_table and bool(said) and _RULE.fullmatch(said) is not None)
-        blank = not said
-        start = end + 1
-    return tuple(places)
+                self._add_line(marks, text, following, (start, end))
+        self._in_table = text.startswith("|") or (self._in_table and is_rule)
+        self._is_after_blank = not text
+
+    def _add_heading(self, level: int, text: str, following: str, span: Span) -> None:
+        self._headings = [heading for heading in self._headings if heading[0] < level]
+        kind: PlaceKind = "event" if EVENT_TIME.match(following) else "task" if _TASK.match(text) else "heading"
+        self.places.append(Place(kind, *span, tuple(title for _, title in self._headings)))
+        self._headings.append((level, show_links(text)))
+        self._items, self._lead, self._head = [], "", ()
+
+    def _add_line(self, marks: re.Match[str], text: str, following: str, span: Span) -> None:
+        is_item, is_row = bool(marks["bullet"]), text.startswith("|")
+        indent = len(marks["indent"].expandtabs(4)) if is_item else -1
+        self._items = [item for item in self._items if item[0] < indent]
+        begins_table = is_row and (self._is_after_blank or not self._in_table)
+        is_head = begins_table and _is_head(text, following)
+        if begins_table:
+            self._head = read_cells(text) if is_head else ()
+        turn = _TURN.match(text)
+        self._speaker = turn[1] if turn else "" if self._is_after_blank else self._speaker
+        self._lead = "" if self._is_after_blank and not is_item else self._lead
+        leads = [self._lead] if self._lead else []
+        above = (*(title for _, title in self._headings), *leads, *(item for _, item in self._items))
+        kind: PlaceKind = "heading" if is_head else "row" if is_row else "text"
+        kind = "filing" if kind == "text" and _is_filing(text, following) else kind
+        heads = self._head if kind == "row" else ()
+        self.places.append(Place(kind, *span, above, heads, self._speaker, is_item))
+        if is_item:
+            self._items.append((indent, show_links(text)))
+        elif text.endswith(":"):
+            self._lead = text[:-1]
 
 
 def _is_head(row: str, following: str) -> bool:
-    """Whether the first row of a table is its head: a rule stands under it, or it holds no digit and the next does."""
+    """Whether the first row of a table is its head: a rule follows, or it has no digit and the next row has one."""
     if _RULE.fullmatch(following.strip()) and "-" in following:
         return True
     return following.lstrip().startswith("|") and not re.search(r"\d", row) and bool(re.search(r"\d", following))
@@ -129,60 +142,70 @@ def read_cells(row: str) -> tuple[str, ...]:
 
 
 def _is_filing(line: str, following: str) -> bool:
-    """Whether a line only files what stands around it: a line of a mail's head, links, a date; or only greets: "Dear
-    Ana," alone, "Best wishes," over a name."""
+    """Whether a line only files what is near it (a mail's head, links, a date), or greets: "Dear Ana,", "Best
+    wishes,"."""
     if line.endswith(",") and count_words(line) <= MAX_GREETING_WORDS and count_words(following) <= MAX_NAME_WORDS:
         return True
     if _HEADER.match(line):
         return not _NEXT_FIELD.search(line)
     rest = LINK.sub(" ", line)
-    if rest != line and sum(1 for _ in words(rest)) < 3:
-        return True
+    return (rest != line and sum(1 for _ in words(rest)) < 3) or _is_date(line)
+
+
+def _is_date(line: str) -> bool:
+    """Whether a line contains a date and hardly anything else."""
     if count_words(line) > MAX_DATE_WORDS or not any(character.isdigit() for character in line):
         return False
-    found = list(find_dates(line, short_years=True))
-    for one in reversed(found):
-        line = f"{line[: one.start]} {line[one.end :]}"
-    left = [word for word in words(line) if word not in word_numbers("time", "weekdays")]
-    # A word of three letters says little, a pair of signs of a script without spaces may say all.
-    return bool(found) and len(left) <= 2 and all(len(word) <= 3 and word.isascii() for word in left)
+    dates = list(find_dates(line, short_years=True))
+    for date in reversed(dates):
+        line = f"{line[: date.start]} {line[date.end :]}"
+    rest = [word for word in words(line) if word not in word_numbers("time", "weekdays")]
+    # A word of three letters says little, two characters of a script without spaces may say everything.
+    return bool(dates) and len(rest) <= 2 and all(len(word) <= 3 and word.isascii() for word in rest)
 
 
-def place_at(places: Sequence[Place], offset: int) -> int:
-    """The number of the line in which a character of the passage stands; there must be one."""
+def _find_line(places: Sequence[Place], offset: int) -> int:
+    """The number of the line that contains a character of the passage; there must be a line."""
     return max(0, bisect_right(places, offset, key=lambda place: place.start) - 1)
 
 
 def find_units(text: str, spans: Sequence[Span]) -> list[tuple[Span, Place]]:
-    """For each sentence of a passage, by its span, the span of the unit that it is read in, and its place: the
-    sentences before it in its line as far as there is room, then those behind it if it is short or of an item, a row or
-    a turn; of an event all of it."""
+    """For the span of each sentence of a passage, the span of its unit and its place. A unit is the sentence with those
+    before it in its line as far as they fit; also those after it if it is short or in an item, a row or a turn."""
     places = find_places(text)
-    numbers = [(place_at(places, start), place_at(places, max(start, end - 1))) for start, end in spans]
-    joined = [  # in one line, with nothing between them that may not be shown
-        numbers[place][1] == numbers[place + 1][0] and not _WORD.search(text, spans[place][1], spans[place + 1][0])
-        for place in range(len(spans) - 1)
+    lines = [(_find_line(places, start), _find_line(places, max(start, end - 1))) for start, end in spans]
+    joined = [  # to the next sentence: in one line, and no hidden words between them
+        line[1] == following[0] and not _WORD.search(text, span[1], next_span[0])
+        for (line, following), (span, next_span) in zip(pairwise(lines), pairwise(spans), strict=True)
     ]
     sizes = [0 if EVENT_RECURS.match(text, start) else count_words(text[start:end]) for start, end in spans]
     units: list[tuple[Span, Place]] = []
-    for place in range(len(spans)):
-        mine = places[numbers[place][0]]
-        first = last = place
-        room = (MAX_EVENT_WORDS if mine.kind == "event" else MAX_UNIT_WORDS) - sizes[place]
-        while first and joined[first - 1] and sizes[first - 1] <= room:
-            first -= 1
-            room -= sizes[first]
-        is_terse = mine.kind != "text" or mine.is_item or bool(mine.speaker) or sizes[place] < FEW_WORDS
-        while is_terse and last + 1 < len(spans) and joined[last] and sizes[last + 1] <= room:
-            last += 1
-            room -= sizes[last]
-        units.append(((spans[first][0], spans[last][1]), mine))
+    for number in range(len(spans)):
+        place = places[lines[number][0]]
+        is_terse = place.kind != "text" or place.is_item or bool(place.speaker) or sizes[number] < FEW_WORDS
+        room = MAX_EVENT_WORDS if place.kind == "event" else MAX_UNIT_WORDS
+        first, last = _extend_unit(number, joined, sizes, room, is_terse)
+        units.append(((spans[first][0], spans[last][1]), place))
     return units
 
 
+def _extend_unit(
+    number: int, joined: Sequence[bool], sizes: Sequence[int], room: int, is_terse: bool
+) -> tuple[int, int]:
+    """The first and last sentence of the unit of a sentence, at most `room` words."""
+    first = last = number
+    room -= sizes[number]
+    while first and joined[first - 1] and sizes[first - 1] <= room:
+        first -= 1
+        room -= sizes[first]
+    while is_terse and last < len(joined) and joined[last] and sizes[last + 1] <= room:
+        last += 1
+        room -= sizes[last]
+    return first, last
+
+
 def show_unit(quote: str, place: Place, again: str = "") -> str:
-    """A unit's words as they are shown: the cells of a row with their table's head, the lines of an event apart.
-    `again`: when an event that comes again is next (`show_next`)."""
+    """A unit's text for an answer. `again`: the next time of a recurring event (`show_next`)."""
     if place.kind == "row":
         return show_row([show_links(cell) for cell in read_cells(quote)], place.head)
     if place.kind in ("event", "task"):
@@ -193,8 +216,8 @@ def show_unit(quote: str, place: Place, again: str = "") -> str:
 
 
 def show_row(cells: Sequence[str], head: Sequence[str]) -> str:
-    """A row of a table as a line: its first cell, and behind it the others with what stands in the `head` over them."""
-    named = len(head) == len(cells)
+    """A row of a table as a line: its cells, each after its column's name if `head` has one per cell."""
+    is_named = len(head) == len(cells)
     cells = [re.sub(r"\*\*|__", "", cell) for cell in cells]
-    rest = [f"{head[place]} {cell}" if named else cell for place, cell in enumerate(cells) if place and cell]
-    return ": ".join(filter(None, (cells[0], ("; " if named else ", ").join(rest))))
+    rest = [f"{head[place]} {cell}" if is_named else cell for place, cell in enumerate(cells) if place and cell]
+    return ": ".join(filter(None, (cells[0], ("; " if is_named else ", ").join(rest))))

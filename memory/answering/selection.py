@@ -1,100 +1,101 @@
-"""Selection: which candidates an answer shows, by the type of its question: one for a fact, one of each side for a
-comparison, one from each day for a list; and with the best one those that join it with what the question names.
+"""Selection: the lines that an answer shows, by the type of its question: one for a fact, one of each side for a
+comparison, one of each day for a list; and with the best line those that connect it with the question.
 
-Nothing is counted or worked out here but the day that "yesterday" was: what is shown stands in memory.
-
-"Where was the director of X born?" is answered by two lines: that Y directed X, and where Y was born. The second shares
-no word with the question but "born", so by its own score it is seldom shown. So each of the best candidates is a fact
-between the objects that it speaks of; from every object that the question names the best chain of such facts is
-followed (`memory.retrieval.chains`), and its candidates are shown in that order (multi-hop evidence).
+Nothing is counted or inferred here except the day that "yesterday" means: every line is in the memory.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-
-import numpy as np
+from pathlib import PurePosixPath
 
 from memory.answering.briefing import write_briefing
-from memory.answering.candidates import AnswerCandidate, ShownChain, same_statement, show_day, stems, titling_objects
+from memory.answering.candidates import AnswerCandidate, show_day, stems
+from memory.answering.evidence_chains import NO_CHAINS as NO_CHAINS
+from memory.answering.evidence_chains import join_with_chains as join_with_chains
+from memory.answering.evidence_chains import note_selection as note_selection
 from memory.answering.features import AnswerState
-from memory.retrieval.chains import Chain, Statement, find_chains
+from memory.facts.rules import phrases
+from memory.nouns import Episode
 from memory.retrieval.question_type import course_words, is_name
 from memory.retrieval.state import QuestionState
 from memory.settings import AnswerSettings
-from memory.stages import AnswerNote
-from memory.store import graph as stored
-from memory.text.languages import alternatives, stem
+from memory.text.languages import alternatives
 from memory.text.mentions import is_date, mentions
+from memory.text.predicates import same_value
 from memory.time.expressions import resolve_time
 from memory.time.timestamps import to_wall
 
-MAX_LISTED = 12  # lines of a list at most
-LEAST_LIST_ITEMS, MAX_LIST_ITEMS = 2, 30  # items of a note's own list: from how many on they answer, and at most
-DUPLICATE_OVERLAP = 0.7  # share of their words from which two lines of a list are one
-LEAST_RELEVANCE, LEAST_LATE = 0.4, 0.1  # of a line that is shown below the best one; of its late interaction
-LIST_EXTRA_MARGIN = 1.0  # how much further below the best line one of a list may be
-LEAST_TOPIC_SHARE = 0.6  # of a question's words that a line and its title hold, to belong to the course of what it asks
+MAX_LISTED = 12  # lines of a list
+LEAST_LIST_ITEMS, MAX_LIST_ITEMS = 2, 30  # of a note's own list
+DUPLICATE_OVERLAP = 0.7  # share of words in common from which two lines of a list are duplicates
+LEAST_RELEVANCE, LEAST_LATE = 0.4, 0.1  # of a line after the best one
+LIST_EXTRA_MARGIN = 1.0  # added to the margin below the best line, for lines of a list
+LEAST_TOPIC_SHARE = 0.6  # of the topic that a line and its title cover, to be part of a course of events
 _LIST = re.compile(r"(?:^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S.*(?:\n|\Z))+", re.MULTILINE)  # its items, a row each
 _FULL = re.compile(r"\d{4}-\d\d-\d\d")
+SAME_STATEMENT_OVERLAP = 0.5  # share of words in common, without values
+_BEFORE_KEY = re.compile(r": |[.;]\s|\s[–—-]\s")
 _RELATIVE = re.compile(rf"\b(?:{alternatives('time', 'relative_day')})\b", re.IGNORECASE)
-
-MAX_CANDIDATES_PER_EPISODE = 5  # that are looked at, the best
-MAX_OBJECTS_PER_CANDIDATE = 8  # that are looked at, the rarest
-LEAST_ROOT_RARITY = 0.5  # of an object at which a chain begins: of N passages at most the square root of N speak of it
-MAX_HOPS = 2  # candidates of a chain; with three the same are found
-ENTRY_BONUS = 0.8  # what it counts that a chain steps from what is said in passing to a passage about it
-MAX_ENDS_NAMED = 3  # of a chain that the trace names
-SCORE_DIGITS = 6  # of a candidate's score: what lies behind them depends on where in a matrix a vector stands
 
 
 def select_best(
     candidates: Sequence[AnswerCandidate], joined: Sequence[AnswerCandidate], settings: AnswerSettings
 ) -> list[AnswerCandidate]:
-    """At most `settings.lines` of them: the best, those that join it with the question, and the next best. Repeats are
-    left out, and an older value stands behind its newer one."""
+    """At most `settings.lines` candidates without repeats: the best, those that connect it with the question
+    (`joined`), and the next best; former values follow their newer one."""
     floor = candidates[0].score - settings.line_margin
+    near = (line for line in candidates[1:] if line.relevance >= LEAST_RELEVANCE and line.late >= LEAST_LATE)
+    others = [line for line in near if line not in joined and line.score >= floor]
     selected: list[AnswerCandidate] = []
-    near = (one for one in candidates[1:] if one.relevance >= LEAST_RELEVANCE and one.late >= LEAST_LATE)
-    others = [one for one in near if one not in joined and one.score >= floor]
-    for one in [candidates[0], *joined, *others]:
+    for line in [candidates[0], *joined, *others]:
         if len(selected) == settings.lines:
             break
-        if any(one.words == other.words or _adds_nothing(one, other) for other in selected):
-            continue
-        if any(one.overlaps(other) and one.sentence in other.shown for other in selected):
-            continue
-        if not one.is_statement and any(one.overlaps(other) for other in selected):
-            if one.score < floor + settings.line_margin / 2:
-                continue  # what only goes on with a line that is shown must fit better
-            one = one.cut_to_sentence()
-        if one.is_statement or not any(one.overlaps(other) for other in selected):
-            selected.append(one)
+        if (addition := _cut_to_addition(line, selected, floor + settings.line_margin / 2)) is not None:
+            selected.append(addition)
+    return _sort_values(selected)
+
+
+def _cut_to_addition(
+    line: AnswerCandidate, selected: Sequence[AnswerCandidate], least: float
+) -> AnswerCandidate | None:
+    """The line, or its sentence alone if it shares a unit with a selected line; None if it adds nothing or is below
+    `least`."""
+    if any(line.words == other.words or _adds_nothing(line, other) for other in selected):
+        return None
+    overlapping = [other for other in selected if line.overlaps(other)]
+    if any(line.sentence in other.shown for other in overlapping):
+        return None
+    if line.is_statement or not overlapping:
+        return line
+    sentence = line.cut_to_sentence()
+    return None if line.score < least or any(sentence.overlaps(other) for other in overlapping) else sentence
+
+
+def _sort_values(lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """The lines in their order, except that lines with former values follow the line with the newest value."""
     ordered: list[AnswerCandidate] = []
-    while selected:
-        first = selected[0]
-        group = [one for one in selected if one is first or one.newer == first.thesis_id or _restates(one, first)]
-        selected = [one for one in selected if one not in group]
-        group.sort(key=lambda one: (one.newer is not None, one.by_agent, -one.newness, -one.score, one.shown))
+    while lines:
+        first = lines[0]
+        group = [line for line in lines if line is first or line.newer == first.thesis_id or _restates(line, first)]
+        lines = [line for line in lines if line not in group]
+        group.sort(key=lambda line: (line.newer is not None, line.by_agent, -line.newness, -line.score, line.shown))
         ordered.append(group[0])
-        for line in group[1:]:  # nobody knows whether what has no date was written earlier
+        for line in group[1:]:  # a line without a date may not be earlier
             ordered.append(replace(line, earlier=line.newness > 0 and line.by_agent <= group[0].by_agent))
     return ordered
 
 
-def _restates(one: AnswerCandidate, first: AnswerCandidate) -> bool:
-    """Whether it gives another value of the same, and its passage and place hold all that is asked that the first
-    one's do."""
-    return first.covered <= one.covered and same_statement(one, first)
+def _restates(line: AnswerCandidate, first: AnswerCandidate) -> bool:
+    """Whether it gives another value of the same thing, and covers all words of the question that the first does."""
+    return first.covered <= line.covered and same_statement(line, first)
 
 
 def _adds_nothing(line: AnswerCandidate, better: AnswerCandidate) -> bool:
-    """Whether a line names nothing that a better one of its passage does not name."""
+    """Whether a better line of the same passage has all its values."""
     return line.episode.id == better.episode.id and line.values <= better.values and line.newer is None
 
 
@@ -104,32 +105,31 @@ def select_by_type(
     usual: Sequence[AnswerCandidate],
     settings: AnswerSettings,
 ) -> list[AnswerCandidate]:
-    """The candidates to show, in order. `candidates` is all there is, the best first; `usual` are those that answer a
-    question for one fact, and where a name is asked about that nothing is known by: in German it may be any noun. None
-    where no candidate has a word of such a name."""
+    """The lines to show, in order. `candidates`: all, the best first; `usual`: the lines for one fact, or for an
+    unknown name (in German it may be any noun). Empty if no candidate contains a word of such a name."""
     question, asked = state.question, state.question.type
     selected: Sequence[AnswerCandidate]
     match asked.kind:
         case "about":
-            known = write_briefing(state, asked.subjects[0], candidates)
-            return known or (list(usual) if any(one.covered for one in candidates) else [])
+            briefing = write_briefing(state, asked.subjects[0], candidates)
+            return briefing or (list(usual) if any(line.covered for line in candidates) else [])
         case "compare":
-            selected = _compared(candidates, usual, asked.subjects, settings.lines)
+            selected = _select_sides(candidates, usual, asked.subjects, settings.lines)
         case "when_changed":
-            selected = [add_date(one) for one in _with_past(candidates, usual, settings.lines)]
+            selected = [add_date(line) for line in _add_former(candidates, usual, settings.lines)]
         case "list" if asked.in_order:
-            selected = _in_order(candidates, usual, question)
+            selected = _select_course(state, candidates, usual)
         case "list" | "count":
-            several = _several(candidates, usual, question, settings)
-            selected = [add_date(one) for one in several] if asked.in_order else several
+            listed = _select_several(state, candidates, usual, settings)
+            selected = [add_date(line) for line in listed] if asked.in_order else listed
         case _:
             selected = usual
-    return [_add_title(one, question) for one in selected]
+    return [_add_title(line, question) for line in selected]
 
 
 def _add_title(line: AnswerCandidate, question: QuestionState) -> AnswerCandidate:
-    """The line with its passage's title before it, if that is the name of what it tells of: "Boss since July" says
-    nothing without it. Not where the line or the question names that, or nothing was said in these words."""
+    """The line after its passage's title, if that is the name of its topic: "Boss since July" needs it. Not if the line
+    or the question contains a word of it, or the line is a fact in words of its own."""
     title = line.episode.title
     name = frozenset(stems(title, question.language))
     named = name & {*line.words, *stems(line.shown, question.language), *stems(question.text, question.language)}
@@ -139,285 +139,218 @@ def _add_title(line: AnswerCandidate, question: QuestionState) -> AnswerCandidat
 
 
 def add_date(line: AnswerCandidate) -> AnswerCandidate:
-    """The line with the day on which it was written, and the one that it means by "yesterday". A fact tells its time
-    already; where its sentence names another day, that is shown too."""
+    """The line with the day on which it was written, and the day that "yesterday" means in it. A fact has its dates
+    already; if its sentence names another day, the sentence is quoted."""
     at = line.episode.at
-    said = " ".join(line.quote.split())
+    quote = " ".join(line.quote.split())
+    days = _list_days(quote)
     if line.is_statement:
-        known = _days(line.shown)
-        new = any(not any(day.endswith(one) for day in known) for one in _days(said))
-        return replace(line, shown=f'{line.shown}: "{said}"') if new and not line.also else line
-    if at is None:
+        known = _list_days(line.shown)
+        is_new = any(not any(other.endswith(day) for other in known) for day in days)
+        return replace(line, shown=f'{line.shown}: "{quote}"') if is_new and not line.also else line
+    if at is None or any(day.count("-") == 2 and day[0].isdigit() for day in days):
         return line
-    if any(day.count("-") == 2 and day[0].isdigit() for day in _days(said)):
-        return line  # it says itself when
     written = f"written {show_day(to_wall(at), line.episode)}"
-    relative = _RELATIVE.search(said)
+    relative = _RELATIVE.search(quote)
     when = resolve_time(relative[0], at) if relative else None
     if relative and when and when.since and when.until and when.until - when.since == timedelta(days=1):
         written = f"{relative[0]}: {when.since.date().isoformat()}, {written}"
     return replace(line, shown=f"{line.shown} ({written})")
 
 
-def _days(text: str) -> set[str]:
+def _list_days(text: str) -> set[str]:
     """The days and months that a text names; "-09-05" without a year."""
-    return {one.norm for one in mentions(text) if is_date(one.norm) and one.norm.count("-") > 1}
+    return {name.norm for name in mentions(text) if is_date(name.norm) and name.norm.count("-") > 1}
 
 
-def _with_past(lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], most: int) -> list[AnswerCandidate]:
-    """The usual lines, with what was before the first one behind it."""
+def _add_former(lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], most: int) -> list[AnswerCandidate]:
+    """The usual lines; after the first one the line with its former value."""
     shown = {line.thesis_id for line in usual}
-    past = [line for line in lines if line.newer == usual[0].thesis_id and line.thesis_id not in shown]
-    return [usual[0], *(replace(line, earlier=True) for line in past[:1]), *usual[1:]][:most]
+    former = [line for line in lines if line.newer == usual[0].thesis_id and line.thesis_id not in shown]
+    return [usual[0], *(replace(line, earlier=True) for line in former[:1]), *usual[1:]][:most]
 
 
-def _compared(
+def _select_sides(
     lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], names: Sequence[str], most: int
 ) -> list[AnswerCandidate]:
-    """The best line of each side, then the usual ones."""
-    wanted = [frozenset(stems(name)) for name in names]
-    sides: dict[int, AnswerCandidate] = {}
-    for said in wanted:
-        others = [other for other in wanted if other != said]
-        of_it = [line for line in lines if _is_about(line, said) and line.thesis_id not in sides]
-        alone = (line for line in of_it if not any(other <= line.words for other in others))
-        best = next(alone, None) or next(iter(of_it), None)
-        if best is not None:
-            sides[best.thesis_id] = best
-    rest = [line for line in usual if line.thesis_id not in sides]
-    return [*sides.values(), *rest][: max(most, len(sides))]
+    """The best line of each side of a comparison, then the usual lines."""
+    sides = [frozenset(stems(name)) for name in names]
+    best_of: dict[int, AnswerCandidate] = {}
+    for side in sides:
+        others = [other for other in sides if other != side]
+        about = [line for line in lines if _is_about(line, side) and line.thesis_id not in best_of]
+        alone = (line for line in about if not any(other <= line.words for other in others))
+        if (best := next(alone, None) or next(iter(about), None)) is not None:
+            best_of[best.thesis_id] = best
+    rest = [line for line in usual if line.thesis_id not in best_of]
+    return [*best_of.values(), *rest][: max(most, len(best_of))]
 
 
 def _is_about(line: AnswerCandidate, name: frozenset[str]) -> bool:
-    """Whether it speaks of what is called so, in its words or under its title."""
+    """Whether a line or its title contains a name (stems)."""
     return bool(name) and name <= {*line.words, *stems(line.shown), *stems(line.episode.title)}
 
 
-def _several(
-    lines: Sequence[AnswerCandidate],
-    usual: Sequence[AnswerCandidate],
-    question: QuestionState,
-    settings: AnswerSettings,
+def _select_several(
+    state: AnswerState, lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], settings: AnswerSettings
 ) -> list[AnswerCandidate]:
-    """The usual lines, and behind them the best line of each other passage that is as much about the question, and
-    itself speaks of what is asked."""
-    topic = _topic(question)
-    outdated = {line.thesis_id for line in lines if line.earlier}
-    if items := _list_items(lines, usual[0], question):
+    """The items of the best line's list, or the usual lines and the best line on the topic of each other passage."""
+    topic, language = _find_topic(state), state.question.language
+    if items := _list_items(lines, usual[0], topic, state.question):
         return items
-    # One of a list is no past of another.
+    outdated = {line.thesis_id for line in lines if line.earlier}
+    # One item of a list is no former value of another.
     chosen = [replace(line, earlier=line.thesis_id in outdated) for line in usual]
-    chosen = [line for line in chosen if line is chosen[0] or _is_on_topic(line, topic, question)]
+    chosen = [line for line in chosen if line is chosen[0] or topic & _stem_line(line, language)]
     passages = {line.episode.id for line in chosen}
     floor = lines[0].score - settings.line_margin - LIST_EXTRA_MARGIN
     least = max(line.coverage for line in usual) / 2
     for line in lines:
         if len(chosen) >= MAX_LISTED or line.score < floor:
             break
-        new = line.episode.id not in passages and not line.earlier and line.coverage >= least and topic & line.words
-        if new and not any(_is_duplicate(line, other) for other in chosen):
+        is_new = line.episode.id not in passages and not line.earlier and line.coverage >= least and topic & line.words
+        if is_new and not any(_is_duplicate(line, other) for other in chosen):
             passages.add(line.episode.id)
             chosen.append(line)
     return chosen
 
 
-def _is_on_topic(line: AnswerCandidate, topic: Collection[str], question: QuestionState) -> bool:
-    """Whether it, or its passage's title, speaks of what is asked."""
-    return not line.words.union(stems(line.episode.title, question.language)).isdisjoint(topic)
+def _stem_line(line: AnswerCandidate, language: str) -> frozenset[str]:
+    """The stems of a line and its title."""
+    return line.words.union(stems(line.episode.title, language))
 
 
 def _list_items(
-    lines: Sequence[AnswerCandidate], best: AnswerCandidate, question: QuestionState
+    lines: Sequence[AnswerCandidate], best: AnswerCandidate, topic: frozenset[str], question: QuestionState
 ) -> list[AnswerCandidate]:
-    """The items of the list that the best line is one of, in their order: those that hold what it holds of what is
-    asked, and name no day outside the time that is asked of. All of them if it only stands above ("Known bugs:"). None
-    if there is no such list."""
-    block = _block(best)
-    topic = frozenset() if best.start not in block else _topic(question) & best.words
+    """The items of the best line's list, in their order, with the same words of the topic and no day outside the
+    question's time; all if the best line only precedes the list ("Known bugs:"). Empty without such a list."""
+    block = _find_list(best)
+    topic = topic & best.words if best.start in block else frozenset()
     items = [line for line in lines if line.episode.id == best.episode.id and line.start in block]
-    items = [line for line in items if topic <= line.words and _in_time(line, question)]
+    items = [line for line in items if topic <= line.words and _is_in_time(line, question)]
     if len(items) < LEAST_LIST_ITEMS:
         return []
     items.sort(key=lambda line: line.start)
     return [replace(line.cut_to_sentence(), earlier=False, also=()) for line in items[:MAX_LIST_ITEMS]]
 
 
-def _block(line: AnswerCandidate) -> range:
-    """The characters of the list in its passage that it is an item of, or stands right above as a heading or with
-    a colon at its end; none if there is none."""
+def _find_list(line: AnswerCandidate) -> range:
+    """The characters of the list that contains a line, or follows it as its label or heading; empty without a list."""
     text = line.episode.text
     row = text.rfind("\n", 0, line.start) + 1
     end = text.find("\n", line.start) if "\n" in text[line.start :] else len(text)
-    is_above = text[line.start : end].strip() == line.quote.strip()
-    is_above = is_above and (text[row] == "#" or line.quote.rstrip()[-1:] in ":：")
+    is_whole = text[line.start : end].strip() == line.quote.strip()
+    is_label = is_whole and (text[row] == "#" or line.quote.rstrip()[-1:] in ":：")
     for block in _LIST.finditer(text):
-        stands_above = is_above and block.start() >= end and not text[end : block.start()].strip()
-        if line.start in range(*block.span()) or stands_above:
+        follows = is_label and block.start() >= end and not text[end : block.start()].strip()
+        if line.start in range(*block.span()) or follows:
             return range(*block.span())
     return range(0)
 
 
-def _in_time(line: AnswerCandidate, question: QuestionState) -> bool:
-    """Whether the days that it names, if any, lie in the time that is asked of."""
+def _is_in_time(line: AnswerCandidate, question: QuestionState) -> bool:
+    """Whether a line names no day, or one in the question's time."""
     when = question.when
     if when is None or when.kind != "range":
         return True
-    days = [datetime.fromisoformat(day).astimezone() for day in _days(line.quote) if _FULL.fullmatch(day)]
+    days = [datetime.fromisoformat(day).astimezone() for day in _list_days(line.quote) if _FULL.fullmatch(day)]
     return not days or any(
         (when.since is None or when.since <= day) and (when.until is None or day < when.until) for day in days
     )
 
 
 def _is_duplicate(line: AnswerCandidate, other: AnswerCandidate) -> bool:
-    """Whether it says what the other says."""
+    """Whether two lines share most words, and the first has no value of its own."""
     shared, both = line.words & other.words, line.words | other.words
     return line.values <= other.values and len(shared) >= DUPLICATE_OVERLAP * len(both)
 
 
-def _in_order(
-    lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate], question: QuestionState
+def _select_course(
+    state: AnswerState, lines: Sequence[AnswerCandidate], usual: Sequence[AnswerCandidate]
 ) -> list[AnswerCandidate]:
-    """What tells the whole course in one line, then what was told of it in each passage, by time."""
-    topic = _topic(question)
-    whole = [line for line in usual if line.also]
-    shown = {line.thesis_id for one in whole for line in (one, *one.also)}
+    """The usual lines with a whole history, then the best line on the topic of each passage, by time."""
+    topic, language = _find_topic(state), state.question.language
+    histories = [line for line in usual if line.also]
+    shown = {line.thesis_id for history in histories for line in (history, *history.also)}
     passages: dict[int, AnswerCandidate] = {}
     for line in lines:
-        held = topic & {*line.words, *stems(line.episode.title, question.language)}
-        belongs = topic & line.words and len(held) >= LEAST_TOPIC_SHARE * len(topic) and line.values
-        if belongs and line.thesis_id not in shown and not line.also:
+        covered = topic & _stem_line(line, language)
+        is_on_topic = topic & line.words and len(covered) >= LEAST_TOPIC_SHARE * len(topic) and line.values
+        if is_on_topic and line.thesis_id not in shown and not line.also:
             passages.setdefault(line.episode.id, line)
-    told = sorted(list(passages.values())[:MAX_LISTED], key=lambda line: (line.newness, line.shown))
-    if len(told) + len(whole) < 2:
+    course = sorted(list(passages.values())[:MAX_LISTED], key=lambda line: (line.newness, line.shown))
+    if len(course) + len(histories) < 2:
         return list(usual)
-    return [*whole, *(add_date(replace(line, earlier=False)) for line in told)][:MAX_LISTED]
+    return [*histories, *(add_date(replace(line, earlier=False)) for line in course)][:MAX_LISTED]
 
 
-def _topic(question: QuestionState) -> frozenset[str]:
-    """The stems of what is asked, without those of how it is asked."""
-    said = frozenset(stem(term, question.language) for term in question.topic or question.terms)
-    return said - course_words(question.language)
+def _find_topic(state: AnswerState) -> frozenset[str]:
+    """The question's stems without those of words that ask for a course of events."""
+    return frozenset(state.features.stems) - course_words(state.question.language)
 
 
-# Chains --------------------------------------------------------------------------------------
+# Restatements ---------------------------------------------------------------------------------
 
 
-ChainEvidence = tuple[Sequence[AnswerCandidate], Sequence[ShownChain], int]
-"""What to show beside the best candidate, in the order of the chains; these chains; how many there were."""
+def same_statement(a: AnswerCandidate, b: AnswerCandidate) -> bool:
+    """Whether two lines of different times state the same thing with other values of the same kind.
 
-NO_CHAINS: ChainEvidence = (), (), 0
-
-
-def note_selection(shown: Sequence[AnswerCandidate], considered: int, evidence: ChainEvidence) -> AnswerNote:
-    """For the trace: how many of the `considered` candidates are shown, how many chains there were, which of the shown
-    candidates come from one, by number and by episode, and each chain that is shown whole."""
-    candidates, chains, followed = evidence
-    number = {one.thesis_id: place for place, one in enumerate(shown, 1)}
-    whole = [chain for chain in chains if all(one.thesis_id in number for one in chain[0])]
-    joining = [one for one in candidates if one.thesis_id in number]
-    lines = tuple(sorted(number[one.thesis_id] for one in joining))
-    episodes = tuple(sorted({one.episode.id for one in joining}))
-    return AnswerNote(
-        len(shown), considered, followed, lines, episodes, tuple(_in_words(chain, number) for chain in whole)
-    )
-
-
-def _in_words(chain: ShownChain, number: Mapping[int, int]) -> str:
-    """`Free Guy -> [2] -> Shawn Levy -> [3] -> Canada`, by the numbers of the candidates (thesis id -> number)."""
-    candidates, names = chain
-    parts = [
-        part for name, one in zip(names, candidates, strict=False) for part in (name, f"[{number[one.thesis_id]}]")
-    ]
-    return " -> ".join([*parts, *names[len(candidates) :]])
-
-
-def join_with_chains(state: AnswerState, candidates: Sequence[AnswerCandidate], most: int) -> ChainEvidence:
-    """At most `most` candidates to show with the first of them, which are sorted, the best first.
-
-    Of each object that the question names and few passages speak of: those of its best chain. Of one that leads to no
-    other passage: its best one, unless the first candidate speaks of it. None if that one says all that is asked.
+    They share most of their other words, two at least, apart from the speaker's name. A name at the beginning of a line
+    is its subject: "Flights cost 210" is no earlier value of "The press costs 400". Two fields state the same if their
+    keys are equal, in one note or in versions of one note.
     """
-    top = candidates[0]
-    if _says_all(top, state.question):
-        return NO_CHAINS
-    best = _best_of_episodes(candidates)
-    labels, rarity, statements, roots = _read_statements(state, best)
-    if not roots:
-        return NO_CHAINS
-    stating = dict(enumerate(best, len(labels)))
-    followed = find_chains(statements, rarity, roots, MAX_HOPS)
-    about = {one.id: one.about for one in statements}
-    of_top = {node for one in statements if stating[one.id] is top for node in (*one.about, *one.objects)}
-    shown: dict[int, ShownChain] = {}
-    joined: dict[int, AnswerCandidate] = {}
-    for chain in sorted(followed, key=lambda chain: (-_score(chain, about), chain.facts, chain.vertices)):
-        path = tuple(stating[number] for number in chain.facts)
-        root = chain.vertices[0]
-        if root in shown or len({one.episode.id for one in path}) < len(path):
-            continue
-        if len(path) > 1 or root not in of_top:
-            shown[root] = path, _names(chain, labels)
-            joined |= {one.thesis_id: one for one in path if one is not top}
-        if len(joined) >= most:
-            break
-    return [*joined.values()][:most], [*shown.values()], len(followed)
+    if a.newness == b.newness:
+        return False
+    (key, value), (other_key, other_value) = _split_field(a), _split_field(b)
+    if key and other_key:
+        return key == other_key and _is_other_value(value, other_value) and _is_same_note(a.episode, b.episode)
+    if not _are_same_kind(a.values - b.values, b.values - a.values):
+        return False
+    if _has_other_subject(a, b) or _has_other_subject(b, a):
+        return False
+    left, right = a.words - _stem_values(a.values), b.words - _stem_values(b.values)
+    shared = left & right
+    topic = shared.difference(stems(a.episode.speaker or ""), stems(b.episode.speaker or ""))
+    return bool(topic) and len(shared) >= 2 and len(shared) / len(left | right) >= SAME_STATEMENT_OVERLAP
 
 
-def _says_all(candidate: AnswerCandidate, question: QuestionState) -> bool:
-    """Whether every word of the question stands in the sentence or in the title it is shown under."""
-    title = stems(f"{candidate.episode.title} {candidate.episode.speaker or ''}", question.language)
-    asked = {stem(term, question.language) for term in question.topic or question.terms}
-    return asked <= {*candidate.words, *title}
+def _is_other_value(value: str, other: str) -> bool:
+    """Whether two values of a field differ and are of one kind."""
+    if same_value(value, other) or phrases.value_kind(value) != phrases.value_kind(other):
+        return False
+    return phrases.value_kind(value) != "word" or (phrases.is_name(value) and phrases.is_name(other))
 
 
-def _score(chain: Chain, about: Mapping[int, Collection[int]]) -> float:
-    steps = zip(chain.vertices[1:], chain.facts, chain.facts[1:], strict=False)
-    return chain.score + ENTRY_BONUS * sum(by in about[to] and by not in about[came] for by, came, to in steps)
+def _split_field(line: AnswerCandidate) -> tuple[str, str]:
+    """The key in lower case and the value of a field; the key is "" if it is a speaker's name."""
+    before, _, value = line.sentence.rpartition(": ")
+    key = phrases.clean(_BEFORE_KEY.split(before)[-1]).casefold()
+    return ("" if key == (line.episode.speaker or "").casefold() else key), phrases.clean(value)
 
 
-def _names(chain: Chain, labels: Sequence[str]) -> tuple[str, ...]:
-    ends = [labels[end] for end in chain.ends if end < len(labels)]  # of one that speaks of itself alone there is none
-    return (*(labels[vertex] for vertex in chain.vertices), *(["; ".join(ends[:MAX_ENDS_NAMED])] if ends else []))
+def _is_same_note(a: Episode, b: Episode) -> bool:
+    """Whether two passages are of one note, or of versions of it: one title and folder, one file name begins the
+    other."""
+    if a.source.id == b.source.id:
+        return True
+    if a.at is None or b.at is None or a.source.title.casefold() != b.source.title.casefold():
+        return False
+    path, other = (PurePosixPath(passage.source.uri.partition("#")[0]) for passage in (a, b))
+    shorter, longer = sorted((path.stem.casefold(), other.stem.casefold()), key=len)
+    return path.parent == other.parent and longer.startswith(shorter)
 
 
-def _best_of_episodes(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    taken: Counter[int] = Counter()
-    kept = []
-    for one in sorted(candidates, key=lambda one: (-round(one.score, SCORE_DIGITS), one.episode.title, one.shown)):
-        if taken[one.episode.id] < MAX_CANDIDATES_PER_EPISODE:
-            taken[one.episode.id] += 1
-            kept.append(one)
-    return kept
+def _has_other_subject(line: AnswerCandidate, other: AnswerCandidate) -> bool:
+    """Whether a line begins with a name that the other does not contain."""
+    first, names = next(iter(stems(line.shown)), ""), [value for value in line.values if not value[0].isdigit()]
+    return first not in other.words and first in _stem_values(frozenset(names))
 
 
-def _read_statements(
-    state: AnswerState, candidates: Sequence[AnswerCandidate]
-) -> tuple[list[str], dict[int, float], list[Statement], set[int]]:
-    """What candidates state, with a number for every object and, behind those, for every candidate: by what they are
-    called and how good they are, so that what was written first decides nothing. The names and the rarity of the
-    objects, by number; the statements; and the objects at which chains begin."""
-    graph = state.found.graph
-    subjects = {id: titling_objects(state.found, id) for id in {one.episode.id for one in candidates}}
-    members: dict[int, list[int]] = defaultdict(list)
-    for edge in stored.edges_from(state.conn, [one.thesis_id for one in candidates], "member"):
-        members[edge.src].append(edge.dst)
-    nodes = np.unique(np.array([node for of in (*subjects.values(), *members.values()) for node in of], np.int64))
-    columns = graph.column_of.find(nodes)  # what is newer than the graph has no column
-    nodes, columns = nodes[columns >= 0], columns[columns >= 0]
-    labels = stored.object_labels(state.conn, nodes.tolist())
-    named = sorted(labels, key=lambda node: (labels[node], node))
-    number = {node: place for place, node in enumerate(named)}
-    rare = (graph.rarity(columns) / math.log(max(2, graph.n_alive))).tolist()
-    rarity = {number[node]: value for node, value in zip(nodes.tolist(), rare, strict=True) if node in number}
-    undated = {number[node] for node in nodes[~graph.is_date[columns]].tolist() if node in number}
-    known = {number[node] for node in state.found.named_objects if node in number}
-    roots = {object for object in known & undated if rarity[object] >= LEAST_ROOT_RARITY}
-    scores = [round(one.score, SCORE_DIGITS) for one in candidates]
-    low, width = min(scores), (max(scores) - min(scores)) or 1.0
-    statements = []
-    for place, (one, score) in enumerate(zip(candidates, scores, strict=True), len(named)):
-        about = tuple(number[node] for node in subjects[one.episode.id] if node in number)
-        objects = {number[node] for node in members[one.thesis_id] if node in number} & undated
-        rarest = sorted(objects, key=lambda object: (object not in roots, -rarity[object], object))
-        statements.append(Statement(place, about, tuple(rarest[:MAX_OBJECTS_PER_CANDIDATE]), (score - low) / width))
-    return [labels[node] for node in named], rarity, statements, roots
+def _are_same_kind(values: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether both contain a number, or both a name."""
+    return bool({value[0].isdigit() for value in values} & {value[0].isdigit() for value in others})
+
+
+def _stem_values(values: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for value in values for word in stems(value))

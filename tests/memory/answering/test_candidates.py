@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.answering.candidates import AnswerCandidate, same_statement
+from memory.answering.candidates import AnswerCandidate
 from memory.answering.features import QueryFeatures
 from memory.answering.places import find_units
+from memory.answering.selection import same_statement
 from memory.nouns import Episode, Hit, Source
 from memory.retrieval.analyse import analyse
 from memory.store.episodes import Thesis

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory import Memory
-from memory.answering.features import expected_types
+from memory.answering.asked_kinds import expected_types
 from memory.nouns import Answer
 from memory.protocols import Embedder
 from memory.retrieval.analyse import analyse
