@@ -143,7 +143,8 @@ class Support:
         return self._text[min(self._spans[first][0], item.start) : max(self._spans[last][1], item.end)]
 
     def _missing(self, told: str, near: Sequence[TextContent], known: Sequence[str] | None = None) -> str:
-        """What is missing of these words. `known`: days that are said elsewhere; what has any is a thesis."""
+        """What is missing of these words: dates and numbers must be `near`, words in the passage. `known`: days that are
+        stated elsewhere; what has any is a thesis."""
         dates = [one for one in mentions(told) if is_date(one.norm) and one.start >= 0]
         if any(
             not (self._is_dated(one.norm, near) or any(day.startswith(one.norm) for day in known or ()))
@@ -152,10 +153,7 @@ class Support:
             return "its date is not in the text"
         rest = blank(told, dates)
         numbers = {number for said, number in find_numbers(rest) if not (known is not None and said.lower() in COUNTS)}
-        everywhere = [one.numbers | (one.days if known is not None else frozenset()) for one in self._passage]
-        if any(not any(number in one for one in everywhere) for number in numbers) or (
-            numbers and not any(number in one.numbers | one.days for one in near for number in numbers)
-        ):
+        if any(not any(number in one.numbers | one.days for one in near) for number in numbers):
             return "its number is not in the text"
         unheard, said = unheard_words(rest, self._passage, {OWNER})
         names = [word for word in WORD.findall(rest) if word[0].isupper() and known is None]
@@ -194,6 +192,8 @@ class Support:
             return "its sentence is about somebody else" if self._is_of_another(item) else ""
         if fold(item.subject) in _pronouns():
             return "its subject is a pronoun"
+        if _is_date(item.subject):
+            return "its subject is a date"
         unheard, said = unheard_words(item.subject, self._passage, {OWNER})
         heard = sum(any(number in one.numbers for one in self._passage) for _, number in find_numbers(item.subject))
         near = {fold(word) for word in WORD.findall(self._sentences(item, 1))}
@@ -221,6 +221,14 @@ class Support:
         return (behind[:1] == "|" and " " in first.surface) or (
             verb is not None and (_is_verb(verb[0]) or sentence != whole)
         )
+
+
+def _is_date(name: str) -> bool:
+    """Whether a name is a date or a weekday and nothing else."""
+    if fold(name) in word_numbers("time", "weekdays"):
+        return True
+    dates = [mention for mention in mentions(name) if is_date(mention.norm) and mention.start >= 0]
+    return bool(dates) and not any(map(str.isalnum, blank(name, dates)))
 
 
 @cache

@@ -124,6 +124,8 @@ def poisoned() -> Iterator[tuple[str, str, dict[str, Any]]]:
                 yield "right quote, wrong value", note.text, triple(subject, predicate, wrong, quote)
             told = f"{subject} {predicate.replace('_', ' ')} {value}"
             yield "wrong quote", note.text, triple(subject, predicate, value, f"{quote} as agreed with Mr Tolliver")
+            for wrong in ("3 March 2024", "2024-06-14", "Tuesday"):
+                yield "date as a subject", note.text, triple(wrong, predicate, value, quote)
             yield "wrong thesis", note.text, thesis(f"{told} and 85 more.", quote)
             yield "wrong thesis", note.text, thesis("The house in Lisbon was sold by Aunt Wilma.", quote)
     for order, (subject, predicate, value, said) in product(ORDERS, ORDERED):
