@@ -143,8 +143,8 @@ class Support:
         return self._text[min(self._spans[first][0], item.start) : max(self._spans[last][1], item.end)]
 
     def _missing(self, told: str, near: Sequence[TextContent], known: Sequence[str] | None = None) -> str:
-        """What is missing of these words: dates and numbers must be `near`, words in the passage. `known`: days that are
-        stated elsewhere; what has any is a thesis."""
+        """What is missing of these words: dates and numbers must be `near`, words in the passage. `known`: days that
+        are stated elsewhere; what has any is a thesis."""
         dates = [one for one in mentions(told) if is_date(one.norm) and one.start >= 0]
         if any(
             not (self._is_dated(one.norm, near) or any(day.startswith(one.norm) for day in known or ()))
