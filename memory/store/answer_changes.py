@@ -13,7 +13,7 @@ Span = tuple[int, int, int, int, int, int]  # a revision, its old and its new fa
 
 def list_changes(conn: Connection, messages: Sequence[ChatMessage]) -> dict[int, tuple[AnswerChange, ...]]:
     """For each answer, by its message's id, what it cites and does not hold any more, or is contradicted: by a newer
-    fact, else because its source does not say so any more. Not what was an earlier value already."""
+    fact, else because its source no longer says so. Not what was an earlier value already."""
     answers = {one.id: one for one in messages if one.citations}
     cited = sorted({citation.episode_id for one in answers.values() for citation in one.citations})
     if not cited:

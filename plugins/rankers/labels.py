@@ -1,10 +1,10 @@
-"""Labels: which edges a question needed, told by what its answer cited and, for a few, by a model
-(after ReG's refinement of weak supervision).
+"""Labels: which edges a question needed, from the citations of its answer and, for a few, from a model (after ReG's
+refinement of weak supervision).
 
-What connects a question with its answer is a candidate: all shortest paths between them, with every parallel relation,
-and the edges next to either. Of candidates that run over the same relations one stands for all. A model picks those
-that the question really needs, by number; nothing else is asked of it. What must stay on this machine is shown to no
-model elsewhere: neither a text, nor a name that only such a text tells.
+Candidates connect a question with its answer: all shortest paths between them, with every parallel relation, and the
+edges next to either. Candidates over the same relations are represented by one. A model picks the needed ones by number
+and is asked nothing else. Local-only content goes to no remote model: neither a text nor a name found only in such a
+text.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,17 +47,16 @@ first, like "3, 7", or with DONE if none is needed."""
 
 
 def label_from_trace(lesson: Lesson, near: Subgraph) -> list[Label]:
-    """Labels from the trace alone: needed is what led to what was cited, which counts more if a person called the
-    answer right; not needed what was shown beside it, and some of what else was near, by chance, but the same each
-    time."""
+    """Labels from the trace alone. Needed: edges that led to a citation, with a higher weight if a person called the
+    answer right. Not needed: edges shown with them, and a random sample of other near edges, the same each time."""
     by_person = lesson.feedback == 1
     weight, origin = (SAID_RIGHT, "feedback") if by_person else (CITED, "citation")
-    found = [Label(lesson.trace_id, edge, 1.0, weight, origin) for edge in lesson.needed]  # type: ignore[arg-type]
-    found += [Label(lesson.trace_id, edge, 0.0, SHOWN, "shown") for edge in lesson.shown]
-    others = near.edges[~np.isin(near.edges, [*lesson.needed, *lesson.shown])]
+    labels_found = [Label(lesson.trace_id, edge, 1.0, weight, origin) for edge in lesson.needed]  # type: ignore[arg-type]
+    labels_found += [Label(lesson.trace_id, edge, 0.0, SHOWN, "shown") for edge in lesson.shown]
+    unused = near.edges[~np.isin(near.edges, [*lesson.needed, *lesson.shown])]
     draw = np.random.default_rng(lesson.trace_id)
-    few = np.sort(draw.permutation(others)[:NEGATIVES]).tolist()
-    return found + [Label(lesson.trace_id, edge, 0.0, RANDOM, "random") for edge in few]
+    sample = np.sort(draw.permutation(unused)[:NEGATIVES]).tolist()
+    return labels_found + [Label(lesson.trace_id, edge, 0.0, RANDOM, "random") for edge in sample]
 
 
 def label_by_model(
@@ -69,9 +68,9 @@ def label_by_model(
     around: Surroundings,
     cancelled: Callable[[], bool],
 ) -> Callable[[], list[Label]] | None:
-    """What asks the model, without `conn`, which of the candidate paths between the `named` objects and the answer the
-    question needs; None if there is nothing to choose from, or it may not see it. Needed are the edges of what it
-    picks, not needed those of the others alone. Raises what the model raises."""
+    """The call that asks the model, without `conn`, which candidate paths between the `named` objects and the answer
+    the question needs; None if there is no choice or the model may not see it. Edges of the picked paths are needed,
+    those only on other paths are not. Raises what the model raises."""
 
     def texts(nodes: Sequence[int]) -> dict[int, str]:
         return stored.thesis_texts(conn, nodes) | stored.object_labels(conn, nodes)
@@ -82,27 +81,27 @@ def label_by_model(
     if not paths:
         return None
     on_paths = sorted({vertex for path in paths for vertex in path.vertices})
-    passages = {one.id: one for one in episodes.by_ids(conn, on_paths)}
+    passages = {episode.id: episode for episode in episodes.by_ids(conn, on_paths)}
     is_open = training.are_open(conn, [*lesson.cited, *passages, *_evidence(walk, paths)])
     names = texts([vertex for vertex in on_paths if vertex not in passages])
     if not llm.is_local:  # a name may be known from a text that has to stay here
-        said = "\n".join(f"{one.title}\n{one.text}" for one in passages.values()).casefold()
-        paths = [path for path in paths if all(names.get(id, "").casefold() in said for id in path.vertices)]
+        shown_text = "\n".join(f"{episode.title}\n{episode.text}" for episode in passages.values()).casefold()
+        paths = [path for path in paths if all(names.get(id, "").casefold() in shown_text for id in path.vertices)]
         if not is_open or not paths:
             return None
     labels = OptionLabels(question, False)
-    shown = {id: labels.known_passage(one) for id, one in passages.items()}
-    shown |= {id: one_line(name, MAX_NAME_CHARS) for id, name in names.items()}
-    lines = _write_paths(walk, paths, shown, _predicates(conn, [edge for path in paths for edge in path.edges]))
+    names_shown = {id: labels.known_passage(episode) for id, episode in passages.items()}
+    names_shown |= {id: one_line(name, MAX_NAME_CHARS) for id, name in names.items()}
+    lines = _write_paths(walk, paths, names_shown, _predicates(conn, [edge for path in paths for edge in path.edges]))
 
     def ask() -> list[Label]:
         request = _request(question.text, lesson.answer, lines, not is_open, cancelled)
         picked, _ = parse_choice(llm.complete(request).text, len(paths), len(paths))
         needed = {edge for place in picked for edge in paths[place].edges}
-        others = {edge for path in paths for edge in path.edges} - needed
+        rejected = {edge for path in paths for edge in path.edges} - needed
         return [
             *(Label(lesson.trace_id, edge, 1.0, CHOSEN, "model") for edge in sorted(needed)),
-            *(Label(lesson.trace_id, edge, 0.0, SHOWN, "model") for edge in sorted(others)),
+            *(Label(lesson.trace_id, edge, 0.0, SHOWN, "model") for edge in sorted(rejected)),
         ]
 
     return ask
@@ -120,17 +119,17 @@ def candidates(
     begin = [vertex for vertex in dict.fromkeys(begin) if walk.visible(vertex)][:MAX_ENDS]
     goals = [vertex for vertex in dict.fromkeys(answers) if walk.visible(vertex) and vertex not in begin][:MAX_ENDS]
     joined = [
-        path for one, other in product(begin, goals) for path in both_ends(walk, one, other, LENGTH, POPS, MAX_EQUAL)
+        path for start, goal in product(begin, goals) for path in both_ends(walk, start, goal, LENGTH, POPS, MAX_EQUAL)
     ]
     limited: list[Path] = []
     edges: set[int] = set()
-    seen: set[frozenset[int]] = set()
+    edge_sets: set[frozenset[int]] = set()
     for path in [*joined, *_edges_of(walk, begin, relevance), *_edges_of(walk, goals, relevance)]:
-        if frozenset(path.edges) in seen:  # an edge next to both sides, or a path found from either
+        if frozenset(path.edges) in edge_sets:  # an edge next to both sides, or a path found from either
             continue
         if len(edges | set(path.edges)) > MAX_EDGES:
             break
-        seen.add(frozenset(path.edges))
+        edge_sets.add(frozenset(path.edges))
         edges.update(path.edges)
         limited.append(path)
     return _merge(walk, limited, set(goals), relevance, predicates)[:MAX_CANDIDATES] if limited else []
@@ -138,12 +137,12 @@ def candidates(
 
 def _edges_of(walk: Walkable, vertices: Sequence[int], relevance: Relevance) -> list[Path]:
     """The edges of these vertices, the most relevant first."""
-    found: list[tuple[float, int, Path]] = []
+    ranked: list[tuple[float, int, Path]] = []
     for vertex in vertices:
         around = walk.neighbours(vertex)
         columns = (around.edges.tolist(), around.vertices.tolist(), relevance(around.vertices).tolist())
-        found += [(-fits, edge, Path((vertex, other), (edge,))) for edge, other, fits in zip(*columns, strict=True)]
-    return [path for *_, path in sorted(found, key=lambda one: (one[0], one[1], one[2].vertices))]
+        ranked += [(-fits, edge, Path((vertex, other), (edge,))) for edge, other, fits in zip(*columns, strict=True)]
+    return [path for *_, path in sorted(ranked, key=lambda entry: (entry[0], entry[1], entry[2].vertices))]
 
 
 def _merge(
@@ -153,18 +152,18 @@ def _merge(
     relevance: Relevance,
     predicates: Callable[[Sequence[int]], Mapping[int, str]],
 ) -> list[Path]:
-    """One path for each sequence of relations, whatever it starts and ends at: the most relevant. What a passage or a
-    thesis joins is one relation, which is told from those of others."""
+    """One path for each sequence of relations, regardless of its ends: the most relevant. An edge of a passage or
+    thesis counts as one relation, distinct from those of other passages."""
     every = np.array(sorted({vertex for path in paths for vertex in path.vertices}), np.int32)
     fits = dict(zip(every.tolist(), relevance(every).tolist(), strict=True))
     kinds = dict(zip(every.tolist(), walk.kinds(every).tolist(), strict=True))
     names = predicates(sorted({edge for path in paths for edge in path.edges}))
 
-    def relation(edge: int, here: int, there: int) -> tuple[str | int, bool]:
+    def relation(edge: int, source: int, target: int) -> tuple[str | int, bool]:
         if edge in names:
-            return names[edge], walk.graph.links.ends(edge) == (here, there)
-        few = min(here, there, key=lambda vertex: (kinds[vertex] == OBJECT, kinds[vertex] != THESIS, vertex))
-        return few, here == few
+            return names[edge], walk.graph.links.ends(edge) == (source, target)
+        owner = min(source, target, key=lambda vertex: (kinds[vertex] == OBJECT, kinds[vertex] != THESIS, vertex))
+        return owner, source == owner
 
     def order(path: Path) -> tuple[bool, float, tuple[int, ...]]:
         connects = path.vertices[-1] in goals and len(path.edges) > 1
@@ -178,17 +177,17 @@ def _merge(
 
 
 def _find_answers(walk: Walkable, lesson: Lesson, texts: Callable[[Sequence[int]], Mapping[int, str]]) -> list[int]:
-    """What answered a question: the objects that the cited words speak of, else the episodes themselves."""
-    found: dict[int, None] = {}
+    """The answers of a question: the objects mentioned in the cited words, else the episodes themselves."""
+    answers: dict[int, None] = {}
     for episode, quote in lesson.quotes:
         if not walk.visible(episode):
             continue
         around = walk.neighbours(episode).vertices
-        for thesis, said in texts(around[walk.kinds(around) == THESIS].tolist()).items():
-            if quote and (quote in said or said in quote):
+        for thesis, text in texts(around[walk.kinds(around) == THESIS].tolist()).items():
+            if quote and (quote in text or text in quote):
                 ends = walk.neighbours(thesis).vertices
-                found |= dict.fromkeys(ends[walk.kinds(ends) == OBJECT].tolist())
-    return [*found, *(episode for episode in lesson.cited if walk.visible(episode))]
+                answers |= dict.fromkeys(ends[walk.kinds(ends) == OBJECT].tolist())
+    return [*answers, *(episode for episode in lesson.cited if walk.visible(episode))]
 
 
 def _predicates(conn: Connection, edges: Sequence[int]) -> dict[int, str]:
@@ -196,10 +195,10 @@ def _predicates(conn: Connection, edges: Sequence[int]) -> dict[int, str]:
 
 
 def _evidence(walk: Walkable, paths: Iterable[Path]) -> list[int]:
-    """The episodes of the theses on these paths, and those that tell their relations."""
+    """The episodes of the theses on these paths, and those that support their relations."""
     rows = walk.episodes_of(sorted({vertex for path in paths for vertex in path.vertices}))
-    told = walk.graph.links.evidence
-    by_relation = told[np.isin(told[:, 0], sorted({edge for path in paths for edge in path.edges})), 1].tolist()
+    evidence = walk.graph.links.evidence
+    by_relation = evidence[np.isin(evidence[:, 0], sorted({edge for path in paths for edge in path.edges})), 1].tolist()
     return [*walk.graph.episode_ids[rows[rows >= 0]].tolist(), *by_relation]
 
 
@@ -210,11 +209,11 @@ def _write_paths(
     lines = []
     for path in paths:
         line = names.get(path.vertices[0], "")
-        for edge, (here, there) in zip(path.edges, pairwise(path.vertices), strict=True):
+        for edge, (source, target) in zip(path.edges, pairwise(path.vertices), strict=True):
             predicate = predicates.get(edge)
-            forward = not predicate or walk.graph.links.ends(edge) == (here, there)
+            forward = not predicate or walk.graph.links.ends(edge) == (source, target)
             join = f"-[{one_line(predicate, MAX_PREDICATE_CHARS)}]-" if predicate else "-"
-            line += f" {join}> {names.get(there, '')}" if forward else f" <{join} {names.get(there, '')}"
+            line += f" {join}> {names.get(target, '')}" if forward else f" <{join} {names.get(target, '')}"
         lines.append(line)
     return lines
 
@@ -224,12 +223,12 @@ def _request(
 ) -> LlmRequest:
     fence = make_fence()
     numbered = cut_lines([f"[{number}] {line}" for number, line in enumerate(lines, 1)], PROMPT_TOKENS)
-    asked, answered = (one_line(said, MAX_QUESTION_CHARS) for said in (question, answer))
+    asked, answered = (one_line(text, MAX_QUESTION_CHARS) for text in (question, answer))
     parts = (("The question:", asked), ("Its answer:", answered), ("Chains:", *numbered))
-    told = "\n\n".join("\n".join([head, fence, *data, fence]) for head, *data in parts)
+    content = "\n\n".join("\n".join([head, fence, *data, fence]) for head, *data in parts)
     return LlmRequest(
         system=PROMPT,
-        messages=(Message("user", told),),
+        messages=(Message("user", content),),
         max_tokens=REPLY_TOKENS,
         local_only=local_only,
         purpose=PURPOSE,
