@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import wire
-from daemon.jobs.erasing import find_files
+from daemon.jobs.erasure import find_files
 from daemon.jobs.writer import Writer
 from daemon.paths import private_folder
 from daemon.watch.files import uri_of
@@ -20,7 +20,7 @@ from memory.nouns import Copy, Forgotten
 from memory.time.timestamps import from_ms
 
 if TYPE_CHECKING:
-    from daemon.jobs.erasing import Erasing
+    from daemon.jobs.erasure import Erasure
     from daemon.watch.watcher import Watcher
     from memory import Memory
 
@@ -61,7 +61,7 @@ def list_skipped(memory: Memory, match: str, limit: int) -> wire.SkippedReply:
     return wire.SkippedReply(tuple(wire.Skipped(skip.uri, skip.reason, from_ms(skip.t)) for skip in found), total)
 
 
-def forget_folder(memory: Memory, watcher: Watcher, erasing: Erasing, backups: Path, folder: Path) -> wire.Forgotten:
+def forget_folder(memory: Memory, watcher: Watcher, erasing: Erasure, backups: Path, folder: Path) -> wire.Forgotten:
     """Stops watching a folder and forgets all that was read from it, also what had gone from it. Of one that is not
     watched any more what is left is forgotten."""
     uri = uri_of(watcher.stored_path(folder))
@@ -76,7 +76,7 @@ def forget_folder(memory: Memory, watcher: Watcher, erasing: Erasing, backups: P
     return replace(erasing.forget(wanted).result(), copies=date_copies(copies))
 
 
-def forget_retired(memory: Memory, erasing: Erasing, backups: Path, under: str) -> wire.Forgotten:
+def forget_retired(memory: Memory, erasing: Erasure, backups: Path, under: str) -> wire.Forgotten:
     """Forgets what no question finds any more: all of it, or that of a source or folder."""
     copies = memory.maintenance.known_copies(backups)  # any of them may have any of it
     gone = erasing.forget(erasing.job_of_retired(under)).result()
