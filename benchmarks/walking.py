@@ -60,7 +60,7 @@ class Walker(Explorer):
         hops = expand(self.found, self.allowed, np.array(self._path[-1:], np.int64), np.ones(1))
         hops = hops[(hops["place"] == 0) & ~np.isin(hops["row"], self._path)]
         near = hops["near"] * np.sqrt(self._relevance[hops["row"]])
-        steps = self._labelled(hops[np.lexsort((hops["row"], -near, -hops["activation"]))][: most // 2])
+        steps = self._label_hops(hops[np.lexsort((hops["row"], -near, -hops["activation"]))][: most // 2])
         return steps + self._back(most - len(steps))
 
     def take(self, option: Option) -> bool:

@@ -1,7 +1,7 @@
-"""Loads the plugins, ours and other people's, into this process, through the same hooks.
+"""Loads the built-in and third-party plugins into this process, through the same hooks.
 
-Loading imports no model and no numpy: a reader is a function, an embedder is a name until it is asked for.
-A plugin of somebody else that breaks is left out whole, and `Plugins.others` says why.
+Loading imports no model and no numpy: readers are functions, and embedders are made on demand. A third-party plugin
+that fails is left out, and `Plugins.others` says why.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TRACE = "PALIMPSEST_TRACE_PLUGINS"
 CHOSEN = "PALIMPSEST_EMBEDDER"  # what `auto` is, whatever is installed
 NO_RANKER = NO_RERANKER = "none"
 MAILDIR = ("cur", "new")  # its folders
-_MAIL = re.compile(r"\d{9,11}\.[\w=-]+\.[^/]+$")  # a file there: time, id and host, with its flags behind them
+_MAIL = re.compile(r"\d{9,11}\.[\w=-]+\.[^/]+$")  # a file there: time, id, host, flags
 BUILT_IN = (
     "plugins.embedders",
     "plugins.llms.registry",
@@ -88,8 +88,8 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
 
 
 class Plugins:
-    """What is registered. `readers` and `embedders` are names, `versions` those of the readers, `families` are kinds of
-    language models, `exporters` write what leaves a memory; `others` are the plugins that are not ours."""
+    """The registered plugins. `readers` and `embedders` are names, `versions` those of the readers, `families` are
+    kinds of language models, `exporters` write a memory in another form; `others` are the third-party plugins."""
 
     def __init__(
         self,
@@ -98,16 +98,16 @@ class Plugins:
         others: Iterable[PluginInfo] = (),
         settings: object = None,
     ) -> None:
-        """`readers` is called when a file is first asked for. A later reader takes over the suffixes it shares with an
+        """`readers` is called when a file is first read. A later reader takes over the suffixes it shares with an
         earlier one."""
         self._find_readers = readers
         self._make = _makers(registered["register_embedders"], settings)
         self._make_reranker = _makers(registered["register_rerankers"], settings)
         self._made: dict[str, Embedder] = {}
-        self._traversers: dict[str, Registered] = {one.name: one for one in registered["register_traversers"]}
+        self._traversers: dict[str, Registered] = {entry.name: entry for entry in registered["register_traversers"]}
         self._rankers: dict[str, Callable[[RankerSettings], EdgeRanker]] = dict(registered["register_rankers"])
         self._lock = threading.Lock()
-        self.exporters: dict[str, Exporter] = {one.name: one for one in registered["register_exporters"]}
+        self.exporters: dict[str, Exporter] = {entry.name: entry for entry in registered["register_exporters"]}
         self.embedders = tuple(sorted(self._make))
         self.others = tuple(others)
         self.families: dict[str, Family] = {family.prefix: family for family in registered["register_llms"]}
@@ -116,17 +116,19 @@ class Plugins:
     def problems(self) -> tuple[str, ...]:
         """A sentence for each plugin that was left out."""
         return tuple(
-            f"The plugin {one.name!r} ({one.package}) was left out: {one.problem}" for one in self.others if one.problem
+            f"The plugin {plugin.name!r} ({plugin.package}) was left out: {plugin.problem}"
+            for plugin in self.others
+            if plugin.problem
         )
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The names of those that are installed and were not loaded."""
-        return tuple(one.name for one in self.others if one.problem or one.is_off)
+        """The names of installed plugins that were not loaded."""
+        return tuple(plugin.name for plugin in self.others if plugin.problem or plugin.is_off)
 
     def built_in(self) -> PluginInfo:
-        """What this program has by itself, and no plugin has taken over."""
-        there = {
+        """What the built-in plugins register, without what a third-party plugin replaced."""
+        present = {
             "readers": self.readers,
             "embedders": self.embedders,
             "models": tuple(sorted(f"{prefix}:" for prefix in self.families)),
@@ -135,8 +137,8 @@ class Plugins:
             "rerankers": tuple(sorted(self._make_reranker)),
             "formats": tuple(sorted(self.exporters)),
         }
-        added = {(kind, name) for one in self.others for kind, names in one.adds.items() for name in names}
-        own = {kind: tuple(name for name in names if (kind, name) not in added) for kind, names in there.items()}
+        added = {(kind, name) for plugin in self.others for kind, names in plugin.adds.items() for name in names}
+        own = {kind: tuple(name for name in names if (kind, name) not in added) for kind, names in present.items()}
         return PluginInfo("built in", f"palimpsest {version('palimpsest')}", own)
 
     def describe_strategies(self) -> dict[str, str]:
@@ -144,7 +146,7 @@ class Plugins:
         return describe_strategies(self._traversers)
 
     def check_strategy(self, name: str) -> None:
-        """InvalidInputError for the name of a strategy that is not there or cannot work; imports nothing that walks."""
+        """InvalidInputError for an unknown strategy or one that cannot work; imports no walk code."""
         parse_strategy(name, self._traversers)
 
     def strategies(self, settings: TraverserSettings | None = None) -> FindStrategy:
@@ -166,13 +168,13 @@ class Plugins:
         return self._rankers[name](settings or RankerSettings())
 
     def reranker(self, name: str) -> Reranker | None:
-        """The reranker of that name, which loads nothing yet; None for "none". One that is not there says why when it
-        is asked: questions are answered without it."""
+        """The reranker of that name, with nothing loaded yet; None for "none". A missing one raises its reason when
+        called: questions are answered without it."""
         if name == NO_RERANKER:
             return None
         try:
             return cast("Reranker", _find_maker(self._make_reranker, name, "reranker")())
-        except (Exception, SystemExit) as error:  # somebody else's plugin
+        except (Exception, SystemExit) as error:  # any error of a third-party plugin
             return _MissingReranker(name, error)
 
     @cached_property
@@ -197,16 +199,16 @@ class Plugins:
         return frozenset(suffix for suffix, reader in self._by_suffix.items() if reader.name in readers)
 
     def reads(self, path: Path) -> bool:
-        """Whether there is a reader for files of this name. Hidden files have none unless their suffix has one."""
+        """Whether a reader handles files of this name. Hidden files have none unless their suffix has one."""
         suffix = suffix_of(path)
         return suffix in self._by_suffix and bool(suffix or not path.name.startswith("."))
 
     def reader(self, name: str) -> Reader | None:
-        """The reader of that name, if there is one."""
+        """The reader of that name, or None."""
         return self._readers.get(name)
 
     def reader_for(self, path: Path, size: int) -> Reader:
-        """The reader for a file of that name and size in bytes; raises Unreadable. To be asked before it is read."""
+        """The reader for a file of that name and size in bytes; raises Unreadable. Call it before reading the file."""
         if not self.reads(path):
             raise Unreadable(f"no reader for {path.suffix.lower()}" if path.suffix else "no reader for hidden files")
         reader = self._by_suffix[suffix_of(path)]
@@ -223,17 +225,17 @@ class Plugins:
             return name
         if chosen := os.environ.get(CHOSEN):
             return chosen
-        for one in best:
+        for candidate in best:
             try:
-                self.embedder(one)
+                self.embedder(candidate)
             except PalimpsestError:
                 continue
-            return one
+            return candidate
         return best[-1]
 
     def embedder(self, name: str) -> Embedder:
-        """The embedder of that name, made when first asked for; "auto" is the best that is installed. NotFoundError
-        lists the known names; NotAvailableError says what is not installed."""
+        """The embedder of that name, made on first use; "auto" is the best installed one. NotFoundError lists the known
+        names; NotAvailableError says what is not installed."""
         name = self.resolve_embedder(name)
         make = _find_maker(self._make, name, "embedder")
         with self._lock:
@@ -243,20 +245,22 @@ class Plugins:
 
     def embedder_of(self, identity: str) -> Embedder | None:
         """The embedder whose vectors are stored under `identity` (its `Embedder.name`), if it is installed."""
-        theirs = {name for one in self.others for name in one.adds.get("embedders", ())}  # which may be slow to make
-        names = sorted(self.embedders, key=lambda name: name in theirs)
+        third_party = {
+            name for plugin in self.others for name in plugin.adds.get("embedders", ())
+        }  # may be slow to make
+        names = sorted(self.embedders, key=lambda name: name in third_party)
         for name in (*(name for name in names if not name.endswith(":")), identity):
             try:
-                found = self.embedder(name)
-                if found.name == identity:
-                    return found
-            except Exception:  # not installed, broken, somebody else's: it is not this one
+                embedder = self.embedder(name)
+                if embedder.name == identity:
+                    return embedder
+            except Exception:  # not installed, or broken
                 continue
         return None
 
 
 def suffix_of(path: Path) -> str:
-    """What tells the reader of a file: its suffix in lower case; that of mails for one that lies in a Maildir."""
+    """The suffix that selects a file's reader, in lower case; ".eml" for a file in a Maildir."""
     is_mail = path.parent.name in MAILDIR and _MAIL.match(path.name) is not None
     return ".eml" if is_mail else path.suffix.lower().rstrip(".")
 
@@ -275,26 +279,29 @@ class _MissingReranker:
 
 
 def find_names() -> list[str]:
-    """The names of the plug-ins of others that are installed; none is imported."""
+    """The names of the installed third-party plugins; none is imported."""
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
 def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
-    """The built-in plugins, then every entry point of the group "palimpsest" but for those that are `left_out` or
-    turned off. `settings` has the sections of config.toml as its attributes."""
+    """The built-in plugins, then every entry point of the group "palimpsest" that is neither in `left_out` nor turned
+    off. `settings` has the sections of config.toml as its attributes."""
     manager = _new_manager()
     off = {*getattr(settings, "plugins", PluginSettings()).disabled, *left_out}
     everything: Registrations = {hook: [] for hook in HOOKS}
     others: list[PluginInfo] = []
 
-    def add(found: Registrations) -> Registrations:
-        for hook, registered in found.items():
+    def add(registrations: Registrations) -> Registrations:
+        for hook, registered in registrations.items():
             everything[hook] += registered
-        return found
+        return registrations
 
     def readers() -> list[Reader]:
         built_in = (_register(manager, importlib.import_module(name), name) for name in BUILT_IN_READERS)
-        return [*(one for found in built_in for one in found["register_readers"]), *everything["register_readers"]]
+        return [
+            *(reader for registrations in built_in for reader in registrations["register_readers"]),
+            *everything["register_readers"],
+        ]
 
     for name in BUILT_IN:
         add(_register(manager, importlib.import_module(name), name))
@@ -305,7 +312,7 @@ def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
             log.info("the plug-in %s is loaded", entry.name)
             try:
                 adds = name_all(add(guard(entry.name, _register(manager, entry.load(), entry.name))))
-            except (Exception, SystemExit) as error:  # whatever somebody else's module raises, the others still work
+            except (Exception, SystemExit) as error:  # whatever one plugin raises, the others still work
                 problem = f"{type(error).__name__}: {error}"
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
         others.append(PluginInfo(entry.name, package, adds, problem, entry.name in off))
@@ -321,41 +328,41 @@ def _new_manager() -> pluggy.PluginManager:
 
 
 def _make(make: Callable[..., Any], settings: object, section: str = "", *, rest: str | None = None) -> Any:
-    """What was registered, by what a person wrote behind the name of its family and by its section of the settings."""
-    given: list[Any] = [] if rest is None else [rest]
-    return make(*given, getattr(settings, section, None)) if section else make(*given)
+    """Makes a registered thing from the name after its family and its section of the settings."""
+    args: list[Any] = [] if rest is None else [rest]
+    return make(*args, getattr(settings, section, None)) if section else make(*args)
 
 
 def _makers(registered: Iterable[Any], settings: object) -> dict[str, Callable[..., Any]]:
-    """What makes each thing that was registered by a name."""
+    """The factory of each registered name."""
     return {name: partial(_make, make, settings, *section) for name, make, *section in registered}
 
 
 def _find_maker(makers: Mapping[str, Callable[..., Any]], name: str, kind: str) -> Callable[[], Any]:
-    """What makes the thing of that name, which may be of a family. NotFoundError lists the known names."""
+    """The factory for that name, which may be of a family. NotFoundError lists the known names."""
     family, _, rest = name.partition(":")
     key = name if name in makers else f"{family}:"
     if key not in makers or name.endswith(":"):
-        known = (f"{one}..." if one.endswith(":") else one for one in sorted(makers))
+        known = (f"{maker}..." if maker.endswith(":") else maker for maker in sorted(makers))
         raise NotFoundError(f"There is no {kind} called {name!r}. Known: {', '.join(known)}.")
     return partial(makers[key], rest=rest if key.endswith(":") else None)
 
 
 def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> Registrations:
-    """What one plugin registers; anything it raises passes through, and then nothing of it is kept."""
-    found: Registrations = {hook: [] for hook in HOOKS}
+    """What one plugin registers; if it raises, nothing of it is kept."""
+    registrations: Registrations = {hook: [] for hook in HOOKS}
 
-    def take(hook: str, *given: Any) -> None:
-        wanted, fits = HOOKS[hook]
-        if not fits(*given):
-            raise TypeError(f"{hook} takes {wanted}, not {', '.join(map(repr, given))}")
-        found[hook].append(given if len(given) > 1 else given[0])
+    def take(hook: str, *args: Any) -> None:
+        expected, fits = HOOKS[hook]
+        if not fits(*args):
+            raise TypeError(f"{hook} takes {expected}, not {', '.join(map(repr, args))}")
+        registrations[hook].append(args if len(args) > 1 else args[0])
 
-    others = manager.get_plugins()
+    earlier = manager.get_plugins()
     manager.register(plugin, name)
     for hook in HOOKS:
-        manager.subset_hook_caller(hook, others)(register=partial(take, hook))
-    return found
+        manager.subset_hook_caller(hook, earlier)(register=partial(take, hook))
+    return registrations
 
 
 def _before(hook: str, implementations: Iterable[Any], arguments: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
-"""Plug-ins of others in this process: whatever they raise is an error that everybody who asks survives.
+"""Third-party plug-ins in this process: whatever they raise becomes an error that callers handle.
 
-Readers work in the reading process and exporters in that of `pal export`, rerankers and rankers are called within a
+Readers run in the reading process and exporters in that of `pal export`; rerankers and rankers are called within a
 `try` of the library.
 """
 
@@ -23,43 +23,45 @@ from plugins.registrations import Registrations
 from plugins.traversers.contract import Preset
 
 
-def guard(plugin: str, found: Registrations) -> Registrations:
-    """What a plug-in registers, with a `try` around what makes its embedders, models and traversers, and around each
-    call of these."""
+def guard(plugin: str, registrations: Registrations) -> Registrations:
+    """A plug-in's registrations, with guards around the factories of its embedders, models and traversers and around
+    each call of these."""
 
     def guarded(make: Any) -> _Guarded:
         return _Guarded(make, plugin, makes=True)
 
-    return found | {
-        "register_embedders": [(name, guarded(make), *rest) for name, make, *rest in found["register_embedders"]],
-        "register_llms": [replace(family, open=guarded(family.open)) for family in found["register_llms"]],
+    return registrations | {
+        "register_embedders": [
+            (name, guarded(make), *rest) for name, make, *rest in registrations["register_embedders"]
+        ],
+        "register_llms": [replace(family, open=guarded(family.open)) for family in registrations["register_llms"]],
         "register_traversers": [
-            one if isinstance(one, Preset) else replace(one, make=guarded(one.make))
-            for one in found["register_traversers"]
+            traverser if isinstance(traverser, Preset) else replace(traverser, make=guarded(traverser.make))
+            for traverser in registrations["register_traversers"]
         ],
     }
 
 
 class _Guarded:
-    """Something of a plug-in, with all that it has. What it `makes` when it is called is guarded, too."""
+    """Proxy of a plug-in's object. With `makes`, the result of calling it is guarded, too."""
 
     def __init__(self, inner: Any, plugin: str, makes: bool = False) -> None:
         self._inner, self._plugin, self._makes = inner, plugin, makes
 
     def __getattr__(self, name: str) -> Any:
-        with _explained(self._plugin, AttributeError):
+        with _explain_errors(self._plugin, AttributeError):
             value = getattr(self._inner, name)
         return _Guarded(value, self._plugin) if callable(value) else value
 
-    def __call__(self, *given: Any) -> Any:
-        with _explained(self._plugin):
-            made = self._inner(*given)
-        return _Guarded(made, self._plugin) if self._makes else made
+    def __call__(self, *args: Any) -> Any:
+        with _explain_errors(self._plugin):
+            result = self._inner(*args)
+        return _Guarded(result, self._plugin) if self._makes else result
 
 
 @contextmanager
-def _explained(plugin: str, *expected: type[Exception]) -> Iterator[None]:
-    """What the plug-in raises, but for what is `expected`, as a ModelError without a word that may be of a note."""
+def _explain_errors(plugin: str, *expected: type[Exception]) -> Iterator[None]:
+    """Turns the plug-in's errors, except `expected` ones, into a ModelError without any text of notes."""
     try:
         yield
     except (ModelError, StoreError):

@@ -30,7 +30,7 @@ from daemon.client import Client
 from daemon.paths import Paths
 from daemon.starting import connect
 from daemon.terminal import display_safe, is_file_link
-from tui import garbage
+from tui import gc_tuning
 from tui.actions import ACTIONS, Action, bindings_of
 from tui.keymap import FILE, Keymap, load_keymap
 from tui.keys import take_any_bytes, teach_alt_enter
@@ -38,11 +38,11 @@ from tui.link import EFFORTS, Connect, Link
 from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.palette import ActionsProvider, Palette
 from tui.preferences import Preferences
-from tui.replaced import REPLACED, is_replaced
 from tui.screens.chat import ChatScreen
 from tui.screens.page import Page
 from tui.shared import Shared
 from tui.theme import DARK, THEMES
+from tui.upgrade_guard import REPLACED, is_replaced
 from tui.widgets.prompt import Prompt
 from tui.wording import count
 
@@ -50,7 +50,7 @@ STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go mi
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 QUIET_SECONDS = 3.0  # without a key, before what takes a moment is done
 PROBLEM_SECONDS = 15.0  # that what is wrong with one's keys is shown
-MAX_PROBLEMS = 5  # that are shown; the others come when these are mended
+MAX_PROBLEMS = 5  # shown at a time
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 
@@ -101,8 +101,8 @@ def run(paths: Paths) -> int:
 
 
 class PalimpsestApp(App[None]):
-    """One window on one memory. `connect` gives the client, `now` the time; `preferences` and `keymap` are a person's
-    own."""
+    """One window on one memory. `connect` returns the client, `now` the time; `preferences` and `keymap` are those of
+    the person."""
 
     TITLE = "Palimpsest"
     CSS_PATH: ClassVar = STYLES
@@ -145,7 +145,7 @@ class PalimpsestApp(App[None]):
         self._quiet = self.set_interval(QUIET_SECONDS, self._tidy_up, pause=True)
 
     def _opened(self) -> None:
-        garbage.begin()
+        gc_tuning.begin()
         self._take_keymap(self.shared.keymap)
         self.shared.link.open()  # now that every widget is there to show what comes
 
@@ -273,7 +273,7 @@ class PalimpsestApp(App[None]):
     def _tidy_up(self) -> None:
         assert self._quiet is not None
         self._quiet.pause()
-        garbage.look_through()
+        gc_tuning.look_through()
 
     def _look_soon(self) -> None:
         if self._look is None:
@@ -292,7 +292,7 @@ class PalimpsestApp(App[None]):
 
     @property
     def chat(self) -> ChatScreen:
-        """The page of the conversation, which is always there."""
+        """The page of the conversation, which always exists."""
         chat = self.get_screen_stack("chat")[0]
         assert isinstance(chat, ChatScreen)
         return chat
@@ -324,18 +324,17 @@ class PalimpsestApp(App[None]):
         preferences.motion = not preferences.motion
         self.animation_level = "full" if preferences.motion else "none"
         preferences.save()
-        self.notify("Things move again." if preferences.motion else "Nothing moves any more.", markup=False)
+        self.notify("Animation is on." if preferences.motion else "Animation is off.", markup=False)
 
     def call_attention(self, text: str) -> None:
-        """Tells a person who is looking at another window, as far as the terminal does that; else nothing."""
+        """Notifies a person in another window, if the terminal can."""
         if not self.app_focus and self._driver is not None:
             self.bell()
             self._driver.write(f"\x1b]9;{display_safe(text, line=True)}\x07")
 
 
 class OnlyText(LineFilter):
-    """The last guard before the terminal: whatever a widget drew, no control character passes, and no link but to a
-    file of this machine."""
+    """The last filter before the terminal: removes control characters, and links except to files of this machine."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return list(map(_guard, segments))

@@ -1,4 +1,4 @@
-"""The rows of the list on the page of the memory: things, facts, notes, what is known of the owner, what is planned."""
+"""The rows of the list on the page of the memory: things, facts, notes, the owner's profile, plans."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ KINDS: Final = {"all": "All", "objects": "Things", "facts": "Facts", "notes": "N
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something that has a page of its own: an object by its name, a note by its uri, a fact or a thing of the owner's
-    as it is."""
+    """Something with its own page: an object by its name, a note by its uri, a fact or profile entry by value."""
 
     kind: Kind
     name: str
@@ -28,14 +27,14 @@ class Target:
     title: str = ""
 
     def is_same(self, other: Target | None) -> bool:
-        """Whether both have the same page, whatever stands on it by now."""
+        """Whether both have the same page, regardless of its content."""
         return other is not None and (self.kind, self.name) == (other.kind, other.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the list: what it is, and at its right end more about it. One without a target, or with a `filter`
-    that it leads to, is no thing itself."""
+    """One line of the list: a label, and details at its right end. A row without a target, or with a `filter` that it
+    selects, is not a thing itself."""
 
     text: str
     detail: str = ""
@@ -56,11 +55,11 @@ def make_fact_target(fact: wire.Fact) -> Target:
     return Target("fact", str(fact.id), fact, title="Fact")
 
 
-def make_object_row(found: wire.FoundObject) -> Row:
+def make_object_row(thing: wire.FoundObject) -> Row:
     """A person, place or thing."""
-    told = count(found.facts, "fact") if found.facts else ""
-    said = count(found.notes, "note") if found.notes else ""
-    return Row(found.name, " · ".join(filter(None, (found.kind, told, said))), make_object_target(found.name))
+    n_facts = count(thing.facts, "fact") if thing.facts else ""
+    n_notes = count(thing.notes, "note") if thing.notes else ""
+    return Row(thing.name, " · ".join(filter(None, (thing.kind, n_facts, n_notes))), make_object_target(thing.name))
 
 
 def make_pinned_row(name: str) -> Row:
@@ -75,10 +74,10 @@ def make_fact_row(fact: wire.Fact) -> Row:
 
 def make_note_row(note: wire.ListedSource, now: datetime) -> Row:
     """A note, a file or a chat."""
-    at = when(note.at, now) if note.at else ""
+    read = when(note.at, now) if note.at else ""
     passages = count(note.episodes, "passage") if note.episodes != 1 else ""
     name = note.title or note.uri.rpartition("/")[2]
-    return Row(name, " · ".join(filter(None, (passages, at))), make_note_target(note.uri, name))
+    return Row(name, " · ".join(filter(None, (passages, read))), make_note_target(note.uri, name))
 
 
 def make_entry_row(entry: wire.ProfileEntry) -> Row:
@@ -108,10 +107,10 @@ def _make_entry_target(entry: wire.ProfileEntry) -> Target:
 
 
 def group_rows(groups: Iterable[tuple[str, int, Iterable[Row]]]) -> list[Row]:
-    """Rows under the names of their kinds, each with how many there are; what is not shown is one row away."""
+    """Rows under the names of their kinds, each with the total; hidden ones are one row away."""
     rows: list[Row] = []
-    for kind, total, shown in groups:
-        listed = list(shown)
+    for kind, total, visible in groups:
+        listed = list(visible)
         if listed:
             if rows:
                 rows.append(Row("", look="heading"))
@@ -128,6 +127,6 @@ def holds_words(text: str, words: str) -> bool:
     return all(word in folded for word in words.casefold().split())
 
 
-def say_when_read(at: datetime | None) -> str:
+def say_when_read(read: datetime | None) -> str:
     """`read 3 May 2026`."""
-    return f"read {day(at)}" if at else ""
+    return f"read {day(read)}" if read else ""

@@ -1,4 +1,4 @@
-"""What may become of a half-typed command, path, name or limit. What only the daemon knows is asked of it elsewhere."""
+"""Completions of a half-typed command, path, name or limit. Those that need the daemon are asked for elsewhere."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LIMIT = re.compile(r"(?:^|(?<=\s))([@#])([^\s@#]*)$")
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """What is being typed before the cursor: `query`, which begins at `start` on its line. Of a command's argument
-    `command` is its usage."""
+    """The word before the cursor: `query`, which begins at `start` on its line. `command` is the usage of the command
+    whose argument it is."""
 
     kind: Completes | Literal["command", "limit", "tag", "usage"]
     query: str
@@ -32,8 +32,8 @@ class Typing:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What it may become: `text` in its place, or a `limit` of the questions; neither for what is only said. With
-    `is_whole` nothing needs to follow."""
+    """A completion: `text` to insert, or a `limit` of the questions; neither for a mere hint. With `is_whole` nothing
+    needs to follow."""
 
     label: str
     detail: str = ""
@@ -47,7 +47,7 @@ class Suggestion:
 
 
 def find_typing(text: str, row: int, column: int) -> Typing | None:
-    """What is being typed at the cursor; None for plain words."""
+    """The word at the cursor that can be completed; None for plain words."""
     line = text.split("\n")[row][:column]
     if text.startswith("/") and "\n" not in text:
         head, space, argument = line.partition(" ")
@@ -58,12 +58,12 @@ def find_typing(text: str, row: int, column: int) -> Typing | None:
             return None
         start = len(line) - len(argument.lstrip())
         return Typing(action.completes or "usage", line[start:], 0, start, action.usage)
-    found = _LIMIT.search(line)
-    return found and Typing("limit" if found[1] == "@" else "tag", found[2], row, found.start())
+    match = _LIMIT.search(line)
+    return match and Typing("limit" if match[1] == "@" else "tag", match[2], row, match.start())
 
 
 def suggest_now(typing: Typing) -> list[Suggestion] | None:
-    """What needs no daemon; None for what does."""
+    """Completions without the daemon; None if it is needed."""
     match typing.kind:
         case "command":
             return [
@@ -84,13 +84,13 @@ def suggest_now(typing: Typing) -> list[Suggestion] | None:
 
 
 def suggest_usage(typing: Typing) -> list[Suggestion]:
-    """What the command takes, said for want of more."""
+    """The usage of the command, if there are no completions."""
     return [Suggestion(action.usage, action.sentence) for action in commands() if action.usage == typing.command]
 
 
 def suggest_words(query: str, words: Iterable[tuple[str, str]]) -> list[Suggestion]:
-    """Of words with what they mean those that fit."""
-    return [Suggestion(word, said, word) for word, said in rank(query, words, lambda one: (one[0],))]
+    """The words that match, with their meanings."""
+    return [Suggestion(word, meaning, word) for word, meaning in rank(query, words, lambda entry: (entry[0],))]
 
 
 def suggest_tags(query: str, tags: Iterable[wire.Tag]) -> list[Suggestion]:
@@ -107,13 +107,13 @@ def suggest_notes(typing: Typing, sources: Iterable[wire.ListedSource], folders:
     if typing.kind == "limit":
         if parse_day(typing.query):
             limit = Limit("day", typing.query, typing.query)
-            suggestions.append(Suggestion(f"@{typing.query}", "answers as it stood at the end of it", limit=limit))
-        known = [*folders, *(_list_subfolders(sources, folders) if typing.query else ())]
-        for folder in rank(typing.query, known, lambda path: (PurePath(path).name,)):
+            suggestions.append(Suggestion(f"@{typing.query}", "answers as of its end", limit=limit))
+        candidates = [*folders, *(_list_subfolders(sources, folders) if typing.query else ())]
+        for folder in rank(typing.query, candidates, lambda path: (PurePath(path).name,)):
             name = f"{PurePath(folder).name}/"
             limit = Limit("folder", folder.rstrip("/"), name)
             suggestions.append(Suggestion(f"@{name}", f"all notes in {short_path(folder)}", limit=limit))
-    for source in rank(typing.query, sources, lambda one: (one.title, PurePath(one.uri).name, one.uri)):
+    for source in rank(typing.query, sources, lambda note: (note.title, PurePath(note.uri).name, note.uri)):
         name = source.title or PurePath(source.uri).name
         detail = " · ".join(filter(None, (short_path(source.uri, folders), day(source.at))))
         if typing.kind == "limit":
@@ -124,12 +124,12 @@ def suggest_notes(typing: Typing, sources: Iterable[wire.ListedSource], folders:
 
 
 def _list_subfolders(sources: Iterable[wire.ListedSource], folders: Sequence[str]) -> list[str]:
-    """The folders that the files among the sources lie in: those within a watched one; else the nearest one."""
-    found: dict[str, None] = {}
+    """The folders of the files among the sources: those within a watched one, else the parent."""
+    parents: dict[str, None] = {}
     for path in (PurePath(source.uri) for source in sources if source.uri.startswith("/")):
         within = [parent for parent in path.parents if any(parent.is_relative_to(folder) for folder in folders)]
-        found |= dict.fromkeys(str(parent) for parent in within or [path.parent])
-    return [folder for folder in found if folder not in folders]
+        parents |= dict.fromkeys(str(parent) for parent in within or [path.parent])
+    return [folder for folder in parents if folder not in folders]
 
 
 def complete_path(typed: str) -> str:
@@ -141,9 +141,11 @@ def complete_path(typed: str) -> str:
 def _list_paths(typed: str) -> list[str]:
     folder, _, begun = typed.rpartition("/")
     try:
-        where = Path(folder or ("/" if typed.startswith("/") else ".")).expanduser()
-        names = sorted(entry.name + "/" * entry.is_dir() for entry in where.iterdir() if entry.name.startswith(begun))
+        directory = Path(folder or ("/" if typed.startswith("/") else ".")).expanduser()
+        names = sorted(
+            entry.name + "/" * entry.is_dir() for entry in directory.iterdir() if entry.name.startswith(begun)
+        )
     except (OSError, RuntimeError):  # not to be read; or a `~name` that nobody has
         return []
-    shown = [name for name in names if begun or not name.startswith(".")]
-    return [typed[: len(typed) - len(begun)] + name for name in shown]
+    visible_names = [name for name in names if begun or not name.startswith(".")]
+    return [typed[: len(typed) - len(begun)] + name for name in visible_names]

@@ -1,4 +1,4 @@
-"""What a person did to the memory from this window, and how each of it is taken back and done again."""
+"""A person's edits of the memory from this window, with undo and redo."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Edit:
 
 
 class Statement:
-    """Something that the owner says of themselves. Taken back, what they had said before by hand is said again; if that
-    was nothing, what notes say of it stands as before."""
+    """A statement of the owner about themselves. Undoing it restores their former statement, or else the values of
+    notes."""
 
     def __init__(self, key: str, value: str) -> None:
         self.key, self._value = key, value
@@ -33,9 +33,9 @@ class Statement:
         """DaemonError, DaemonDownError."""
         uri = f"note:me/{' '.join(self.key.casefold().split())}"
         entries = client.profile().profile.entries
-        self.former = next((one.objects[-1] for entry in entries for one in entry.facts if one.uri == uri), "")
+        self.former = next((fact.objects[-1] for entry in entries for fact in entry.facts if fact.uri == uri), "")
         reply = client.set_profile(self.key, self._value)
-        self._replaced = tuple(one.id for one in reply.revisions)
+        self._replaced = tuple(fact.id for fact in reply.revisions)
         return reply
 
     def take_back(self, client: Client) -> None:
@@ -50,7 +50,7 @@ class Statement:
 
 @dataclass
 class EditHistory:
-    """Those that were done, the last at the end; and those that were taken back. What is done anew ends the latter."""
+    """Done edits, the last at the end; and undone edits. A new edit clears the latter."""
 
     done: list[Edit] = field(default_factory=list)
     undone: list[Edit] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The person's editor, told at which line to open."""
+"""Opens the person's editor at a line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from daemon import wire
 if TYPE_CHECKING:
     from textual.app import App
 
-# How editors are told the line: what stands in the command in place of the path, by the name of the program.
+# How editors take the line: what replaces the path in the command, by the name of the program.
 _LINES = {
     "+{line} {path}": (
         "vi vim nvim gvim mvim view ex nano pico emacs emacsclient mg zile jmacs micro kak joe jstar jpico ne vis"
@@ -40,12 +40,12 @@ def open_in_editor(app: App[object], uri: str, line: int | None) -> None:
     """Opens a source at its line, and returns when the editor is closed. Raises CannotOpenError with the reason."""
     command = opening_command(uri, line)
     if line != 1 and command == editor_command(find_editor() or "", uri):
-        app.notify(f"{_name(command)} is not told the line: it is {line}.", markup=False)
+        app.notify(f"{_name(command)} cannot open at a line: it is {line}.", markup=False)
     try:
         with app.suspend():
             subprocess.run(command, check=False)
     except SuspendNotSupported as error:
-        raise CannotOpenError("This terminal cannot make room for an editor; here is the passage.") from error
+        raise CannotOpenError("This terminal cannot show an editor; here is the passage.") from error
     except OSError as error:
         reason = f"The editor did not start: {error.strerror}. Set $EDITOR to one that is installed."
         raise CannotOpenError(reason) from error
@@ -54,12 +54,12 @@ def open_in_editor(app: App[object], uri: str, line: int | None) -> None:
 def opening_command(uri: str, line: int | None) -> list[str]:
     """The command that opens a source at its line. Raises CannotOpenError with the reason."""
     if line is None:
-        raise CannotOpenError("This was said in a chat or a note; there is no file to open at a line.")
+        raise CannotOpenError("This comes from a chat or a remembered note; there is no file to open.")
     if wire.counted_in(uri) != "line":
-        raise CannotOpenError(f"No editor shows this kind of file; it stands in {wire.name_place(uri, line)}.")
+        raise CannotOpenError(f"No editor shows this kind of file; it is in {wire.name_place(uri, line)}.")
     path = Path(wire.file_of(uri))
     if not path.is_absolute() or not path.is_file():
-        raise CannotOpenError("The file is not there any more; this is the passage as it was read.")
+        raise CannotOpenError("The file no longer exists; this is the passage as it was read.")
     editor = find_editor()
     if editor is None:
         raise CannotOpenError("No editor was found. Set $EDITOR, for example to nano or vim.")
@@ -69,21 +69,21 @@ def opening_command(uri: str, line: int | None) -> list[str]:
     except ValueError as error:
         raise CannotOpenError(f"{variable} cannot be understood: {error}") from error
     if shutil.which(command[0]) is None:
-        raise CannotOpenError(f"{variable} names {command[0]}, which is not there. Set it to one that is installed.")
+        raise CannotOpenError(f"{variable} names {command[0]}, which is not installed. Set it to one that is.")
     return command
 
 
 def find_editor(environ: Mapping[str, str] = os.environ) -> str | None:
-    """$VISUAL, else $EDITOR, else what is usually there; None if nothing is."""
+    """$VISUAL, else $EDITOR, else a usual one; None without any."""
     chosen = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
     return chosen or next((name for name in _USUAL if shutil.which(name)), None)
 
 
 def editor_command(editor: str, path: str, line: int | None = None) -> list[str]:
-    """The command that opens `path`, at `line` (from 1) if the editor is one that is known, or says itself where path
-    and line stand: `myed --at {line} {path}`.
+    """The command that opens `path`, at `line` (from 1) if the editor is a known one, or has placeholders: `myed --at
+    {line} {path}`.
 
-    `editor` may carry arguments of its own (`emacsclient -nw`). Raises ValueError if its quotes do not match.
+    `editor` may contain arguments (`emacsclient -nw`). Raises ValueError if its quotes do not match.
     """
     command = shlex.split(editor)
     if not command:

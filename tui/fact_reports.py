@@ -1,4 +1,4 @@
-"""What the chat says about facts, and about what was kept and forgotten."""
+"""Reports on facts, and on remembering and forgetting."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ AUTHORS = {"rule": "a rule", "model": "a model", "user": "you"}
 
 
 def facts_report(reply: wire.FactsReply, folders: Sequence[str] = ()) -> str:
-    """What is known of something, each with since when and from where."""
+    """Facts about something, each with its time and source."""
     lines = (
-        [f"Known of {reply.about}:"]
+        [f"Facts about {reply.about}:"]
         if reply.facts
-        else [f"Nothing is known of {reply.about} but its name. Ask for it."]
+        else [f"No facts about {reply.about} yet, only mentions. Ask about it in the chat."]
     )
     for fact in reply.facts[:MAX_FACTS]:
         lines += [f"  {statement(fact)}", f"      {_where(fact, folders)}"]
     if len(reply.facts) > MAX_FACTS:
         lines.append(f"and {len(reply.facts) - MAX_FACTS:,} more: pal facts {reply.about!r}")
-    lines += [f"Two notes disagree: {describe_change(one)}. /review decides." for one in reply.disputes]
+    lines += [f"Two notes disagree: {describe_change(dispute)}. /review decides." for dispute in reply.disputes]
     return "\n".join(lines)
 
 
 def history_report(reply: wire.HistoryReply, folders: Sequence[str] = ()) -> str:
-    """How each thing that is known of something changed, and who replaced it."""
+    """How facts about something changed, and who replaced them."""
     lines = []
     for strand in reply.strands:
         lines.append(f"{strand.subject}, {strand.predicate}:" if strand.predicate else f"{strand.subject}:")
@@ -39,31 +39,31 @@ def history_report(reply: wire.HistoryReply, folders: Sequence[str] = ()) -> str
             if value.ended is not None:
                 author = AUTHORS.get(value.ended.author, value.ended.author)
                 lines.append(f"      replaced by {author}: {value.ended.reason}")
-    return "\n".join(lines) or f"No fact of {reply.about} was ever replaced, or none was read out of your notes."
+    return "\n".join(lines) or f"No fact of {reply.about} was ever replaced, or none was found in your notes."
 
 
-def describe_change(one: wire.Revision) -> str:
-    """`“lives in Lyon” gave way to “lives in Turin”`, or that two notes disagree."""
-    joined = "and" if one.relation == "contradicts" else "gave way to"
-    return f"“{statement(one.old)}” {joined} “{statement(one.new)}”"
+def describe_change(revision: wire.Revision) -> str:
+    """`“lives in Lyon” was replaced by “lives in Turin”`, or that two notes disagree."""
+    joined = "and" if revision.relation == "contradicts" else "was replaced by"
+    return f"“{statement(revision.old)}” {joined} “{statement(revision.new)}”"
 
 
-def forgotten_report(gone: wire.Forgotten) -> str:
-    """What is gone for good, and where else it still stands."""
-    if not any((gone.sources, gone.episodes, gone.objects, gone.facts)):
-        return "It is not in the memory any more, or never was."
-    parts = ((gone.sources, "note"), (gone.episodes, "passage"), (gone.objects, "name"), (gone.facts, "fact"))
+def forgotten_report(reply: wire.Forgotten) -> str:
+    """What was forgotten, and where else it still exists."""
+    if not any((reply.sources, reply.episodes, reply.objects, reply.facts)):
+        return "It is not in the memory."
+    parts = ((reply.sources, "note"), (reply.episodes, "passage"), (reply.objects, "name"), (reply.facts, "fact"))
     lines = [f"Forgotten for good: {', '.join(count(number, noun) for number, noun in parts if number)}."]
-    if gone.pending:
-        lines.append(f"Not yet off the disk: {gone.pending}. It is tried again until it is.")
-    lines += [f"The same text is still known from {short_path(uri)}." for uri in gone.also_in]
-    lines += _list_copies(gone.copies)
+    if reply.pending:
+        lines.append(f"Not yet erased from the disk: {reply.pending}. The daemon keeps trying.")
+    lines += [f"The same text is also in {short_path(uri)}." for uri in reply.also_in]
+    lines += _list_copies(reply.copies)
     return "\n".join(lines)
 
 
 def _list_copies(copies: Iterable[wire.Copy]) -> list[str]:
     lines = [f"  {short_path(copy.path)}, {day(copy.at.astimezone())}" for copy in copies]
-    return ["Still in these copies of the memory, which are yours to delete:", *lines] if lines else []
+    return ["Still in these copies of the memory, which you have to delete yourself:", *lines] if lines else []
 
 
 def _where(fact: wire.Fact, folders: Sequence[str]) -> str:

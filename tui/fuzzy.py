@@ -1,4 +1,4 @@
-"""What fits what was typed, best first."""
+"""Matching of typed text, best first."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ T = TypeVar("T")
 
 NEARLY = 0.7  # share of letters that a word with a slip has in common with the one that was meant
 LEAST_WITHIN = 2  # letters, below which anything has them somewhere
-LEAST_SLIP = 3  # letters, below which a slip cannot be told from another word
+LEAST_SLIP = 3  # letters; in shorter words a typo is another word
 
 
 def rank(query: str, items: Iterable[T], names: Callable[[T], Iterable[str]], slips: bool = False) -> list[T]:
-    """The items of which a name fits, the best first, and in their own order where they fit as well. With `slips` a
-    name that was mistyped fits, too."""
+    """The items with a matching name, best first, equal ones in their own order. With `slips` a typo matches, too."""
     scored = []
     for item in items:
         fits = [fit for name in names(item) if (fit := _fit(query.casefold(), name.casefold(), slips)) is not None]
@@ -26,8 +25,8 @@ def rank(query: str, items: Iterable[T], names: Callable[[T], Iterable[str]], sl
 
 
 def _fit(query: str, name: str, slips: bool) -> int | None:
-    """How well: 0 the whole name, 1 its beginning, 2 a word's beginning, 3 within, 4 its letters in their order, 5
-    nearly its beginning; None if not at all."""
+    """Quality of a match: 0 the whole name, 1 its beginning, 2 a word's beginning, 3 within, 4 its letters in order, 5
+    nearly its beginning; None without a match."""
     if name == query:
         return 0
     if name.startswith(query):

@@ -1,5 +1,4 @@
-"""What Home says: rows of what is new, what could be asked, what is planned and what was talked of, each with what it
-does when it is chosen."""
+"""The rows of Home: news, suggested questions, plans and earlier sessions, each with its action."""
 
 from __future__ import annotations
 
@@ -25,9 +24,9 @@ CONVERSATIONS, CHANGES, PLANS = 4, 3, 6  # rows of each
 
 EMPTY = (
     ("owner", "Say who you are", 'Name, home, family and work: then "my phone" is yours.'),
-    ("folder", "Choose a folder", "Your notes, documents and mails: read, and kept up with."),
-    ("examples", "Try the examples", "The notes of somebody who keeps a lighthouse museum."),
-    ("model", "Connect a model", "Ollama on this machine, or a key. It works without, too."),
+    ("folder", "Choose a folder", "Your notes, documents and mails: read and watched."),
+    ("examples", "Try the examples", "The notes of a lighthouse keeper's museum."),
+    ("model", "Connect a model", "Ollama on this machine, or a key. Optional."),
     ("import", "Import chats", "ChatGPT, Claude, Gemini, WhatsApp, Slack, Signal, Telegram, ..."),
 )
 
@@ -54,15 +53,18 @@ def question_rows(questions: Iterable[str]) -> list[Row]:
 
 
 def conversation_rows(sessions: Iterable[wire.Conversation], now: datetime) -> list[Row]:
-    """The sessions that were used last."""
     return [
-        Row(Content.assemble(_line(one.title or "Untitled"), (f"  {when(one.updated, now)}", MUTED)), "resume", one.id)
-        for one in list(sessions)[:CONVERSATIONS]
+        Row(
+            Content.assemble(_line(chat.title or "Untitled"), (f"  {when(chat.updated, now)}", MUTED)),
+            "resume",
+            chat.id,
+        )
+        for chat in list(sessions)[:CONVERSATIONS]
     ]
 
 
 def news_rows(home: wire.Home, folders: Iterable[str], now: datetime) -> list[Row]:
-    """What waits for review, what changed, and what was read, since the person was here last."""
+    """Reviews that wait, changes, and new notes since the person's last visit."""
     rows = []
     if home.review is not None:
         verb = "waits" if home.review_total == 1 else "wait"
@@ -74,32 +76,30 @@ def news_rows(home: wire.Home, folders: Iterable[str], now: datetime) -> list[Ro
                 home.review,
             )
         )
-    for one in home.changed[:CHANGES]:
-        if home.review is None or one.id != home.review.id:
-            rows.append(Row(_changed(one, now), "review", one))
+    for item in home.changed[:CHANGES]:
+        if home.review is None or item.id != home.review.id:
+            rows.append(Row(_describe_change(item, now), "review", item))
     if more := home.changed_total - len(home.changed[:CHANGES]):
         rows.append(Row(Content.styled(f"and {count(more, 'more change')}", MUTED), "review"))
     if home.read:
-        names = ", ".join(one.title for one in home.read[:2])
-        others = "" if home.read_total <= 2 else " and others"
-        text = Content.assemble(f"{count(home.read_total, 'note')} read", "\n", (_clean(f"{names}{others}"), MUTED))
+        names = ", ".join(item.title for item in home.read[:2])
+        rest = "" if home.read_total <= 2 else " and others"
+        text = Content.assemble(f"{count(home.read_total, 'note')} read", "\n", (_clean(f"{names}{rest}"), MUTED))
         rows.append(Row(text, "read", home.read))
     return rows
 
 
-def _changed(one: wire.Revision, now: datetime) -> Content:
-    said = "no longer so" if one.relation == "negates" else f"was {describe_before(one)}"
-    fact = one.old if one.relation == "negates" else one.new
-    return Content.assemble(_line(statement(fact)), "\n", (_clean(f"{said} · {when(one.at, now)}"), MUTED))
+def _describe_change(revision: wire.Revision, now: datetime) -> Content:
+    former = "no longer true" if revision.relation == "negates" else f"was {describe_before(revision)}"
+    fact = revision.old if revision.relation == "negates" else revision.new
+    return Content.assemble(_line(statement(fact)), "\n", (_clean(f"{former} · {when(revision.at, now)}"), MUTED))
 
 
 def note_rows(notes: Iterable[wire.ListedSource], now: datetime) -> list[Row]:
-    """The notes that were read last."""
-    return [_look_row(make_note_row(one, now)) for one in notes]
+    return [_look_row(make_note_row(note, now)) for note in notes]
 
 
 def name_rows(names: Iterable[str]) -> list[Row]:
-    """Whom and what they name most."""
     return [_look_row(browse.Row(name, target=make_object_target(name))) for name in names]
 
 
@@ -113,15 +113,15 @@ def news_title(home: wire.Home, now: datetime) -> str:
 
 
 def planned_rows(home: wire.Home, now: datetime) -> Iterator[Row]:
-    """What is due or planned, the days in a column."""
-    for one in home.planned[:PLANS]:
-        day = date.fromisoformat(one.day)
+    """What is due or planned, with the days in a column."""
+    for entry in home.planned[:PLANS]:
+        day = date.fromisoformat(entry.day)
         label = Content.styled(
             day_name(day, now.date()).ljust(DAY_WIDTH), "$text-warning" if day < now.date() else MUTED
         )
         overdue = "overdue: " if day < now.date() else ""
-        text = " ".join(filter(None, (one.time.partition(" to ")[0], f"{overdue}{one.text}")))
-        yield Row(Content.assemble(label, " ", _line(text)), "open", one)
+        text = " ".join(filter(None, (entry.time.partition(" to ")[0], f"{overdue}{entry.text}")))
+        yield Row(Content.assemble(label, " ", _line(text)), "open", entry)
     if more := home.planned_total - len(home.planned[:PLANS]):
         yield Row(Content.styled(f"{'':{DAY_WIDTH}} and {more:,} more", MUTED), "ask", "What is planned this week?")
 

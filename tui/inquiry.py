@@ -1,4 +1,4 @@
-"""What a person asks: the words, what was pasted with them, and what limits the question. Plain values, no widgets."""
+"""A person's question: the words, pasted texts, and limits. Plain values, no widgets."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Literal
 from daemon import wire
 from tui.wording import count
 
-LONG_LINES, LONG_CHARS = 5, 500  # a paste of more is attached, and does not stand in the prompt
+LONG_LINES, LONG_CHARS = 5, 500  # longer pastes become attachments
 
 _DAY = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One thing that limits a question: a note (its uri), a folder (its path), a tag, or the day as of which it is
-    answered (as it was typed: 2026, 2026-03 or 2026-03-09)."""
+    """A limit of a question: a note (its uri), a folder (its path), a tag, or a day as of which it is answered (as
+    typed: 2026, 2026-03 or 2026-03-09)."""
 
     kind: Literal["note", "folder", "tag", "day"]
     value: str
@@ -28,13 +28,13 @@ class Limit:
 
     @property
     def label(self) -> str:
-        """As it is shown: `@Fog signal`, `#boat`, `as of 2026-03`."""
+        """Its displayed text: `@Fog signal`, `#boat`, `as of 2026-03`."""
         return {"tag": "#", "day": "as of "}.get(self.kind, "@") + self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question with all that goes with it."""
+    """A question with its attachments and limits."""
 
     words: str
     pasted: tuple[str, ...] = ()
@@ -42,17 +42,17 @@ class Inquiry:
 
     @property
     def text(self) -> str:
-        """What is asked: the words, and under them what was pasted, whole."""
+        """The words, followed by the pasted texts."""
         return "\n\n".join((self.words, *self.pasted))
 
     @property
     def below(self) -> str:
-        """What goes with the words, in a line; empty if nothing does."""
-        return " · ".join([one.label for one in self.limits] + [pasted_label(text) for text in self.pasted])
+        """The limits and attachments in a line; "" without any."""
+        return " · ".join([limit.label for limit in self.limits] + [pasted_label(text) for text in self.pasted])
 
     @property
     def within(self) -> wire.Scope | None:
-        """The part of the memory it is limited to; None for all of it."""
+        """The part of the memory to search; None for all of it."""
         notes, folders, tags = (self._values(kind) for kind in ("note", "folder", "tag"))
         if not (notes or folders or tags):
             return None
@@ -67,32 +67,32 @@ class Inquiry:
         return parse_day(days[-1]) if days else None
 
     def _values(self, kind: str) -> tuple[str, ...]:
-        return tuple(one.value for one in self.limits if one.kind == kind)
+        return tuple(limit.value for limit in self.limits if limit.kind == kind)
 
 
-def list_limits(of: wire.ConversationState | wire.ChatMessage) -> tuple[Limit, ...]:
+def list_limits(state: wire.ConversationState | wire.ChatMessage) -> tuple[Limit, ...]:
     """What limited the last question of a session, or that of an answer, as a person would have typed it."""
-    within = of.within or wire.Scope()
+    within = state.within or wire.Scope()
     # places of sources within a file end with "#", those of folders with "/": see `Inquiry.within`
     places = [place.rstrip("/") for place in within.folders if not place.endswith("#")]
     return (
         *(Limit("note", uri, PurePath(uri).name) for uri in within.sources),
         *(Limit("folder", place, f"{PurePath(place).name}/") for place in places),
         *(Limit("tag", tag, tag) for tag in within.tags),
-        *([Limit("day", day, day)] if (day := _say_day(of.as_of)) else []),
+        *([Limit("day", day, day)] if (day := _say_day(state.as_of)) else []),
     )
 
 
-def _say_day(at: datetime | None) -> str:
-    """The year, the month or the day of which this is the last moment."""
-    if at is None:
+def _say_day(moment: datetime | None) -> str:
+    """The year, month or day that ends at this moment."""
+    if moment is None:
         return ""
-    day = f"{at.astimezone():%Y-%m-%d}"
-    return next(one for one in (day[:4], day[:7], day) if day in (one, f"{parse_day(one):%Y-%m-%d}"))
+    day = f"{moment.astimezone():%Y-%m-%d}"
+    return next(form for form in (day[:4], day[:7], day) if day in (form, f"{parse_day(form):%Y-%m-%d}"))
 
 
 def is_long(text: str) -> bool:
-    """Whether a pasted text is to be attached."""
+    """Whether a pasted text becomes an attachment."""
     return len(text) > LONG_CHARS or len(text.splitlines()) > LONG_LINES
 
 
@@ -102,17 +102,17 @@ def pasted_label(text: str) -> str:
 
 
 def add_limit(limits: Iterable[Limit], limit: Limit) -> tuple[Limit, ...]:
-    """The limits with one more. Of days there is one."""
-    return (*(one for one in limits if one != limit and not one.kind == limit.kind == "day"), limit)
+    """The limits with one more; only one day at a time."""
+    return (*(earlier for earlier in limits if earlier != limit and not earlier.kind == limit.kind == "day"), limit)
 
 
 def parse_day(text: str) -> datetime | None:
-    """The last moment of a year, a month or a day, written 2026, 2026-03 or 2026-03-09, where this person is; None if
-    it is none of these."""
-    found = _DAY.fullmatch(text)
-    if found is None:
+    """The last moment of a year, month or day, written 2026, 2026-03 or 2026-03-09, in local time; None for another
+    form."""
+    match = _DAY.fullmatch(text)
+    if match is None:
         return None
-    year, month, day = (int(part) if part else None for part in found.groups())
+    year, month, day = (int(part) if part else None for part in match.groups())
     assert year is not None
     try:
         begin = datetime(year, month or 1, day or 1)

@@ -1,6 +1,6 @@
-"""Keys of one's own: `keys.toml` beside the settings says which key does what instead of the one that the chat has.
+"""Custom keys: `keys.toml` next to the settings replaces keys of the chat.
 
-Whatever stands in that file, the chat opens: what cannot be done is said in a sentence, and the key stays as it was.
+The chat opens whatever the file contains: an invalid entry gives a message, and the key stays the default.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tui.keys import NAMES, key_names, parse_key
 from tui.pages import TABS
 
 FILE: Final = "keys.toml"
-TYPED_IN: Final = ("app", "chat", "prompt", "finding")  # a letter does nothing there but stand in the text
+TYPED_IN: Final = ("app", "chat", "prompt", "finding")  # a letter is text there
 PAGE_DIGITS: Final = tuple(str(place) for place in range(1, len(TABS) + 1))
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 _KEYS = frozenset(key.value for key in Keys) | frozenset(NAMES)
@@ -31,19 +31,18 @@ _AROUND: Final[dict[Where, tuple[Where, ...]]] = {  # the places whose keys go o
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """The keys that are not the chat's own, by the ids of their actions, as Textual takes them; and what is wrong with
-    others, a sentence each."""
+    """Custom keys by the ids of their actions, as Textual takes them; and problems with others, a sentence each."""
 
     changed: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
     def actions_of(self, where: Where) -> tuple[Action, ...]:
-        """The actions of one place, with the keys that they have here."""
+        """The actions of one place, with their effective keys."""
         return tuple(map(self._give_key, actions_of(where)))
 
     def keys_of(self, handler: str) -> str:
         """The keys that do something."""
-        return self._give_key(next(one for one in ACTIONS if one.handler == handler and one.key)).key
+        return self._give_key(next(action for action in ACTIONS if action.handler == handler and action.key)).key
 
     def _give_key(self, action: Action) -> Action:
         keys = self.changed.get(action.id)
@@ -51,7 +50,7 @@ class Keymap:
 
 
 def load_keymap(path: Path) -> Keymap:
-    """The keys that a file names; those of the chat where there is none."""
+    """The keys in a file; empty without a file."""
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
@@ -66,32 +65,32 @@ def load_keymap(path: Path) -> Keymap:
         return Keymap(problems=(f"{path} is no TOML: {error}. All keys are the chat's own.",))
 
 
-def read_keymap(told: Mapping[str, object]) -> Keymap:
-    """Keys as TOML has them, `{"evidence": {"copy": "c"}}`. What clashes with another key is left out."""
+def read_keymap(entries: Mapping[str, object]) -> Keymap:
+    """Keys as in TOML, `{"evidence": {"copy": "c"}}`. A key that clashes with another is left out."""
     problems: list[str] = []
-    wanted: dict[str, str] = {}
+    keys_by_id: dict[str, str] = {}
     by_id = {action.id: action for action in ACTIONS if action.key}
-    for id, value in _flatten(told):
+    for id, value in _flatten(entries):
         if id not in by_id:
             problems.append(f"No key does {id}." + "".join(f" Is it {near}?" for near in _find_near(id, by_id)))
         elif keys := _read_keys(by_id[id], value, problems):
-            wanted[id] = ",".join(keys)
-    while (clash := _find_clash(wanted, by_id)) is not None:
-        id, key, other = clash
-        del wanted[id]
-        problems.append(f"{key_names(key)} is {other} already: {id} stays at {key_names(by_id[id].key)}.")
-    return Keymap(wanted, tuple(problems))
+            keys_by_id[id] = ",".join(keys)
+    while (clash := _find_clash(keys_by_id, by_id)) is not None:
+        id, key, clashing_id = clash
+        del keys_by_id[id]
+        problems.append(f"{key_names(key)} is {clashing_id} already: {id} stays at {key_names(by_id[id].key)}.")
+    return Keymap(keys_by_id, tuple(problems))
 
 
 def _find_near(id: str, ids: Iterable[str]) -> list[str]:
-    """The one that may be meant, if there is one."""
+    """The id that is probably meant, if any."""
     from difflib import get_close_matches
 
     return get_close_matches(id, list(ids), 1, 0.7)
 
 
-def _flatten(told: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    for place, value in told.items():
+def _flatten(entries: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for place, value in entries.items():
         if isinstance(value, Mapping):
             yield from ((f"{place}.{name}", inner) for name, inner in value.items())
         else:
@@ -99,40 +98,40 @@ def _flatten(told: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 
 def _read_keys(action: Action, value: object, problems: list[str]) -> list[str]:
-    """The keys that are wanted for an action; none if one of them cannot be had."""
+    """The keys for an action; empty if one of them is invalid."""
     listed = value if isinstance(value, list) else [value]
-    written = [one for one in listed if isinstance(one, str)]
+    written = [name for name in listed if isinstance(name, str)]
     if not written or len(written) < len(listed):
         problems.append(f'{action.id} takes a key in quotes, like "ctrl+e", or several in brackets.')
         return []
-    keys = [parse_key(one) for one in written]
-    for one, key in zip(written, keys, strict=True):
+    keys = [parse_key(name) for name in written]
+    for name, key in zip(written, keys, strict=True):
         if not _is_key(key):
-            problems.append(f"There is no key {one!r}: {action.id} stays at {key_names(action.key)}.")
+            problems.append(f"There is no key {name!r}: {action.id} stays at {key_names(action.key)}.")
             return []
         if len(key) == 1 and action.where in TYPED_IN:
-            problems.append(f"{one} is typed as text there: {action.id} takes a key with Ctrl or Alt, or an F key.")
+            problems.append(f"{name} is typed as text there: {action.id} takes a key with Ctrl or Alt, or an F key.")
             return []
         if key in PAGE_DIGITS:
-            problems.append(f"{one} goes to a page: {action.id} stays at {key_names(action.key)}.")
+            problems.append(f"{name} goes to a page: {action.id} stays at {key_names(action.key)}.")
             return []
     return keys
 
 
 def _is_key(key: str) -> bool:
     *modifiers, last = key.split("+") if key != "+" else ["+"]
-    return all(one in _MODIFIERS for one in modifiers) and (last in _KEYS or (len(last) == 1 and last.isprintable()))
+    return all(name in _MODIFIERS for name in modifiers) and (last in _KEYS or (len(last) == 1 and last.isprintable()))
 
 
-def _find_clash(wanted: Mapping[str, str], by_id: Mapping[str, Action]) -> tuple[str, str, str] | None:
-    """An action whose new key does something else where it is: its id, the key, and the id of the other."""
-    for id, keys in wanted.items():
+def _find_clash(keys_by_id: Mapping[str, str], by_id: Mapping[str, Action]) -> tuple[str, str, str] | None:
+    """An action whose new key has another action in the same place: its id, the key, and the other's id."""
+    for id, keys in keys_by_id.items():
         action = by_id[id]
         for key in _new_keys(keys, action):
             for other in by_id.values():
                 if (
                     other.id != id
-                    and key in wanted.get(other.id, other.key).split(",")
+                    and key in keys_by_id.get(other.id, other.key).split(",")
                     and _is_same_place(action, other)
                 ):
                     return id, key, other.id
@@ -143,11 +142,11 @@ def _new_keys(keys: str, action: Action) -> Iterable[str]:
     return (key for key in keys.split(",") if key not in action.key.split(","))
 
 
-def _is_same_place(one: Action, other: Action) -> bool:
+def _is_same_place(action: Action, other: Action) -> bool:
     """Whether both could be done with a key at the same moment."""
     return (
-        one.where == other.where
-        or "app" in (one.where, other.where)
-        or other.where in _AROUND.get(one.where, ())
-        or one.where in _AROUND.get(other.where, ())
+        action.where == other.where
+        or "app" in (action.where, other.where)
+        or other.where in _AROUND.get(action.where, ())
+        or action.where in _AROUND.get(other.where, ())
     )

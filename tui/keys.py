@@ -1,4 +1,4 @@
-"""How keys are written for people, and what terminals send that Textual does not know."""
+"""Display names of keys, and key sequences that Textual does not know."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class _Keys(Enum):
 
 
 def teach_alt_enter() -> None:
-    """Lets Textual's parser know Alt+Enter of a terminal without the kitty protocol: it takes `ESC CR` for Enter alone,
-    and what is typed right after it for a broken sequence."""
-    known = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
-    known["\x1b\r"] = known["\x1b\n"] = (_Keys.ALT_ENTER,)
+    """Adds Alt+Enter of terminals without the kitty protocol to Textual's parser, which takes `ESC CR` for Enter alone,
+    and the next keys for a broken sequence."""
+    sequences = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
+    sequences["\x1b\r"] = sequences["\x1b\n"] = (_Keys.ALT_ENTER,)
 
 
 def take_any_bytes() -> None:
-    """Lets Textual's driver take bytes that are no UTF-8, as terminals of other encodings send them, for �: they end
-    the app otherwise."""
+    """Lets Textual's driver replace invalid UTF-8, from terminals of other encodings, by �; otherwise it ends the
+    app."""
     if sys.platform != "win32":
         from textual.drivers import linux_driver
 
@@ -42,8 +42,8 @@ def take_any_bytes() -> None:
 
 
 def is_modified_enter(key: str) -> bool:
-    """Whether this is Enter together with another key. With xterm's `modifyOtherKeys` the parser calls it `shift+\\r`,
-    and Alt+Enter `\\r`; Enter alone is `enter` there too."""
+    """Whether this is Enter with a modifier. With xterm's `modifyOtherKeys` the parser calls it `shift+\\r`, and
+    Alt+Enter `\\r`; plain Enter is `enter` there too."""
     return key != "enter" and key.rpartition("+")[2] in ("enter", "\r")
 
 

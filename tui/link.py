@@ -1,13 +1,13 @@
-"""The chat's line to the daemon: every call blocks, so every call has a thread of its own.
+"""The chat's connection to the daemon: every call blocks, so every call has its own thread.
 
-What comes back is posted as a message (`tui/messages.py`) or awaited; the event loop never waits for the daemon.
-The threads are daemon threads and not Textual workers, because Textual joins its workers at the end, and leaving the
-chat must not wait for a daemon that does not answer.
+Results are posted as messages (`tui/messages.py`) or awaited; the event loop never waits for the daemon. The threads
+are daemon threads and not Textual workers, because Textual joins its workers at the end, and leaving the chat must not
+wait for a daemon that does not answer.
 
     connecting -> up -> down -> up ...
 
-The chat starts the daemon when it opens and whenever it is asked for something. While it is down the chat only looks
-whether it is back: a daemon that somebody stopped on purpose is not revived behind their back.
+The chat starts the daemon when it opens and on every request. While the daemon is down the chat only polls: it does not
+restart a daemon that somebody stopped on purpose.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from tui.messages import Activity, Disconnected, SessionStarted, StatusChanged, 
 T = TypeVar("T")
 
 EFFORTS = {  # how far a question may go
-    "quick": "a model is asked once, of what was found first",
-    "normal": "a model may look once more, and wider: 4 calls at most",
-    "deep": "a model chooses where to look next: 12 calls or more, minutes",
+    "quick": "a model answers once, from the first results",
+    "normal": "a model may search again: at most 4 calls",
+    "deep": "a model directs the search: 12 calls or more, minutes",
 }
 RETRY_SECONDS = 2.0
 PROGRESS_SECONDS = 0.1  # an ingestion may report thousands of files a second; a person reads ten
@@ -46,7 +46,7 @@ Connect = Callable[[bool], Client]
 
 
 class Link:
-    """The one connection of one chat. `target` gets the messages; `effort` and `strategy` are of questions to come."""
+    """The connection of one chat. `target` gets the messages; `effort` and `strategy` apply to the next questions."""
 
     def __init__(self, connect: Connect, target: MessagePump) -> None:
         self._connect = connect
@@ -73,18 +73,18 @@ class Link:
                 stream.close()
 
     def ask(self, inquiry: Inquiry, conversation: int | None) -> int:
-        """Asks in a session, a new one if it is None; StreamEvent messages with the returned ticket follow."""
+        """Asks in a session, or a new one if None; StreamEvent messages with the returned ticket follow."""
         ticket = next(self._tickets)
         self._thread(lambda: self._relay(ticket, self._ask(ticket, inquiry, conversation)))
         return ticket
 
     def ask_again(self, trace: int, conversation: int, replay: bool) -> int:
-        """Asks the question of a trace once more in a session; StreamEvent messages with the returned ticket follow."""
+        """Repeats the question of a trace in a session; StreamEvent messages with the returned ticket follow."""
         ticket = next(self._tickets)
 
         def events() -> Iterator[Message]:
-            asked = self._started().ask_again(trace, conversation=conversation, replay=replay)
-            for event in self._opened(ticket, asked):
+            stream = self._get_client().ask_again(trace, conversation=conversation, replay=replay)
+            for event in self._register_stream(ticket, stream):
                 yield StreamEvent(ticket, event)
 
         self._thread(lambda: self._relay(ticket, events()))
@@ -97,7 +97,7 @@ class Link:
         return ticket
 
     def cancel(self, ticket: int) -> None:
-        """No more messages with this ticket; what the daemon does for it is stopped."""
+        """Stops the messages of this ticket, and the daemon's work for it."""
         self._cancelled.add(ticket)
         if stream := self._streams.get(ticket):
             stream.close()
@@ -105,32 +105,32 @@ class Link:
     async def call(self, method: Callable[[Client], T]) -> T:
         """The result of one call, without blocking the event loop. Raises what the client raises."""
         loop = asyncio.get_running_loop()
-        done: asyncio.Future[T] = loop.create_future()
+        future: asyncio.Future[T] = loop.create_future()
 
         def give(result: T | None, error: BaseException | None) -> None:
-            if done.cancelled() or self._closing.is_set():
+            if future.cancelled() or self._closing.is_set():
                 return
             if error is not None:
-                done.set_exception(error)
+                future.set_exception(error)
             else:
-                done.set_result(result)  # type: ignore[arg-type]
+                future.set_result(result)  # type: ignore[arg-type]
 
         def run() -> None:
             result, error = None, None
             try:
-                result = method(self._started())
+                result = method(self._get_client())
             except Exception as caught:  # carried over to the awaiting side, whatever it is
                 error = caught
             with suppress(RuntimeError):  # the loop is closed: the chat has ended meanwhile
                 loop.call_soon_threadsafe(give, result, error)
 
         self._thread(run)
-        return await done
+        return await future
 
     async def sessions(self) -> tuple[wire.Conversation, ...]:
         """The sessions that have messages, the newest first. A first question that failed leaves an empty one."""
-        kept = await self.call(lambda client: client.conversations())
-        return tuple(session for session in kept if session.messages)
+        stored = await self.call(lambda client: client.conversations())
+        return tuple(session for session in stored if session.messages)
 
     def refresh_status(self) -> None:
         """Asks for the memory's state; a StatusChanged message follows if the daemon answers."""
@@ -151,12 +151,12 @@ class Link:
                 client = self._connect(start)
                 self._listening = client.activity()
                 self._post(StatusChanged(client.status(), connected=True))
-                for event in _paced(self._listening):
+                for event in _limit_rate(self._listening):
                     self._post(Activity(event))
                 reason = "The memory daemon is not running."
             except (DaemonDownError, DaemonError) as error:
                 reason = str(error)
-            except Exception as error:  # nobody would hear of it, and the chat would connect for ever
+            except Exception as error:  # otherwise the chat would try to connect for ever
                 reason = f"The chat failed: {type(error).__name__}: {error}. Please report this."
             self._listening = None
             self._post(Disconnected(reason))
@@ -164,12 +164,12 @@ class Link:
             self._wake.wait(RETRY_SECONDS)
 
     def _ask(self, ticket: int, inquiry: Inquiry, conversation: int | None) -> Iterator[Message]:
-        client = self._started()
+        client = self._get_client()
         if conversation is None:
             started = client.new_conversation(title_of(inquiry.words))
             conversation = started.id
             yield SessionStarted(ticket, started)
-        asked = client.ask(
+        stream = client.ask(
             inquiry.text,
             as_of=inquiry.as_of,
             within=inquiry.within,
@@ -178,14 +178,14 @@ class Link:
             strategy=self.strategy,
             own_words=True,
         )
-        for event in self._opened(ticket, asked):
+        for event in self._register_stream(ticket, stream):
             yield StreamEvent(ticket, event)
 
     def _add(self, ticket: int, path: Path) -> Iterator[Message]:
-        for event in _paced(self._opened(ticket, self._started().add([path]))):
+        for event in _limit_rate(self._register_stream(ticket, self._get_client().add([path]))):
             yield StreamEvent(ticket, event)
 
-    def _opened(self, ticket: int, stream: Stream) -> Stream:
+    def _register_stream(self, ticket: int, stream: Stream) -> Stream:
         self._streams[ticket] = stream
         if ticket in self._cancelled:
             stream.close()
@@ -209,7 +209,7 @@ class Link:
         if failed is not None and ticket not in self._cancelled:
             self._post(StreamEvent(ticket, failed))
 
-    def _started(self) -> Client:
+    def _get_client(self) -> Client:
         client = self._connect(True)
         self._wake.set()  # it is back: listen again at once
         return client
@@ -222,13 +222,13 @@ class Link:
             self._target.post_message(message)
 
 
-def _paced(events: Stream) -> Iterator[wire.Event]:
-    """The events, without progress that comes faster than it can be read; the last of an ingestion always comes."""
-    shown = 0.0
+def _limit_rate(events: Stream) -> Iterator[wire.Event]:
+    """The events, with progress limited to a readable rate; the last one of an ingestion always comes."""
+    shown_at = 0.0
     for event in events:
         if isinstance(event, wire.Progress) and event.done < event.total:
             now = time.monotonic()
-            if now - shown < PROGRESS_SECONDS:
+            if now - shown_at < PROGRESS_SECONDS:
                 continue
-            shown = now
+            shown_at = now
         yield event

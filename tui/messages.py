@@ -1,4 +1,4 @@
-"""What the daemon has to say, as messages on the chat's screen. Posted by `Link` from its threads."""
+"""Messages of the daemon for the chat's screen. Posted by `Link` from its threads."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from daemon import wire
 
 @dataclass
 class Disconnected(Message, bubble=False):
-    """The daemon is not there; `reason` is a sentence."""
+    """The daemon is down; `reason` is a sentence."""
 
     reason: str
 
 
 @dataclass
 class StatusChanged(Message, bubble=False):
-    """The memory's state, freshly asked for; with `connected` it is the first since the daemon answers."""
+    """The current state of the memory; with `connected` the first one after connecting."""
 
     status: wire.Status
     connected: bool = False

@@ -1,4 +1,4 @@
-"""The command palette: what is used most stands first."""
+"""The command palette, most used actions first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Palette(CommandPalette, Window[None]):
 
 
 class ActionsProvider(SystemCommandsProvider):
-    """The app's commands in the order in which it gives them, which Textual's own provider would sort by name."""
+    """The app's commands in the given order, which Textual's own provider would sort by name."""
 
     async def discover(self) -> Hits:
         for name, sentence, callback, _ in self.app.get_system_commands(self.screen):

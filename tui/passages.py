@@ -1,4 +1,4 @@
-"""Where a quote stands in its passage, and where the passage's frontmatter ends."""
+"""The position of a quote in its passage, and the end of the passage's frontmatter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _KEY = re.compile(r"^[^\s#:-][^:\n]*:(?=\s|$)", re.MULTILINE)
 
 
 class Marked(NamedTuple):
-    """A passage as the lines before a quote, the lines it stands in, and the lines after.
+    """A passage as the lines before a quote, its lines, and the lines after.
 
     `lines[start:end]` are the quote's own words.
     """
@@ -23,32 +23,32 @@ class Marked(NamedTuple):
 
 
 def mark_quote(passage: str, quote: str) -> Marked:
-    """Finds a quote that may be wrapped in another way than the passage; without it, all is `before`."""
+    """Finds a quote even if its lines are wrapped differently; without a match, everything is `before`."""
     words = quote.split()
-    found = re.search(r"\s+".join(map(re.escape, words)), passage) if words else None
-    if found is None:
+    match = re.search(r"\s+".join(map(re.escape, words)), passage) if words else None
+    if match is None:
         return Marked(passage)
-    begin = passage.rfind("\n", 0, found.start()) + 1
-    end = passage.find("\n", found.end())
+    begin = passage.rfind("\n", 0, match.start()) + 1
+    end = passage.find("\n", match.end())
     end = len(passage) if end < 0 else end
     return Marked(
         passage[:begin].removesuffix("\n"),
         passage[begin:end],
         passage[end:].removeprefix("\n"),
-        found.start() - begin,
-        found.end() - begin,
+        match.start() - begin,
+        match.end() - begin,
     )
 
 
 def split_frontmatter(text: str) -> tuple[str, str]:
-    """The frontmatter at the top of a text with the lines around it, and what follows; "" and the text if there is
-    none. A text between two rulers without any key is none."""
-    found = _FRONTMATTER.match(text)
-    if found is None or not count_keys(found[0]):
+    """The frontmatter at the top of a text with its rulers, and the rest; "" and the text without frontmatter. Text
+    between two rulers without any key does not count."""
+    match = _FRONTMATTER.match(text)
+    if match is None or not count_keys(match[0]):
         return "", text
-    return found[0], text[found.end() :].lstrip("\n")
+    return match[0], text[match.end() :].lstrip("\n")
 
 
 def count_keys(block: str) -> int:
-    """How many keys frontmatter has, not counting those within a key."""
+    """The number of top-level keys of frontmatter."""
     return len(_KEY.findall(block))

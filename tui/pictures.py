@@ -1,6 +1,6 @@
-"""Pictures that notes show: found by how a note names them, and drawn in half blocks, two colours a cell.
+"""Pictures in notes: found by the links of a note, and drawn in half blocks, two colours a cell.
 
-A half block is text: it needs no sequences of a terminal's own, which differ, and which the last guard takes out.
+Half blocks are text: they need no escape sequences, which differ between terminals and which the last filter removes.
 """
 
 from __future__ import annotations
@@ -41,54 +41,54 @@ Colour = tuple[int, int, int]
 
 
 class PictureError(Exception):
-    """A picture cannot be shown; the message is a sentence for the person."""
+    """A picture cannot be shown; the message is for the person."""
 
 
 def list_pictures(text: str, uri: str) -> tuple[str, ...]:
-    """The pictures that a passage of a source shows, as it names them; of a source that is a picture itself its path.
-    What is elsewhere is none: nothing is fetched."""
+    """The pictures linked in a passage, as written there; for a source that is a picture, its path. Without remote
+    ones: nothing is fetched."""
     own = [wire.file_of(uri)] if Path(wire.file_of(uri)).suffix.lower() in SUFFIXES else []
-    named = (match["wiki"] or unquote(match["link"] or match["html"]) for match in _SHOWN.finditer(text))
-    shown = (name.strip() for name in named if not _ELSEWHERE.match(name))
-    return tuple(dict.fromkeys([*own, *(name for name in shown if Path(name).suffix.lower() in SUFFIXES)]))
+    targets = (match["wiki"] or unquote(match["link"] or match["html"]) for match in _SHOWN.finditer(text))
+    names = (name.strip() for name in targets if not _ELSEWHERE.match(name))
+    return tuple(dict.fromkeys([*own, *(name for name in names if Path(name).suffix.lower() in SUFFIXES)]))
 
 
 def find_picture(name: str, uri: str, folders: Iterable[str]) -> Path:
-    """The file that a note means: beside the note, under a folder above it that is watched, or anywhere in that by its
-    name, as Obsidian has it. Only files of these folders, or beside the note, are found. Raises PictureError."""
+    """The file of a linked picture: next to the note, in a watched folder above it, or anywhere in that by its name, as
+    in Obsidian. Only files of these folders are found. Raises PictureError."""
     note = Path(wire.file_of(uri))
     if not note.is_absolute():
-        raise PictureError("This was said in a chat or a note; there is no file beside it.")
+        raise PictureError("This comes from a chat or a remembered note, which has no files.")
     roots = [Path(folder) for folder in folders if note.is_relative_to(folder)]
     allowed = [place.resolve() for place in (note.parent, *roots)]
     for place in _list_places(name, note, roots):
         if is_file(place) and any(place.resolve().is_relative_to(root) for root in allowed):
             return place
-    raise PictureError("There is no such file beside the note or in its folder.")
+    raise PictureError("There is no such file next to the note or in its folder.")
 
 
 def _list_places(name: str, note: Path, roots: Iterable[Path]) -> Iterator[Path]:
     yield note.parent / name
     for root in roots:
         yield root / name.lstrip("/")
-    wanted = Path(name).name
+    filename = Path(name).name
     for root in roots:
-        seen = 0
+        n_files = 0
         for folder, inner, files in os.walk(root):
-            inner[:] = [one for one in inner if not one.startswith(".")]
-            if wanted in files:
-                yield Path(folder, wanted)
-            if (seen := seen + len(files)) > MAX_LOOKED_AT:
+            inner[:] = [folder_name for folder_name in inner if not folder_name.startswith(".")]
+            if filename in files:
+                yield Path(folder, filename)
+            if (n_files := n_files + len(files)) > MAX_LOOKED_AT:
                 break
 
 
 def draw_picture(path: Path, columns: int, rows: int, background: Colour) -> list[Strip]:
-    """A picture in so many cells at most, where it is transparent on a background. It may take a second. Raises
+    """A picture of at most `columns` by `rows` cells, with a background for transparency. May take a second. Raises
     PictureError."""
     try:
         pil, ops = import_module("PIL.Image"), import_module("PIL.ImageOps")
     except ImportError as error:
-        raise PictureError("To draw pictures, Pillow is wanted: pip install 'palimpsest[readers]'") from error
+        raise PictureError("Drawing pictures needs Pillow: pip install 'palimpsest[readers]'") from error
     try:
         with warnings.catch_warnings(action="ignore"), pil.open(path, formats=FORMATS) as opened:
             if opened.width * opened.height > MAX_PIXELS:
@@ -96,13 +96,13 @@ def draw_picture(path: Path, columns: int, rows: int, background: Colour) -> lis
             opened.draft("RGB", (columns * 2, rows * 4))  # a photo need not be decoded in full
             picture = ops.exif_transpose(opened).convert("RGBA")
             picture.thumbnail((columns, rows * 2))
-            whole = pil.new("RGBA", (picture.width, picture.height + picture.height % 2), (*background, 255))
-            whole.alpha_composite(picture)
-            return list(_draw(whole.convert("RGB")))
+            canvas = pil.new("RGBA", (picture.width, picture.height + picture.height % 2), (*background, 255))
+            canvas.alpha_composite(picture)
+            return list(_draw(canvas.convert("RGB")))
     except PictureError:
         raise
     except Exception as error:  # of damaged files Pillow raises many kinds
-        raise PictureError("It cannot be drawn: it is damaged, or of a kind that Pillow does not know.") from error
+        raise PictureError("It cannot be drawn: it is damaged, or in an unknown format.") from error
 
 
 def _draw(picture: Any) -> Iterator[Strip]:
@@ -130,4 +130,4 @@ def open_in_viewer(path: Path) -> None:
                 start_new_session=True,
             )
     except OSError as error:
-        raise PictureError(f"Nothing here opens pictures: {error.strerror}.") from error
+        raise PictureError(f"No program opens pictures: {error.strerror}.") from error

@@ -1,4 +1,4 @@
-"""What the chat keeps of one person from one time to the next: the theme, the panes, what is used most."""
+"""A person's preferences, kept between runs: the theme, the panes, the most used actions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 @dataclass
 class Preferences:
-    """Loaded when the chat opens, saved with every change. Without a `path` nothing is kept.
+    """Loaded when the chat opens, saved with every change. Without a `path` nothing is saved.
 
-    `theme` empty: that of the terminal's background. `seen_at`: when the chat was open last, before this time. `used`
-    counts what was chosen from the palette and by slash commands. `pinned`: names on top of the list of the memory.
+    `theme` empty: chosen by the terminal's background. `seen_at`: when the chat was last open, before this run. `used`
+    counts actions from the palette and slash commands. `pinned`: names at the top of the memory's list.
     """
 
     path: Path | None = None
@@ -30,25 +30,26 @@ class Preferences:
 
     @classmethod
     def load(cls, path: Path) -> Preferences:
-        """What was kept; the defaults for what was not, or cannot be read: no chat stays closed for a damaged file."""
+        """The saved values, with defaults for missing or unreadable ones: a damaged file does not keep the chat from
+        opening."""
         try:
-            kept = json.loads(path.read_text("utf-8"))
+            stored = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError):
-            kept = {}
-        if not isinstance(kept, dict):
-            kept = {}
+            stored = {}
+        if not isinstance(stored, dict):
+            stored = {}
         loaded = cls(path)
         for name in ("theme", "effort"):
-            if isinstance(kept.get(name), str):
-                setattr(loaded, name, kept[name])
+            if isinstance(stored.get(name), str):
+                setattr(loaded, name, stored[name])
         for name in ("evidence", "motion"):
-            if isinstance(kept.get(name), bool):
-                setattr(loaded, name, kept[name])
-        loaded.seen_at = _moment(kept.get("seen_at"))
-        pinned = kept.get("pinned")
+            if isinstance(stored.get(name), bool):
+                setattr(loaded, name, stored[name])
+        loaded.seen_at = _moment(stored.get("seen_at"))
+        pinned = stored.get("pinned")
         if isinstance(pinned, list):
             loaded.pinned = [name for name in pinned if isinstance(name, str)]
-        used = kept.get("used")
+        used = stored.get("used")
         if isinstance(used, dict):
             loaded.used.update({str(key): n for key, n in used.items() if isinstance(n, int) and n > 0})
         return loaded
@@ -59,26 +60,26 @@ class Preferences:
         self.save()
 
     def save(self, now: datetime | None = None) -> None:
-        """Keeps all of it, readable by this person alone; `now`, if given, is when the chat was open last.
+        """Saves everything, readable by this person alone; `now`, if given, becomes `seen_at`.
 
-        A disk that takes nothing is not told: what is lost is a theme, and the chat goes on.
+        Disk errors are ignored: only a theme would be lost.
         """
         if self.path is None:
             return
-        seen = now or self.seen_at
-        kept: dict[str, Any] = {
+        seen_at = now or self.seen_at
+        values: dict[str, Any] = {
             "theme": self.theme,
             "effort": self.effort,
             "evidence": self.evidence,
             "motion": self.motion,
-            "seen_at": seen.isoformat() if seen else None,
+            "seen_at": seen_at.isoformat() if seen_at else None,
             "pinned": self.pinned,
             "used": dict(self.used.most_common(100)),
         }
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
             new.touch(mode=0o600)
-            new.write_text(json.dumps(kept, indent=1), "utf-8")
+            new.write_text(json.dumps(values, indent=1), "utf-8")
             new.replace(self.path)
         except OSError:
             return

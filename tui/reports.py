@@ -1,4 +1,4 @@
-"""What the chat says about the memory, in sentences."""
+"""The chat's reports about the memory, in sentences."""
 
 from __future__ import annotations
 
@@ -12,17 +12,12 @@ SKIPPED_SHOWN = 3
 QUOTE = 120  # characters
 CHANNELS = {"lexical": "full text", "vector": "meaning", "graph": "graph"}
 
-NOBODY = "I do not know who you are. Say it: /me name YOUR NAME"
-_STATES = {
-    "watching": "watched",
-    "scanning": "being read",
-    "missing": "missing",
-    "polling": "watched by looking now and then",
-}
+NOBODY = "I do not know who you are. Tell me: /me name YOUR NAME"
+_STATES = {"watching": "watched", "scanning": "being read", "missing": "missing", "polling": "checked now and then"}
 
 
 def status_report(status: wire.Status) -> str:
-    """What the memory holds, what it does, and what is wrong."""
+    """The content of the memory, current work, and problems."""
     lines = [
         f"{count(status.sources, 'note')}, {count(status.episodes, 'passage')}, {count(status.objects, 'object')}, "
         f"{count(status.theses, 'statement')} · {size(status.bytes)}",
@@ -33,18 +28,18 @@ def status_report(status: wire.Status) -> str:
     if status.preparing:
         lines.append(status.preparing)
     if status.erasing:
-        lines.append("What was forgotten is still being erased; `pal status` tells how far")
+        lines.append("Forgotten text is still being erased; `pal status` shows the progress")
     for folder in status.folders:
         state = _STATES.get(folder.state, folder.state)
         detail = f": {folder.detail}" if folder.detail else ""
         lines.append(f"{short_path(folder.path)} is {state}{detail} · {count(folder.sources, 'note')}")
     if not status.folders:
-        lines.append("No folder is watched. /watch PATH reads one and keeps up with it.")
+        lines.append("No folder is watched. /watch PATH reads and watches one.")
     return "\n".join([*lines, *skipped_lines(status.skipped, status.skipped_total)])
 
 
 def profile_report(reply: wire.ProfileReply, key: str = "") -> str:
-    """What is known of the owner, with its sources and what it was before; only of one thing where a `key` is given."""
+    """The owner's profile, with sources and former values; only one entry with a `key`."""
     profile = reply.profile
     lines = [f"You are {', '.join(profile.names)}." if profile.names else NOBODY]
     for entry in profile.entries:
@@ -52,7 +47,7 @@ def profile_report(reply: wire.ProfileReply, key: str = "") -> str:
             continue
         lines += [f"{entry.key}: {fact.objects[-1]} ({_source(fact)})" for fact in entry.facts]
         lines += [f"    before: {fact.objects[-1]} ({_source(fact)})" for fact in entry.before]
-    lines += [f"As it was before: pal undo {one.id}" for one in reply.revisions]
+    lines += [f"To restore it: pal undo {revision.id}" for revision in reply.revisions]
     return "\n".join(lines)
 
 
@@ -66,7 +61,7 @@ def _source(fact: wire.Fact) -> str:
 def added_report(path: str, added: wire.Added, skipped: Sequence[wire.Skipped]) -> str:
     """What reading a file or a folder brought."""
     if not (added.sources or added.unchanged or added.skipped):
-        return f"{path}: nothing to read there."
+        return f"{path}: nothing to read."
     parts = [f"{count(added.sources, 'note')} read, {count(added.episodes, 'passage')}"]
     if added.unchanged:
         parts.append(f"{added.unchanged:,} unchanged")
@@ -76,8 +71,8 @@ def added_report(path: str, added: wire.Added, skipped: Sequence[wire.Skipped]) 
 
 
 def skipped_lines(skipped: Sequence[wire.Skipped], total: int) -> list[str]:
-    """The first of what could not be read and why, and how many more there are."""
-    lines = [f"  skipped {short_path(one.uri)}: {one.reason}" for one in skipped[:SKIPPED_SHOWN]]
+    """The first skipped files with reasons, and how many more there are."""
+    lines = [f"  skipped {short_path(file.uri)}: {file.reason}" for file in skipped[:SKIPPED_SHOWN]]
     if total > len(lines):
         more = f"and {total - len(lines):,} more; `pal status` lists them"
         lines.append(f"  {more}" if lines else f"  {count(total, 'file')} skipped; `pal status` lists them")
@@ -85,7 +80,7 @@ def skipped_lines(skipped: Sequence[wire.Skipped], total: int) -> list[str]:
 
 
 def why_report(reply: wire.Why, folders: Sequence[str] = ()) -> str:
-    """What an answer rests on, a few lines for each citation, and why it went as far as it did."""
+    """The evidence of an answer, a few lines for each citation, and the effort it took."""
     lines = []
     for used in reply.used:
         lines.append(f"[{used.cited.n}] {cited_label(used.cited, folders)}: {_short(used.cited.quote)}")
@@ -98,19 +93,19 @@ def why_report(reply: wire.Why, folders: Sequence[str] = ()) -> str:
         lines.append("No line of your notes was used.")
     lines += [f"Chain: {way}" for way in reply.chain]
     lines += [f"Against it: {gap}" for gap in reply.gaps]
-    lines += [f"How far it went: {reason}" for reason in reply.reasons]
-    asked = reply.asked
-    if asked.calls:
-        tokens = f"{asked.read + asked.written:,} of {reply.allowed_tokens:,} tokens"
-        lines.append(f"It took {asked.calls} of {count(reply.allowed_calls, 'call')}, {tokens}.")
+    lines += [f"Effort: {reason}" for reason in reply.reasons]
+    question = reply.asked
+    if question.calls:
+        tokens = f"{question.read + question.written:,} of {reply.allowed_tokens:,} tokens"
+        lines.append(f"It took {question.calls} of {count(reply.allowed_calls, 'call')}, {tokens}.")
     return "\n".join(lines)
 
 
 def cited_why_report(reply: wire.Why, n: int) -> str:
-    """How a question came to the passage of citation `n`, object by object, and what is read out of its words."""
-    used = next((one for one in reply.used if one.cited.n == n), None)
+    """How a question led to the passage of citation `n`, object by object, and the facts extracted from it."""
+    used = next((passage for passage in reply.used if passage.cited.n == n), None)
     if used is None:
-        return "Nothing is kept of how this passage was found."
+        return "The search of this passage is not stored."
     lines = ["Why this passage"]
     if used.place is not None and used.score is not None:
         lines.append(f"{used.place} of {reply.shown}, score {used.score:.2f}{_channels(used.channels)}")
@@ -135,29 +130,31 @@ def whynot_report(reply: wire.WhyNotReply, folders: Sequence[str] = ()) -> str:
         lines += [f"{place or passage.uri}: {_short(lost.quote)}", f"    {lost.reason}"]
     if reply.missing or not lines:
         words = ", ".join(reply.missing) or reply.words
-        lines.append(f"Nowhere in your memory: {words}. It was never read, or it was forgotten.")
+        lines.append(f"Nowhere in your memory: {words}. It was never read, or was forgotten.")
     return "\n".join(lines)
 
 
 def secrets_report(placeholders: Sequence[str], secrets: Mapping[str, str]) -> str:
-    """What stands behind placeholders."""
-    gone = "is not kept any more: what said it has changed or gone."
-    return "\n".join(f"{one}: {secrets[one]}" if one in secrets else f"{one} {gone}" for one in placeholders)
+    lost = "is no longer stored: its source was changed or deleted."
+    return "\n".join(
+        f"{placeholder}: {secrets[placeholder]}" if placeholder in secrets else f"{placeholder} {lost}"
+        for placeholder in placeholders
+    )
 
 
-def verdict_report(said: wire.Judged) -> str:
-    """What was noted of an answer, and what follows from it."""
-    verdict, before = said.asked.verdict, said.before
+def verdict_report(judged: wire.Judged) -> str:
+    """The verdict that was noted, and its effect."""
+    verdict, before = judged.asked.verdict, judged.before
     if verdict == before:
-        return f"It was called {before} before." if before else "Nothing was said of it."
+        return f"The verdict was {before}." if before else "There was no verdict."
     if verdict is None:
-        return f"Taken back: it is not called {before} any more."
-    if not said.passages:
-        effect = "It cites nothing, so nothing is learnt from that."
+        return f"Removed: it is no longer marked {before}."
+    if not judged.passages:
+        effect = "It cites nothing, so there is nothing to learn from."
     elif verdict == "good":
-        effect = "What it cites comes first next time."
+        effect = "Its sources come first next time."
     else:
-        effect = "What it cites is not brought back for such a question."
+        effect = "Its sources are not reused for similar questions."
     return f"Noted as {verdict}. {effect} /unsay takes it back."
 
 
@@ -171,10 +168,10 @@ def _short(quote: str) -> str:
 
 
 def _channels(scores: Mapping[str, float]) -> str:
-    told = [f"{name} {scores[key]:.2f}" for key, name in CHANNELS.items() if key in scores]
-    return f" ({', '.join(told)})" if told else ""
+    parts = [f"{name} {scores[key]:.2f}" for key, name in CHANNELS.items() if key in scores]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def failure(failed: wire.Failed) -> str:
-    """What went wrong and what to do, in one line."""
+    """An error and its remedy, in one line."""
     return " ".join(filter(None, (failed.message, failed.remedy)))

@@ -1,4 +1,4 @@
-"""What the chat knows of the session on screen. Plain values, no widgets."""
+"""The state of the session on screen. Plain values, no widgets."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ WINDOW = 20  # messages that have widgets while the newest is in view, and more 
 
 @dataclass
 class Session:
-    """A session: its conversation (None until the daemon keeps it), its messages, and the questions that wait.
+    """A session: its conversation (None until the daemon stores it), its messages, and waiting questions.
 
-    `messages` are the settled ones, oldest first; those before `shown_from` have no widgets, nor have those from
-    `shown_until` on where it is opened at an early message. `asked` are the questions
-    for the arrow keys, oldest first. `limits` are those of the questions to come. `model` wrote an answer
-    last; `calls` and `tokens` are what models took for the session.
+    `messages` are the completed ones, oldest first; those before `shown_from` have no widgets, nor those from
+    `shown_until` on if the session was opened at an early message. `asked` are the questions for the arrow keys, oldest
+    first. `limits` apply to the next questions. `model` wrote the last answer; `calls` and `tokens` are the usage of
+    models in this session.
     """
 
     conversation: wire.Conversation | None = None
@@ -36,11 +36,10 @@ class Session:
 
     @classmethod
     def from_messages(cls, reply: wire.MessagesReply, message_id: int | None = None) -> Session:
-        """A session as the daemon kept it. Its last messages are to be shown; where that of `message_id` stands before
-        them, it and those that follow."""
+        """A stored session. Shows its last messages, or, if `message_id` is earlier, that one and the following."""
         last = max(0, len(reply.messages) - WINDOW)
-        found = next((place for place, one in enumerate(reply.messages) if one.id == message_id), last)
-        begin = max(0, found - 1) if found < last else last  # with its question, if it is an answer
+        start = next((place for place, message in enumerate(reply.messages) if message.id == message_id), last)
+        begin = max(0, start - 1) if start < last else last  # with its question, if it is an answer
         return cls(
             conversation=reply.conversation,
             messages=list(reply.messages),
@@ -64,7 +63,7 @@ class Session:
 
     @property
     def later(self) -> int:
-        """How many messages follow those that have widgets."""
+        """The number of messages after those with widgets."""
         return 0 if self.shown_until is None else len(self.messages) - self.shown_until
 
     def show_earlier(self) -> list[wire.ChatMessage]:
@@ -84,32 +83,38 @@ class Session:
         self.shown_from, self.shown_until = max(0, len(self.messages) - WINDOW), None
 
     def note_taken(self, model: str, calls: int, tokens: int) -> None:
-        """What one more answer took of models."""
+        """Adds an answer's usage of models."""
         self.model = model or self.model
         self.calls += calls
         self.tokens += tokens
 
     def judge(self, trace_id: int, verdict: Literal["good", "bad"] | None) -> None:
-        """What a person says of an answer, which may be shown again later."""
-        self.messages = [replace(one, verdict=verdict) if one.trace_id == trace_id else one for one in self.messages]
+        """Stores a verdict on an answer, which may be shown again later."""
+        self.messages = [
+            replace(message, verdict=verdict) if message.trace_id == trace_id else message for message in self.messages
+        ]
 
     def settle(
-        self, asked: Inquiry, answered: wire.Answered, at: datetime, state: Literal["complete", "partial"] = "complete"
+        self,
+        inquiry: Inquiry,
+        answered: wire.Answered,
+        now: datetime,
+        state: Literal["complete", "partial"] = "complete",
     ) -> None:
         """Adds a question and its answer, as the daemon keeps them too."""
         self.messages += [
-            wire.ChatMessage(0, "user", asked.text, at),
+            wire.ChatMessage(0, "user", inquiry.text, now),
             wire.ChatMessage(
                 0,
                 "memory",
                 answered.text,
-                at,
+                now,
                 state,
                 answered.citations,
                 answered.no_answer,
                 answered.trace_id,
-                within=asked.within,
-                as_of=asked.as_of,
+                within=inquiry.within,
+                as_of=inquiry.as_of,
                 model=answered.model,
             ),
         ]

@@ -1,4 +1,4 @@
-"""What the pages of one window share."""
+"""State shared by the pages of one window."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TYPING_SECONDS = 0.5  # after a key, in which the next one is to be expected
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Something that was done: the call that takes it back, what is said then, and what is shown otherwise then."""
+    """An action that can be undone: the call that undoes it, the message, and the update of the screen after that."""
 
     undo: Callable[[Client], object]
     said: str
@@ -31,10 +31,10 @@ class Done:
 
 @dataclass
 class Shared:
-    """The line to the daemon, the time, and what the daemon says of itself.
+    """The connection to the daemon, the time, and the daemon's state.
 
-    `status` is the memory's state when it was last asked for; None while the daemon does not answer. A page that is to
-    hear of changes subscribes to the signals when it is mounted. `Page` does, and hands them to its methods.
+    `status` is the last known state of the memory; None while the daemon is down. A page that needs changes subscribes
+    to the signals when mounted. `Page` does, and passes them to its methods.
     """
 
     link: Link
@@ -46,14 +46,14 @@ class Shared:
     keymap: Keymap
     status: wire.Status | None = None
     down: str = ""  # why the daemon does not answer; empty while it does, or before it was asked
-    done: list[Done] = field(default_factory=list)  # on any page, the last one last
+    done: list[Done] = field(default_factory=list)  # from all pages, in order
     review_at: wire.Revision | None = None  # what the page Review is to show when it is opened next
     look_at: Target | None = None  # the same of the page Memory
     typed_at: float | None = None  # when a person typed last, on the monotonic clock; None: nothing is half typed
-    news: dict[int, wire.Revision] = field(default_factory=dict)  # by id: facts that changed and nobody has looked at
+    news: dict[int, wire.Revision] = field(default_factory=dict)  # unread changes of facts, by id
 
     def note_done(self, undo: Callable[[Client], object], said: str, show: Callable[[], object] = lambda: None) -> Done:
-        """Something was done that `undo` takes back; `said` is said then, and `show` called."""
+        """Records an action that `undo` reverts; then `said` is shown and `show` called."""
         self.done.append(Done(undo, said, show))
         return self.done[-1]
 
@@ -63,7 +63,7 @@ class Shared:
             self.done.remove(done)
 
     def note_change(self, revision: wire.Revision) -> None:
-        """A fact has just changed, or somebody has said something of that."""
+        """A fact has just changed, or was decided."""
         if revision.state == "open" and revision.relation != "duplicates":
             self.news[revision.id] = revision
         else:
@@ -76,5 +76,5 @@ class Shared:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The watched folders; paths are shown from them."""
+        """The watched folders, for shortening paths."""
         return tuple(folder.path for folder in self.status.folders) if self.status else ()

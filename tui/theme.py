@@ -1,6 +1,6 @@
-"""The themes of the chat: ink on dark paper, ink on parchment, and one of high contrast.
+"""The themes of the chat: ink on dark paper, ink on parchment, and a high-contrast one.
 
-One accent, no other colour but for warnings. Textual's own are there too; `ansi-dark` and `ansi-light` have the
+One accent, and colours only for warnings. Textual's own themes are available, too; `ansi-dark` and `ansi-light` use the
 terminal's colours.
 """
 

@@ -1,4 +1,4 @@
-"""What a question did, in people's words and as a graph to draw. Plain values, no widgets."""
+"""A question's search, in words and as a graph to draw. Plain values, no widgets."""
 
 from __future__ import annotations
 
@@ -15,56 +15,56 @@ PASSAGE, OBJECT, NAMED = "▪", "○", "●"
 
 
 def tell_stages(steps: Sequence[wire.Step], visits: Collection[wire.Visit]) -> list[str]:
-    """What was done so far, a few words each: `found 3 things you named`, `searched 1,204 passages`."""
-    told: dict[str, str] = {}
+    """The completed stages, a few words each: `found 3 things you named`, `searched 1,204 passages`."""
+    phrases: dict[str, str] = {}
     for step in steps:
         if note := wire.SeedNote.from_step(step):
-            told["seed"] = f"found {count(len(note.objects), 'thing')} you named" if note.objects else ""
+            phrases["seed"] = f"found {count(len(note.objects), 'thing')} you named" if note.objects else ""
         elif scope := wire.ScopeNote.from_step(step):
-            told["scope"] = f"searched {count(scope.episodes, 'passage')}" if scope.episodes else ""
+            phrases["scope"] = f"searched {count(scope.episodes, 'passage')}" if scope.episodes else ""
         elif ranked := wire.RankNote.from_step(step):
-            told["rank"] = f"kept {ranked.episodes:,}" if ranked.episodes else ""
+            phrases["rank"] = f"kept {ranked.episodes:,}" if ranked.episodes else ""
     if links := sum(visit.parent is not None for visit in visits):
-        told["links"] = f"followed {count(links, 'link')}"
+        phrases["links"] = f"followed {count(links, 'link')}"
     if more := sum(visit.stage == "collected" for visit in visits):
-        told["more"] = f"fetched {more:,} more"
-    return [told[stage] for stage in ("seed", "scope", "links", "rank", "more") if told.get(stage)]
+        phrases["more"] = f"fetched {more:,} more"
+    return [phrases[stage] for stage in ("seed", "scope", "links", "rank", "more") if phrases.get(stage)]
 
 
 class Walk:
-    """The visits of a question in the order in which they are drawn and replayed: from where it began outwards, at most
-    `MAX_NODES`, with all that leads to what the answer cites."""
+    """The visits of a question in the order in which they are drawn and replayed: from the start outwards, at most
+    `MAX_NODES`, with everything that leads to a citation."""
 
     def __init__(self, visits: Iterable[wire.Visit] = (), cited: Sequence[wire.Citation] = ()) -> None:
-        known = {visit.node_id: visit for visit in visits}
+        visit_of = {visit.node_id: visit for visit in visits}
         numbers: dict[int, list[int]] = {}
-        for one in cited:
-            if not one.folded:
-                numbers.setdefault(one.episode_id, []).append(one.n)
-        self._known, self._numbers = known, numbers
+        for citation in cited:
+            if not citation.folded:
+                numbers.setdefault(citation.episode_id, []).append(citation.n)
+        self._known, self._numbers = visit_of, numbers
         self._ways = [way for id in numbers if (way := self._way_to(id))]
-        kept = dict.fromkeys(id for way in self._ways for id in way[1:])
-        for visit in sorted(known.values(), key=lambda visit: (visit.stage != "seed", -visit.score, visit.node_id)):
-            kept |= dict.fromkeys(self._way_to(visit.node_id)[1:]) if len(kept) < MAX_NODES else {}
-        places = {id: place for place, id in enumerate(known)}
-        chosen = sorted(list(kept)[:MAX_NODES], key=lambda id: (known[id].depth, places[id]))
-        self.visits: tuple[wire.Visit, ...] = tuple(known[id] for id in chosen)
+        ids = dict.fromkeys(id for way in self._ways for id in way[1:])
+        for visit in sorted(visit_of.values(), key=lambda visit: (visit.stage != "seed", -visit.score, visit.node_id)):
+            ids |= dict.fromkeys(self._way_to(visit.node_id)[1:]) if len(ids) < MAX_NODES else {}
+        places = {id: place for place, id in enumerate(visit_of)}
+        chosen = sorted(list(ids)[:MAX_NODES], key=lambda id: (visit_of[id].depth, places[id]))
+        self.visits: tuple[wire.Visit, ...] = tuple(visit_of[id] for id in chosen)
 
     def __len__(self) -> int:
         return len(self.visits)
 
-    def graph(self, shown: int, finished: bool) -> Graph:
-        """As far as the first `shown` visits; what won is marked when all is `finished`."""
-        visits = self.visits[:shown]
+    def graph(self, n_shown: int, finished: bool) -> Graph:
+        """The graph of the first `shown` visits; winning paths are marked when `finished`."""
+        visits = self.visits[:n_shown]
         nodes = [Node(QUESTION, "question", 1.0, "?"), *map(self._node, visits)]
         edges = [Edge(*self._edge(visit)) for visit in visits]
         return Graph(tuple(nodes), tuple(edges), (QUESTION,), tuple(self._ways) if finished else ())
 
-    def caption(self, shown: int) -> str:
-        """What the last of the first `shown` visits is, and how it was come by."""
-        if not shown:
+    def caption(self, n_shown: int) -> str:
+        """The last of the first `shown` visits, and how it was reached."""
+        if not n_shown:
             return "Your question."
-        visit = self.visits[shown - 1]
+        visit = self.visits[n_shown - 1]
         label, parent = self.label(visit), self._known.get(visit.parent or QUESTION)
         if parent is None:
             how = "your question has its words" if visit.kind == "episode" else "your question names it"
@@ -75,8 +75,8 @@ class Walk:
             how = f"it names {self.label(parent)}"
         else:
             how = f"{self.label(parent)} names it"
-        further = ", fetched when a closer look was taken" if visit.stage == "collected" else ""
-        rests = f"; the answer rests on it {self._marks(visit)}" if visit.node_id in self._numbers else ""
+        further = ", fetched in a later step" if visit.stage == "collected" else ""
+        rests = f"; cited by the answer {self._marks(visit)}" if visit.node_id in self._numbers else ""
         return f"{label}: {how}{further}{rests}"
 
     def label(self, visit: wire.Visit) -> str:
@@ -88,10 +88,10 @@ class Walk:
 
     def _way_to(self, id: int) -> tuple[int, ...]:
         way: list[int] = []
-        at = self._known.get(id)
-        while at is not None and at.node_id not in way:
-            way.insert(0, at.node_id)
-            at = self._known.get(at.parent) if at.parent is not None else None
+        visit = self._known.get(id)
+        while visit is not None and visit.node_id not in way:
+            way.insert(0, visit.node_id)
+            visit = self._known.get(visit.parent) if visit.parent is not None else None
         return (QUESTION, *way) if way else ()
 
     def _node(self, visit: wire.Visit) -> Node:

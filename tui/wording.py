@@ -16,14 +16,14 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def day(at: datetime | None) -> str:
-    """`3 May 2026`; nothing for none."""
-    return f"{at.day} {at:%b %Y}" if at else ""
+def day(time: datetime | None) -> str:
+    """`3 May 2026`; "" for None."""
+    return f"{time.day} {time:%b %Y}" if time else ""
 
 
-def when(at: datetime, now: datetime) -> str:
+def when(time: datetime, now: datetime) -> str:
     """`today 14:02`, `yesterday 09:10`, `3 May`, `3 May 2025`, seen from `now`."""
-    moment = at.astimezone(now.tzinfo)
+    moment = time.astimezone(now.tzinfo)
     days = (now.date() - moment.date()).days
     if days in (0, 1):
         return f"{'today' if days == 0 else 'yesterday'} {moment:%H:%M}"
@@ -41,7 +41,7 @@ def size(number: int) -> str:
 
 
 def short_path(path: str, folders: Iterable[str] = ()) -> str:
-    """A path as short as it is clear: from the watched folder that holds it, else from `~`."""
+    """A path relative to its watched folder, else to `~`."""
     for folder in folders:
         parent, _, name = folder.rstrip("/").rpartition("/")
         if name and path.startswith(f"{parent}/{name}/"):
@@ -51,7 +51,7 @@ def short_path(path: str, folders: Iterable[str] = ()) -> str:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is such a folder. False of what can be no path either: a name that is too long, say."""
+    """Whether there is such a folder. False for invalid paths, such as too long names."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -59,7 +59,7 @@ def is_folder(path: Path) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file; False of what can be no path either."""
+    """Whether there is such a file; False for invalid paths."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -68,12 +68,12 @@ def is_file(path: Path) -> bool:
 
 def typed_path(typed: str) -> Path:
     """A path as a person types or drops it: quoted perhaps, from `~` or from here."""
-    home = os.path.expanduser(typed.strip("'\""))  # noqa: PTH111  it leaves a `~name` that nobody has as it is
+    home = os.path.expanduser(typed.strip("'\""))  # noqa: PTH111  keeps the `~name` of an unknown user
     return Path(os.path.normpath(Path(home).absolute()))
 
 
 def cut_left(text: str, width: int) -> str:
-    """`text` in so many characters: its beginning is cut, at a slash if there is one. A path's end says more."""
+    """`text` in `width` characters: its beginning is cut, at a slash if possible. The end of a path says more."""
     if len(text) <= width:
         return text
     end = text[-max(1, width - 1) :]
@@ -81,19 +81,19 @@ def cut_left(text: str, width: int) -> str:
 
 
 def cited_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
-    """A citation's `path:line`, or what the daemon calls it where it stands in no file."""
+    """A citation's `path:line`, or the daemon's label for one without a file."""
     return wire.name_place(short_path(cited.uri, folders), cited.line) if cited.line is not None else cited.label
 
 
 def cited_day(cited: wire.Citation) -> str:
-    """When what is cited was written: `3 May 2026`, of a message `3 May 2026 18:05`."""
+    """The date of a citation: `3 May 2026`, for a message `3 May 2026 18:05`."""
     return cited.moment.replace(cited.at.date().isoformat(), day(cited.at), 1) if cited.at else cited.moment
 
 
 def citation_text(cited: wire.Citation) -> str:
-    """A citation as it is copied: its words, where they stand, and when."""
-    where = cited.label if cited.line is None else f"{cited.label}, {cited_day(cited)}".rstrip(", ")
-    return display_safe(f"“{cited.quote}” ({where})")
+    """A citation for the clipboard: its words, source and date."""
+    source = cited.label if cited.line is None else f"{cited.label}, {cited_day(cited)}".rstrip(", ")
+    return display_safe(f"“{cited.quote}” ({source})")
 
 
 def source_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
@@ -103,7 +103,7 @@ def source_label(cited: wire.Citation, folders: Iterable[str] = ()) -> str:
 
 
 def answer_markdown(text: str, citations: Sequence[wire.Citation]) -> str:
-    """An answer as it is copied: its text, then a list of its sources."""
+    """An answer for the clipboard: its text, then a list of its sources."""
     sources = "\n".join(f"- [{cited.n}] {source_label(cited)}" for cited in citations)
     return display_safe("\n\n".join(filter(None, (text.strip(), sources))))
 
@@ -121,7 +121,7 @@ def answer_plain(text: str, citations: Sequence[wire.Citation]) -> str:
 
 
 def change_text(change: wire.AnswerChange) -> str:
-    """What an answer rests on and is not so any more, with what stands there now."""
+    """What changed in the evidence of an answer, with the current text."""
     old, new = (" ".join(words.split()) for words in (change.old, change.new))
-    became = f"Now: “{new}”" if new else "Its source does not say so any more."
+    became = f"Now: “{new}”" if new else "Its source no longer says so."
     return display_safe(f"! [{change.n}] has changed on {day(change.at)}. Before: “{old}” {became}", line=True)

@@ -78,5 +78,5 @@ def suggest(memory: Memory, has_plans: bool) -> wire.SuggestionsReply:
     """Questions that have an answer, the first of them about what changed last; and what was read lately."""
     changed = [one.new for one in memory.revisions("all", SHOWN) if one.relation == "supersedes"]
     questions = memory.questions.suggest(changed, has_plans, SUGGESTED)
-    lately = memory.browsing.look_lately(SHOWN)
+    lately = memory.browsing.list_recent(SHOWN)
     return wire.SuggestionsReply(tuple(questions), tuple(lately.notes), tuple(lately.names))

@@ -19,9 +19,9 @@ from daemon.jobs.activity import Activity
 from daemon.jobs.disk import Disk
 from daemon.jobs.embedder import Embedding
 from daemon.jobs.enrichment import Enrichment
-from daemon.jobs.erasing import Erasing
+from daemon.jobs.erasure import Erasure
 from daemon.jobs.models import Models
-from daemon.jobs.night import Nightly
+from daemon.jobs.night import NightlyJob
 from daemon.jobs.schedule import Schedule
 from daemon.jobs.tasks import Tasks
 from daemon.jobs.training import Learning
@@ -59,13 +59,13 @@ class Services:
     tasks: Tasks
     readers: Readers
     adds: Adds
-    erasing: Erasing
+    erasing: Erasure
     watcher: Watcher
     embedding: Embedding
     models: Models
     enrichment: Enrichment
     learning: Learning
-    nightly: Nightly
+    nightly: NightlyJob
     upkeep: Upkeep
     disk: Disk
     schedule: Schedule

@@ -15,7 +15,7 @@ from daemon import views, wire
 from daemon.api.routing import MOST_ROWS, stream
 from daemon.api.services import Services
 from daemon.jobs.activity import Channel
-from daemon.jobs.erasing import find_files
+from daemon.jobs.erasure import find_files
 from daemon.paths import name_backup
 from daemon.watch.files import uri_of
 from memory import Memory

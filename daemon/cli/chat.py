@@ -47,9 +47,9 @@ def chat(session: Session, plain: bool) -> None:
     the code of the last error.
     """
     if not plain and can_draw():
-        from tui import garbage
+        from tui import gc_tuning
 
-        garbage.defer()
+        gc_tuning.defer()
         from tui.app import run
 
         click.get_current_context().exit(run(session.paths))

@@ -12,7 +12,7 @@ MIDDLE = 1  # the row of dots at the middle of a line of text
 
 
 class Canvas:
-    """So many cells; dots beyond them are left out."""
+    """A grid of cells; dots outside are dropped."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
@@ -28,7 +28,7 @@ class Canvas:
         return canvas
 
     def draw(self, line: Line) -> None:
-        """From label to label: level as far as its column goes, then in a curve to the other one."""
+        """From label to label: level within its column, then in a curve to the other one."""
         begin, end = line.span
         top, bottom = line.left.y * 4 + MIDDLE, line.right.y * 4 + MIDDLE
         if line.left.column == line.right.column:
@@ -49,11 +49,10 @@ class Canvas:
         return self._dots.keys()
 
     def cell(self, x: int, y: int) -> str:
-        """What stands there: a braille character, or a blank."""
+        """The braille character or blank at a cell."""
         return chr(BRAILLE + dots) if (dots := self._dots.get((x, y))) else " "
 
     def is_strong(self, x: int, y: int) -> bool:
-        """Whether a line that won passes there."""
         return (x, y) in self._strong
 
     def _level(self, begin: int, end: int, y: int, strong: bool) -> None:
@@ -61,7 +60,7 @@ class Canvas:
             self._column(x, y, y, strong)
 
     def _arc(self, line: Line, begin: int, end: int, top: int, bottom: int) -> None:
-        """Between two labels of one column, out into the space beside it and back."""
+        """Between two labels of one column, out into the space next to it and back."""
         to_right = begin >= line.left.x + line.left.width
         reach = min(3, end - begin - 1) * 2
         turn = 2 * begin + reach if to_right else 2 * end - 1 - reach
@@ -71,9 +70,9 @@ class Canvas:
                 self._column(x, y, y, line.on_path)
         self._column(turn, top, bottom, line.on_path)
 
-    def _column(self, x: int, one: int, other: int, strong: bool) -> None:
-        """Dots from row to row; a line that won is two dots thick, so that it is told apart without colour."""
-        low, high = min(one, other), max(one, other) + strong
+    def _column(self, x: int, first: int, second: int, strong: bool) -> None:
+        """Dots from row to row; a winning line is two dots thick, so that it can be recognised without colour."""
+        low, high = min(first, second), max(first, second) + strong
         for y in range(low, high + 1):
             cell = (x // 2, y // 4)
             if 0 <= cell[0] < self.width and 0 <= cell[1] < self.height:

@@ -1,4 +1,4 @@
-"""The figure of a page, as SVG: the same places as in a terminal, so that no label lies on another one."""
+"""The figure of a page as SVG, with the layout of the terminal, so that labels do not overlap."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def draw_figure(graph: Graph, title: str) -> str:
     x = left * CELL_WIDTH - MARGIN
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{x:.1f} {-MARGIN:.1f} {width:.1f} {height:.1f}"'
-        f' width="{width:.0f}" height="{height:.0f}" role="img" aria-label={_quoted(title)}>'
+        f' width="{width:.0f}" height="{height:.0f}" role="img" aria-label={_quote(title)}>'
     )
     nodes = (_node(box, graph) for box in layout.boxes)
     return "\n".join([head, f"<title>{_text(title)}</title>", *_lines(layout), *nodes, "</svg>"])
@@ -36,7 +36,7 @@ def draw_figure(graph: Graph, title: str) -> str:
 def _lines(layout: Layout) -> Iterator[str]:
     for line in layout.lines:
         ends = " ".join(str(box.node.id) for box in (line.left, line.right) if box.node)
-        yield f'<path class="line" data-ends={_quoted(ends)} d="{_curve(line)}"/>'
+        yield f'<path class="line" data-ends={_quote(ends)} d="{_curve(line)}"/>'
 
 
 def _curve(line: Line) -> str:
@@ -58,7 +58,7 @@ def _curve(line: Line) -> str:
 
 
 def _node(box: Box, graph: Graph) -> str:
-    """A label with its dot, and the relation on the side that its line comes from."""
+    """A label with its dot, and the relation on the side of its line."""
     y, node = _middle(box), box.node
     if node is None:
         return f'<text class="more" x="{box.x * CELL_WIDTH:.1f}" y="{y:.1f}">{_text(box.label)}</text>'
@@ -83,7 +83,7 @@ def _node(box: Box, graph: Graph) -> str:
         else ""
     )
     return (
-        f'<g class="{kind}" data-id={_quoted(str(node.id))}><title>{_text(node.label)}</title>{relation}'
+        f'<g class="{kind}" data-id={_quote(str(node.id))}><title>{_text(node.label)}</title>{relation}'
         f'<circle cx="{dot:.1f}" cy="{y:.1f}" r="{DOT}"/>'
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_text(name)}</text></g>'
     )
@@ -97,5 +97,5 @@ def _text(text: str) -> str:
     return escape(_NO_XML.sub(" ", text), quote=False)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{escape(_NO_XML.sub(" ", text))}"'

@@ -1,6 +1,6 @@
-"""A drawing as a page that is whole by itself: no other file is asked for, and nothing of a note is run.
+"""A drawing as a self-contained page: it loads no other file, and no text of a note is executed.
 
-What is said of each node stands in the page from the beginning; the script only chooses what is seen.
+All texts about each node are in the page from the beginning; the script only shows and hides them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from daemon.drawing.layout import Graph
 HERE = Path(__file__).parent
 KEYS = (
     ("← ↑ → ↓", "go to the next"), ("Home", "the middle"), ("/", "find"), ("+ −", "larger, smaller"),
-    ("0", "as it was"), ("t", "dark or light"),
+    ("0", "reset the view"), ("t", "dark or light"),
 )  # fmt: skip
 
 
 class Saying(NamedTuple):
-    """Something that is said of a node: `words`, the `quote` that says so, the `place` it stands in, with a link to it
-    ("" for none). `to`: the id of the node at its other end."""
+    """A statement about a node: `words`, the `quote` with it, its `place` with a link ("" for none). `to`: the id of
+    the node at the other end."""
 
     words: str
     when: str
@@ -35,7 +35,7 @@ class Saying(NamedTuple):
 
 
 def draw_page(graph: Graph, title: str, subtitle: str, said: Mapping[str, Sequence[Saying]]) -> str:
-    """The page. `said`: the id of a node -> what is said of it."""
+    """The page. `said`: the id of a node -> its statements."""
     script, style = ((HERE / name).read_text("utf-8") for name in ("page.js", "page.css"))
     names = {str(node.id): node.label for node in graph.nodes}
     articles = "\n".join(_article(id, name, said.get(id, ()), names) for id, name in names.items())
@@ -66,19 +66,19 @@ def draw_page(graph: Graph, title: str, subtitle: str, said: Mapping[str, Sequen
 """
 
 
-def _article(id: str, name: str, said: Sequence[Saying], names: Mapping[str, str]) -> str:
-    items = "\n".join(_item(one, names) for one in said)
+def _article(id: str, name: str, statements: Sequence[Saying], names: Mapping[str, str]) -> str:
+    items = "\n".join(_item(statement, names) for statement in statements)
     body = f"<ul>{items}</ul>" if items else '<p class="muted">Nothing more is drawn of it.</p>'
     return f'<article data-of="{escape(id)}" hidden><h2>{escape(name)}</h2>{body}</article>'
 
 
-def _item(of: Saying, names: Mapping[str, str]) -> str:
-    other = f' <a href="#" data-to="{escape(of.to)}">{escape(names[of.to])}</a>' if of.to in names else ""
-    when = f' <span class="muted">{escape(of.when)}</span>' if of.when else ""
-    quote = f"<blockquote>{escape(of.quote)}</blockquote>" if of.quote else ""
-    place = f'<a href="{escape(of.link)}">{escape(of.place)}</a>' if of.link else escape(of.place)
-    where = f'<div class="muted">{place}</div>' if of.place else ""
-    return f"<li>{escape(of.words)}{other}{when}{quote}{where}</li>"
+def _item(item: Saying, names: Mapping[str, str]) -> str:
+    other = f' <a href="#" data-to="{escape(item.to)}">{escape(names[item.to])}</a>' if item.to in names else ""
+    when = f' <span class="muted">{escape(item.when)}</span>' if item.when else ""
+    quote = f"<blockquote>{escape(item.quote)}</blockquote>" if item.quote else ""
+    place = f'<a href="{escape(item.link)}">{escape(item.place)}</a>' if item.link else escape(item.place)
+    source = f'<div class="muted">{place}</div>' if item.place else ""
+    return f"<li>{escape(item.words)}{other}{when}{quote}{source}</li>"
 
 
 def _digest(text: str) -> str:

@@ -13,14 +13,14 @@ BRIGHT = 0.5  # the weight from which a label is as bright as other text
 
 
 class Piece(NamedTuple):
-    """Some characters of a line, and what they are."""
+    """Characters of a line, and their kind."""
 
     text: str
     role: Role
 
 
 def draw_lines(graph: Graph, width: int) -> Iterator[list[Piece]]:
-    """All of a graph, its first root in the middle, in as many lines as it needs, none wider than `width` cells."""
+    """The whole graph with its first root in the middle, in as many lines as needed, none wider than `width` cells."""
     height = needed_rows(graph, width, centred=True)
     layout = lay_out(graph, width, height, centred=True)
     canvas = Canvas.from_layout(layout, width, height)
@@ -34,14 +34,14 @@ def draw_lines(graph: Graph, width: int) -> Iterator[list[Piece]]:
 def _line(canvas: Canvas, y: int, boxes: list[Box], graph: Graph) -> Iterator[Piece]:
     x = 0
     for box in boxes:
-        yield Piece("".join(canvas.cell(at, y) for at in range(x, box.x)), "line")
+        yield Piece("".join(canvas.cell(column, y) for column in range(x, box.x)), "line")
         label, relation = Piece(box.label, _role(box, graph)), Piece(box.relation, "relation")
         if not box.relation:
             yield label
         else:
             yield from (label, Piece(" ", "line"), relation) if box.mirrored else (relation, Piece(" ", "line"), label)
         x = box.x + box.width
-    yield Piece("".join(canvas.cell(at, y) for at in range(x, canvas.width)).rstrip(), "line")
+    yield Piece("".join(canvas.cell(column, y) for column in range(x, canvas.width)).rstrip(), "line")
 
 
 def _role(box: Box, graph: Graph) -> Role:

@@ -1,1 +1,1 @@
-"""What a person takes out of the memory, as files: never half a one, and none that was not written here is lost."""
+"""Exports as files, written atomically and without overwriting other files."""

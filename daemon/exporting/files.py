@@ -1,4 +1,4 @@
-"""One file, written whole or not at all, for this person alone."""
+"""One private file, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ PACKED = ".gz"  # what the name of a file ends in that is packed on the way
 
 
 class NewFile:
-    """Takes pieces, and has its name when the `with` ends well; otherwise nothing of it is left. OSError."""
+    """Takes pieces, and gets its name when the `with` ends well; otherwise it is deleted. OSError."""
 
     def __init__(self, path: Path, durable: bool = True) -> None:
-        """A name that ends in .gz is packed; the same pieces give the same bytes. `durable`: it is on the disk when it
-        has its name, which takes some milliseconds."""
+        """Compressed if the name ends in .gz; the same pieces give the same bytes. `durable`: synced to the disk before
+        it gets its name, which takes some milliseconds."""
         self.path = path
         self._durable = durable
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -38,7 +38,7 @@ class NewFile:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         try:
             if kind is None:
                 if self._packed is not None:
@@ -59,7 +59,7 @@ class NewFile:
 
 
 def open_packed(path: Path) -> BinaryIO:
-    """A file to be read, unpacked if it is packed, whatever it is called."""
+    """A file opened for reading, decompressed if it is compressed, whatever its name."""
     file = path.open("rb")
     if file.peek(2)[:2] != b"\x1f\x8b":
         return file

@@ -1,8 +1,8 @@
-"""A folder of files that are written again and again: only what changed, and nothing that somebody else wrote.
+"""A folder of files that are rewritten regularly: only changed files, and no file of another author.
 
-A list in the folder says which files were written here and what was in them then. One that is not in it, or says
-something else now, is a person's: it stays as it is, and is told. An ignore file keeps the memory from reading what it
-wrote itself, wherever the folder lies.
+A list in the folder has the written files with their hashes. A file that is not in it, or has another content, belongs
+to a person: it is kept and reported. An ignore file keeps the memory from reading its own export, wherever the folder
+is.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ IGNORED = ".palimpsestignore"
 
 
 class ForeignFolderError(Exception):
-    """A folder that holds what was not written here, and has no list of what was."""
+    """A folder with other files and without the list."""
 
 
 @dataclass
 class Report:
-    """What became of the files, by path: `changed` ones were written, `kept` ones are a person's."""
+    """The files by path: `changed` ones were written, `kept` ones belong to a person."""
 
     changed: list[str] = field(default_factory=list)
     unchanged: int = 0
@@ -37,18 +37,18 @@ class Report:
 
 
 def write_folder(folder: Path, exporter: str, parts: Iterable[Part]) -> Report:
-    """Writes the files of an exporter into a new folder, an empty one, or one that it wrote before. ForeignFolderError,
-    OSError. Broken off, each file is as it was or as it should be, and the list says so."""
+    """Writes the files of an exporter into a new folder, an empty one, or one of an earlier export. ForeignFolderError,
+    OSError. If interrupted, each file has its old or its new content, and the list is right."""
     before = _read_list(folder, exporter)
     folder.mkdir(parents=True, exist_ok=True)
     report, written = Report(), dict(before)
     try:
         _put(folder / IGNORED, b"# written by pal export, so that the memory does not read itself\n*\n")
-        gone = dict.fromkeys(before)
+        obsolete = dict.fromkeys(before)
         for path, pieces in _files(parts):
-            gone.pop(path, None)
+            obsolete.pop(path, None)
             _write(folder, path, pieces, written, report)
-        for path in gone:
+        for path in obsolete:
             _remove(folder, path, written, report)
     finally:
         _put(folder / WRITTEN, json.dumps({"exporter": exporter, "files": dict(sorted(written.items()))}).encode())
@@ -56,12 +56,12 @@ def write_folder(folder: Path, exporter: str, parts: Iterable[Part]) -> Report:
 
 
 def _read_list(folder: Path, exporter: str) -> dict[str, str]:
-    """The files that were written before, each with the hash of what was in it."""
+    """The files of the last export, each with the hash of its content."""
     try:
-        known = json.loads((folder / WRITTEN).read_bytes())
-        if known["exporter"] == exporter:
-            return {str(path): str(digest) for path, digest in known["files"].items()}
-        raise ForeignFolderError(f"It was written as {known['exporter']}.")
+        listing = json.loads((folder / WRITTEN).read_bytes())
+        if listing["exporter"] == exporter:
+            return {str(path): str(digest) for path, digest in listing["files"].items()}
+        raise ForeignFolderError(f"It was written as {listing['exporter']}.")
     except FileNotFoundError:
         if folder.is_dir() and any(folder.iterdir()):
             raise ForeignFolderError("Other files are in it.") from None
@@ -80,17 +80,17 @@ def _files(parts: Iterable[Part]) -> Iterator[tuple[str, Iterator[bytes]]]:
 
 def _write(folder: Path, path: str, pieces: Iterator[bytes], written: dict[str, str], report: Report) -> None:
     place, digest = folder / path, hashlib.sha256()
-    there = _digest(place)
+    on_disk = _digest(place)
     place.parent.mkdir(parents=True, exist_ok=True)
     with suppress(_LeftError), NewFile(place, durable=False) as file:
         for piece in pieces:
             digest.update(piece)
             file.write(piece)
-        if digest.hexdigest() == there:
-            written[path] = there
+        if digest.hexdigest() == on_disk:
+            written[path] = on_disk
             report.unchanged += 1
             raise _LeftError
-        if there is not None and there != written.get(path):
+        if on_disk is not None and on_disk != written.get(path):
             report.kept.append(path)
             raise _LeftError
         written[path] = digest.hexdigest()
@@ -98,16 +98,16 @@ def _write(folder: Path, path: str, pieces: Iterator[bytes], written: dict[str, 
 
 
 class _LeftError(Exception):
-    """What is there stays."""
+    """The existing file is kept."""
 
 
 def _remove(folder: Path, path: str, written: dict[str, str], report: Report) -> None:
     place = folder / path
-    there = _digest(place)
-    if there == written.pop(path) and there is not None:
+    on_disk = _digest(place)
+    if on_disk == written.pop(path) and on_disk is not None:
         place.unlink()
         report.removed.append(path)
-    elif there is not None:
+    elif on_disk is not None:
         report.kept.append(path)
 
 

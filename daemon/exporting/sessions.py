@@ -15,14 +15,14 @@ from daemon import wire
 from daemon.terminal import IN_THE_WORDS_OF, escape_unsafe
 
 SUFFIXES = {".md": "markdown", ".json": "json"}
-BROKEN_OFF = "It broke off here."
+BROKEN_OFF = "The answer was interrupted here."
 
 
-def render_markdown(kept: wire.MessagesReply) -> str:
-    """The session as Markdown: each question a heading, each answer with its sources, and what has changed since."""
-    title = " ".join(kept.conversation.title.split()) or "Untitled"
-    lines = [f"# {title}", "", f"Asked on {_day(kept.conversation.created)}."]
-    for message in kept.messages:
+def render_markdown(session: wire.MessagesReply) -> str:
+    """The session as Markdown: each question a heading, each answer with its sources, and the changes since."""
+    title = " ".join(session.conversation.title.split()) or "Untitled"
+    lines = [f"# {title}", "", f"Asked on {_day(session.conversation.created)}."]
+    for message in session.messages:
         if message.role == "user":
             lines += ["", f"## {' '.join(message.text.split())}", ""]
         else:
@@ -30,15 +30,15 @@ def render_markdown(kept: wire.MessagesReply) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def render_json(kept: wire.MessagesReply) -> str:
+def render_json(session: wire.MessagesReply) -> str:
     """The session as JSON, as the daemon has it."""
-    return escape_unsafe(json.dumps(wire.encode(kept), ensure_ascii=False, indent=2)) + "\n"
+    return escape_unsafe(json.dumps(wire.encode(session), ensure_ascii=False, indent=2)) + "\n"
 
 
-def write_session(kept: wire.MessagesReply, path: Path) -> None:
-    """Writes a session to a new file that only this person can read: JSON where its name ends in .json, else Markdown.
-    OSError; FileExistsError if there is one already."""
-    text = render_json(kept) if SUFFIXES.get(path.suffix.lower()) == "json" else render_markdown(kept)
+def write_session(session: wire.MessagesReply, path: Path) -> None:
+    """Writes a session to a new private file: JSON if its name ends in .json, else Markdown. OSError; FileExistsError
+    if it exists."""
+    text = render_json(session) if SUFFIXES.get(path.suffix.lower()) == "json" else render_markdown(session)
     place = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(place, "w", encoding="utf-8", errors="replace") as file:
         file.write(text)
@@ -50,9 +50,9 @@ def describe_source(cited: wire.Citation) -> str:
 
 
 def describe_change(change: wire.AnswerChange) -> str:
-    """What an answer rests on and is not so any more."""
+    """What changed in the evidence of an answer."""
     old, new = (" ".join(words.split()) for words in (change.old, change.new))
-    became = f"now: “{new}”" if new else "its source does not say so any more"
+    became = f"now: “{new}”" if new else "its source no longer says so"
     return f"[{change.n}] changed on {_day(change.at)}: “{old}”; {became}"
 
 
@@ -76,7 +76,7 @@ def _limits(message: wire.ChatMessage) -> Iterator[str]:
     if places := [" ".join(place.split()) for place in (*within.sources, *within.folders) if not place.endswith("#")]:
         yield f"within {', '.join(places)}"
     if within.tags:
-        yield f"of what has the tag {', '.join(within.tags)}"
+        yield f"with the tag {', '.join(within.tags)}"
     if message.as_of is not None:
         yield f"as of {_day(message.as_of)}"
 
@@ -85,5 +85,5 @@ def _source(cited: wire.Citation) -> str:
     return " ".join(f"{describe_source(cited)}{' (earlier)' * cited.earlier}".split())
 
 
-def _day(at: datetime) -> str:
-    return at.astimezone().date().isoformat()
+def _day(time: datetime) -> str:
+    return time.astimezone().date().isoformat()

@@ -1,1 +1,1 @@
-"""Work beside the questions: the writer, long tasks, what a model does in the background, what is done at night."""
+"""Background work: the writer, long tasks, models, nightly jobs."""

@@ -1,7 +1,7 @@
-"""Events on their way from the threads that work to the clients that listen.
+"""Events from working threads to listening clients.
 
-The invariant: nobody who works ever waits for somebody who listens. A channel that is full loses its oldest events
-(of the activity stream) or is unbounded (of one question, whose events are few).
+Invariant: a worker never waits for a listener. A full channel drops its oldest events (activity stream) or is unbounded
+(of one question, whose events are few).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class Channel:
         self._loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
         self._ended = False
-        self.abandoned = False  # nobody listens any more; whoever fills it may stop working
+        self.abandoned = False  # the listener is gone; the worker may stop
 
     def put(self, event: wire.Event) -> None:
-        """Never blocks. From any thread."""
+        """Never blocks; thread-safe."""
         self._events.append(event)
         self._wake()
 
     def end(self) -> None:
-        """No more events will come. From any thread."""
+        """Ends the stream; thread-safe."""
         self._ended = True
         self._wake()
 
@@ -58,14 +58,14 @@ class Channel:
 
 
 class Activity:
-    """What the daemon does, told to everybody who listens."""
+    """The daemon's events, sent to every listener."""
 
     def __init__(self) -> None:
         self._listeners: set[Channel] = set()
         self._lock = threading.Lock()
 
     def publish(self, event: wire.Event) -> None:
-        """From any thread; never blocks."""
+        """Never blocks; thread-safe."""
         with self._lock:
             listeners = list(self._listeners)
         for channel in listeners:
@@ -84,7 +84,6 @@ class Activity:
                 self._listeners.discard(channel)
 
     def close(self) -> None:
-        """Ends all streams."""
         with self._lock:
             listeners = list(self._listeners)
         for channel in listeners:

@@ -26,42 +26,44 @@ def why_not_now(memory: Memory, most: EnrichmentSettings, battery: Callable[[], 
     """Why models may not read now, and what to do about it; "" if they may."""
     tokens, minutes = sum_spent(memory)
     if most.daily_tokens and tokens >= most.daily_tokens:
-        return f"Reading took {tokens:,} tokens today, which is enough. More tomorrow: enrichment.daily_tokens"
+        return f"Reading used {tokens:,} tokens today, the daily limit: enrichment.daily_tokens"
     if most.daily_minutes and minutes >= most.daily_minutes:
-        return f"Models read for {minutes:,.0f} minutes today, enough. More tomorrow: enrichment.daily_minutes"
+        return f"Models read for {minutes:,.0f} minutes today, the daily limit: enrichment.daily_minutes"
     if not most.on_battery and battery():
-        return "This machine runs on its battery. It goes on when it is plugged in: enrichment.on_battery"
+        return "This machine runs on battery. Reading continues on mains power: enrichment.on_battery"
     return ""
 
 
 def on_battery(supplies: Path = SUPPLIES, pmset: str = "pmset") -> bool | None:
-    """Whether this machine runs on its battery, as Linux or macOS tells it; None where that cannot be known."""
+    """Whether this machine runs on battery, on Linux or macOS; None if unknown."""
     if sys.platform == "darwin":
         return _read_pmset(pmset)
-    told: list[bool] = []
+    discharging: list[bool] = []
     try:
         for supply in sorted(supplies.iterdir()):
-            kind, status = _said(supply / "type"), _said(supply / "status")
+            kind, status = _read_file(supply / "type"), _read_file(supply / "status")
             if kind == "Mains":
-                if _said(supply / "online") == "1":
+                if _read_file(supply / "online") == "1":
                     return False
-                told.append(True)
-            elif kind == "Battery" and _said(supply / "scope") != "Device" and status in STATES:  # not that of a mouse
-                told.append(status == "Discharging")
+                discharging.append(True)
+            elif (
+                kind == "Battery" and _read_file(supply / "scope") != "Device" and status in STATES
+            ):  # not that of a mouse
+                discharging.append(status == "Discharging")
     except OSError:
         pass
-    return any(told) if told else None
+    return any(discharging) if discharging else None
 
 
 def _read_pmset(pmset: str) -> bool | None:
     try:
-        said = subprocess.run([pmset, "-g", "ps"], capture_output=True, text=True, timeout=5).stdout
+        output = subprocess.run([pmset, "-g", "ps"], capture_output=True, text=True, timeout=5).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return "'Battery Power'" in said if "drawing from" in said else None
+    return "'Battery Power'" in output if "drawing from" in output else None
 
 
-def _said(file: Path) -> str:
+def _read_file(file: Path) -> str:
     try:
         return file.read_text("ascii", "replace").strip()
     except OSError:

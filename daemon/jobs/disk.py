@@ -1,14 +1,13 @@
-"""The memory's file and the room on its disk, looked at every now and then.
+"""Regular checks of the memory's file and of free disk space.
 
-What is written to a file that was replaced or moved is found by nobody. Each commit looks first and is refused then;
-this look keeps what was written before that, and ends a daemon whose folder has gone: nobody finds it any more.
+Writes to a file that was replaced or moved are lost, so each commit checks first and is refused. This check rescues
+earlier writes, and ends a daemon whose folder is gone.
 
-Where the disk runs full, reading in the background stops first and everything but forgetting next. Forgetting writes
-before it frees, so a file of some megabytes, the ballast, is given up when something is forgotten then. When there is
-room again all goes on by itself.
+On a full disk, background reading stops first, then everything except forgetting. Forgetting writes before it frees, so
+it can use up the ballast, a file of some megabytes. With free space again all work resumes.
 
-A program that reads the file for long keeps the log from being emptied, and each step makes that longer. It cannot be
-cut off; so it is told of, and reading stops as on a disk that is nearly full.
+A program that reads the file for long keeps the log from being emptied, and the log grows. It cannot be disconnected,
+so the daemon reports it, and reading stops as on a nearly full disk.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ OK, LOW, FULL = "ok", "low", "full"
 
 
 def find_room(folder: Path) -> int:
-    """Bytes that may still be written on the disk of a folder."""
+    """Free bytes on the disk of a folder."""
     return shutil.disk_usage(folder).free
 
 
 def release_ballast(paths: Paths, room: Callable[[Path], int] = find_room) -> None:
-    """Gives up the ballast where there is no room for opening the memory."""
+    """Deletes the ballast if there is no space for opening the memory."""
     if paths.ballast.exists() and room(paths.data) < OPENING_BYTES:
         paths.ballast.unlink()
 
@@ -62,8 +61,8 @@ class Disk:
         go_on: Callable[[bool], None] = lambda was_full: None,
         room: Callable[[Path], int] = find_room,
     ) -> None:
-        """`give_up` is called where the folder has gone; `go_on` at each look that finds room, and told whether there
-        was none before. `room` tells the bytes that are free."""
+        """`give_up` is called if the folder is gone; `go_on` at each check with free space, with whether there was none
+        before. `room` returns the free bytes."""
         self._memory = memory
         self._writer = writer
         self._paths = paths
@@ -78,7 +77,7 @@ class Disk:
         self._is_first = True
 
     def look(self) -> None:
-        """Looks once, and does what there is to do."""
+        """Checks once and acts on the result."""
         try:
             self._memory.verify_place()
         except StoreMovedError as error:
@@ -89,7 +88,7 @@ class Disk:
         self._weigh()
 
     def state(self) -> wire.Disk:
-        """How much room there is now, and what that means."""
+        """Free space and its level."""
         free = self._room(self._paths.data)
         return wire.Disk(self._state, free, self._sentence(self._state, free))
 
@@ -107,14 +106,17 @@ class Disk:
         self._memory.limit_writing(sentence if self._state == FULL else "", self._give_up_ballast)
         if self._state != before:
             log.warning("the disk is %s: %d MB free, %d MB of log held", self._state, free // MB, self._held_log // MB)
-            over = "Nobody holds the memory's log any more" if was_held else "There is room on the disk again"
-            told = sentence or f"{over}; all goes on."
-            self._publish(wire.Notice({OK: "info", LOW: "warning", FULL: "error"}[self._state], told))
+            over = (
+                "No other program blocks the memory's log any more" if was_held else "There is room on the disk again"
+            )
+            text = sentence or f"{over}; all work continues."
+            self._publish(wire.Notice({OK: "info", LOW: "warning", FULL: "error"}[self._state], text))
         if self._state == OK:
             self._go_on(before != OK)
 
     def _judge(self, free: int) -> str:
-        """A disk that was full counts as full up to a tenth more than that, so that it does not go to and fro."""
+        """The level of free space. A full disk stays full until a tenth more is free, so that the level does not
+        flap."""
         for state, limit in ((FULL, self._settings.full_mb), (LOW, self._settings.pause_mb)):
             held = self._state == state or (state == LOW and self._state == FULL)
             if free < limit * MB * (1.1 if held else 1.0):
@@ -138,22 +140,21 @@ class Disk:
         match state:
             case "full":
                 return (
-                    f"The disk is full: {left}. Until there are {self._settings.full_mb:,} MB nothing is written; "
-                    "questions are answered, and pal forget works. Make room."
+                    f"The disk is full: {left}. Nothing is written until {self._settings.full_mb:,} MB are free; "
+                    "questions and pal forget work. Free some space."
                 )
             case "low" if self._held_log:
                 return (
-                    f"Another program reads {self._paths.memory} for long, so its log has grown to"
-                    f" {self._held_log // MB:,} MB. Close it (lsof tells which it is); then files are read again."
+                    f"Another program has {self._paths.memory} open, so its log has grown to"
+                    f" {self._held_log // MB:,} MB. Reading continues when it is closed (lsof names it)."
                 )
             case "low":
-                wanted = f"{self._settings.pause_mb:,} MB"
-                return f"The disk is nearly full: {left}. Files are read again once there are {wanted}."
+                return f"The disk is nearly full: {left}. Reading continues at {self._settings.pause_mb:,} MB."
             case _:
                 return ""
 
     def _give_up_ballast(self) -> None:
-        """Not before it is needed: others would write there."""
+        """Only when needed: other programs would use the space."""
         self._paths.ballast.unlink(missing_ok=True)
 
     def _take_ballast(self, free: int) -> None:
@@ -174,7 +175,7 @@ class Disk:
 
     # The file -------------------------------------------------------------------------------------
 
-    def _keep(self, told: str) -> None:
+    def _keep(self, text: str) -> None:
         if self._memory.is_elsewhere:
             log.error("the folder of the memory was moved or deleted; this daemon ends")
             self._publish(wire.Notice("error", "The folder of the memory was moved or deleted, so its daemon ends."))
@@ -183,9 +184,9 @@ class Disk:
         to = self._paths.backups / f"{REPLACED}{datetime.now():%Y%m%d-%H%M%S}.db"
         try:
             private_folder(self._paths.backups)
-            kept = self._memory.rescue(to)
-            told += f" What was open is kept: {kept}"
-            log.error("the memory was replaced while it was open; what was open is kept as %s", kept.name)
+            copy = self._memory.rescue(to)
+            text += f" The open one is saved as {copy}"
+            log.error("the memory was replaced while it was open; what was open is kept as %s", copy.name)
         except (PalimpsestError, OSError) as error:
             log.error("the memory was replaced while it was open, and cannot be kept: %s", type(error).__name__)
-        self._publish(wire.Notice("error", told))
+        self._publish(wire.Notice("error", text))

@@ -1,12 +1,10 @@
-"""Which embedder answers questions, and the change to another one, in the background.
+"""Which embedder answers questions, and the change to another one in the background.
 
-config.toml says which one is wanted; the memory file knows whose vectors it has. While the two differ, the episodes
-are embedded anew, bit by bit, and questions go on with the vectors there are. A daemon that was killed goes on with
-it when it starts again; the job tells how that went.
+config.toml names the wanted embedder; the memory file knows whose vectors it has. While they differ, the episodes are
+embedded in batches, and questions use the old vectors. A restarted daemon continues; the job records the state.
 
-"auto" is the best embedder that is installed. A new memory keeps the static table, with which a first folder is read at
-once, and changes over when it has some passages or some minutes have passed. Where the model of the best one cannot be
-loaded, the static table takes over.
+"auto" is the best installed embedder. A new memory starts with the static table, with which a first folder is read at
+once, and changes after some passages or minutes. If the best one's model cannot be loaded, the static table is used.
 """
 
 from __future__ import annotations
@@ -49,32 +47,31 @@ T = TypeVar("T")
 
 
 def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> Embedder:
-    """What to open the memory at `path` with: the embedder whose vectors it has, if that is installed, so that
-    questions have vectors from the beginning; else the one called `name`, or if a server would have to be asked what
-    that is, which may take minutes, or it cannot tell, the one of this program until then; so it does where a plug-in
-    was left out, which may have it, and for "auto". NotFoundError, NotAvailableError."""
+    """The embedder to open the memory at `path` with: the one whose vectors it has, if installed, so that questions
+    have vectors from the beginning; else the one called `name`. The built-in one is used until later for "auto", if a
+    plug-in was left out, or if a server would have to be asked, which may take minutes. NotFoundError,
+    NotAvailableError."""
     identity = Memory.embedder_of(path, read_only)
-    if identity and (there := plugins.embedder_of(identity)):
-        return there
+    if identity and (stored := plugins.embedder_of(identity)):
+        return stored
     if name == AUTO:
         return plugins.embedder(OWN)
     lacking = (NotFoundError,) if plugins.left_out else ()
     with contextlib.suppress(ModelError, *lacking):  # of a plug-in; `Embedding` says so
-        wanted = plugins.embedder(name)
-        if not getattr(wanted, "is_served", False) and wanted.name and wanted.dimension:
-            return wanted
+        named = plugins.embedder(name)
+        if not getattr(named, "is_served", False) and named.name and named.dimension:
+            return named
     return plugins.embedder(OWN)
 
 
 def prepare(embedder: Embedder) -> None:
-    """Loads its model. A server that cannot be reached, or a model that cannot be loaded, is told when something is
-    asked of it."""
+    """Loads its model. An unreachable server or a failing model is reported on first use."""
     with contextlib.suppress(ModelError, NotAvailableError):
         embedder.embed_documents(["ready"])
 
 
 class Embedding:
-    """The embedder that is wanted, and how far the memory is with it."""
+    """The wanted embedder, and the progress of the memory towards it."""
 
     def __init__(
         self,
@@ -102,7 +99,7 @@ class Embedding:
         self.run_later: Callable[..., object] = lambda seconds, call, *args: None  # of the daemon's schedule
 
     def resume(self) -> None:
-        """Sees to it that the memory comes to have the vectors of the embedder that is wanted."""
+        """Begins or continues the change to the wanted embedder."""
         if self._wanted == AUTO and self._is_new():
             self._progress = None
             if not self._is_waiting:
@@ -116,7 +113,7 @@ class Embedding:
         self.resume()
 
     def _is_new(self) -> bool:
-        """Whether a first folder is still to come, as it seems, and what there is has its static vectors."""
+        """Whether the first folder has probably not been read yet, and all vectors are static."""
         if not self._whole(self._plugins.embedder(OWN)):
             return False
         first = self._memory.maintenance.first_read()
@@ -124,8 +121,8 @@ class Embedding:
         return is_young and self._memory.stats().episodes < ENOUGH_PASSAGES
 
     def change(self, name: str) -> wire.EmbedderReply:
-        """Another one is wanted from now on. When this returns its model is loaded; NotFoundError, NotAvailableError
-        and InvalidInputError if that cannot be, and then all stays as it was."""
+        """Sets another wanted embedder and loads its model; NotFoundError, NotAvailableError and InvalidInputError if
+        that fails, and then nothing changes."""
         self._plugins.embedder(name).embed_documents(["ready"])
         if name != self._wanted or self._problem:
             self._begin(name)
@@ -133,12 +130,12 @@ class Embedding:
 
     def state(self) -> wire.EmbedderReply:
         progress = self._progress
-        done, total = progress or (0, 0)
+        n_done, total = progress or (0, 0)
         return wire.EmbedderReply(
             name=self._wanted,
             used=self._memory.embedder.name,
             building=progress is not None,
-            done=done,
+            done=n_done,
             total=total,
             problem=self._problem or getattr(self._memory.embedder, "problem", ""),
             known=(AUTO, *self._plugins.embedders),
@@ -146,38 +143,38 @@ class Embedding:
         )
 
     def describe(self) -> str:
-        """A sentence about how far the better search is that "auto" brings; "" if nothing is being prepared."""
-        done, total = self._progress or (0, 0)
-        if self._wanted != AUTO or done >= total or self._chosen() == OWN:
+        """A sentence on the progress of the embedder that "auto" prepares; "" if none."""
+        n_done, total = self._progress or (0, 0)
+        if self._wanted != AUTO or n_done >= total or self._chosen() == OWN:
             return ""
         is_own = self._memory.embedder.name == self._plugins.embedder(OWN).name
-        now = "the static table" if is_own else "the embedder of before"
-        return f"Better search is being prepared: {done:,} of {total:,} passages. Until then {now} answers."
+        now = "the static table" if is_own else "the previous embedder"
+        return f"Better search is being prepared: {n_done:,} of {total:,} passages. Until then {now} answers."
 
     def _chosen(self) -> str:
         """The name of the embedder that "auto" is."""
         return OWN if self._problem else self._plugins.resolve_embedder(AUTO)
 
     def catch_up(self) -> None:
-        """Makes up for a time in which the embedder's server was away: goes on with the change that it broke off, and
-        embeds what was written meanwhile."""
+        """After an outage of the embedder's server: resumes the interrupted change, and embeds what was written
+        meanwhile."""
         if self._is_broken_off or (self._progress is None and self._count_failures() != self._made_up_for):
             self._begin(self._wanted)
 
     def _count_failures(self) -> int:
-        """How often the embedder in use could not embed what was to be written."""
+        """The failed embeddings of the embedder in use."""
         return int(getattr(self._memory.embedder, "failures", 0))
 
     def _begin(self, name: str) -> None:
         self._wanted, self._progress, self._problem = name, (0, 0), ""
         self._is_broken_off = False
-        task = Task(f"Embedding with {self._plugins.resolve_embedder(name)}", ended=partial(self._ended, name))
+        task = Task(f"Embedding with {self._plugins.resolve_embedder(name)}", ended=partial(self._finish, name))
         task.steps = self._steps(name, task)
         self._tasks.submit(EMBED, task)
 
     def _load(self, name: str) -> Embedder:
-        """The embedder of that name. For "auto" its model is loaded; if it cannot be, `_problem` says so and the
-        embedder of this program takes its place."""
+        """The embedder of that name. For "auto" loads its model; on failure sets `_problem` and returns the built-in
+        embedder."""
         embedder = self._plugins.embedder(name)
         if name == AUTO:
             try:
@@ -186,13 +183,13 @@ class Embedding:
                 log.warning("%s", error)
                 self._problem = (
                     f"Better search cannot be loaded ({type(error.__cause__ or error).__name__}), so the static table"
-                    " answers. Install it once more: pip install --force-reinstall 'palimpsest[onnx]'."
+                    " answers. Reinstall it: pip install --force-reinstall 'palimpsest[onnx]'."
                 )
                 return self._plugins.embedder(OWN)
         return embedder
 
     def _steps(self, name: str, task: Task) -> Iterator[None]:
-        """Embeds one batch at each `next`; gives up when another embedder is wanted."""
+        """Embeds one batch at each `next`; stops when another embedder is wanted."""
         embedder = self._load(name)
         label = self._chosen() if name == AUTO else name
         if self._whole(embedder):
@@ -205,15 +202,15 @@ class Embedding:
             return
         job = self._write(lambda: self._memory.jobs.begin_only(_job(name), self._boot))
         yield
-        told = 0.0
-        for done, total in self._memory.maintenance.switch_embedder(embedder, keep=self._keep, write=self._write):
+        published_at = 0.0
+        for n_done, total in self._memory.maintenance.switch_embedder(embedder, keep=self._keep, write=self._write):
             if self._wanted != name:
                 break
-            self._progress = done, total
-            task.name = f"Embedding with {label}, {done:,} of {total:,} episodes"
-            if done >= total or time.monotonic() - told > TELL_SECONDS:
-                told = time.monotonic()
-                self._publish(wire.Embedding(done, total, label))
+            self._progress = n_done, total
+            task.name = f"Embedding with {label}, {n_done:,} of {total:,} episodes"
+            if n_done >= total or time.monotonic() - published_at > TELL_SECONDS:
+                published_at = time.monotonic()
+                self._publish(wire.Embedding(n_done, total, label))
             yield
         self._write(lambda: self._memory.jobs.finish(job))
         if self._wanted == name:
@@ -226,10 +223,10 @@ class Embedding:
         return self._memory.is_complete(embedder, self._keep)
 
     def _write(self, unit: Callable[[], T]) -> T:
-        """In the writer's thread, behind whatever a person waits for."""
+        """In the writer's thread, after everything a person waits for."""
         return self._writer.submit(unit).result()
 
-    def _ended(self, name: str, error: BaseException | None) -> None:
+    def _finish(self, name: str, error: BaseException | None) -> None:
         if error is None or isinstance(error, CancelledError) or self._wanted != name:
             return
         self._progress = None

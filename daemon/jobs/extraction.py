@@ -44,12 +44,7 @@ class Reading:
     """Does jobs, one at a time. Raises what the model raises, and WaitError where none may be asked."""
 
     def __init__(
-        self,
-        memory: Memory,
-        models: Models,
-        writer: Writer,
-        stopped: Callable[[], bool],
-        begun: Callable[[str], None],
+        self, memory: Memory, models: Models, writer: Writer, stopped: Callable[[], bool], begun: Callable[[str], None]
     ) -> None:
         """`stopped` is asked while a model works; `begun` gets the name of each model that is asked."""
         self._memory = memory

@@ -7,28 +7,28 @@ from memory.llm import PROBE_EDITION, ROLES, Grades, Role
 from memory.time.timestamps import from_ms
 from plugins.llms import ModelInfo
 
-SLOW_QUESTION_S = 20.0  # from which on a person is told beforehand
+SLOW_QUESTION_S = 20.0  # from which a person is warned beforehand
 AGAIN = "pal models probe"
 
 
-def why_outdated(grades: Grades, found: ModelInfo) -> str:
-    """Why these grades tell nothing of the model that is there now, as the end of a sentence; "" if they do."""
-    if grades.version != found.version:
-        return "graded when it was another version"
-    return "graded with other tasks than today's" if grades.edition != PROBE_EDITION else ""
+def why_outdated(grades: Grades, current: ModelInfo) -> str:
+    """Why these grades do not apply to the current model, as the end of a sentence; "" if they do."""
+    if grades.version != current.version:
+        return "graded as another version"
+    return "graded with older tasks" if grades.edition != PROBE_EDITION else ""
 
 
-def warn_of_age(name: str, grades: Grades | None, found: ModelInfo) -> str:
+def warn_of_age(name: str, grades: Grades | None, current: ModelInfo) -> str:
     """A sentence if the grades no longer count."""
-    why = why_outdated(grades, found) if grades else ""
+    why = why_outdated(grades, current) if grades else ""
     return f"{name} was {why}. Grade it again: {AGAIN} {name}" if why else ""
 
 
-def warn_of_choice(role: Role, name: str, grades: Grades | None, found: ModelInfo) -> list[str]:
-    """What a person should know who chooses that model for a role."""
+def warn_of_choice(role: Role, name: str, grades: Grades | None, current: ModelInfo) -> list[str]:
+    """Warnings for a person who chooses that model for a role."""
     if grades is None:
-        return [f"{name} was never graded, so whether it can do that is not known: {AGAIN} {name}"]
-    if aged := warn_of_age(name, grades, found):
+        return [f"{name} was never graded, so its quality is unknown: {AGAIN} {name}"]
+    if aged := warn_of_age(name, grades, current):
         return [aged]
     warnings = []
     if bad := grades.shortcomings(role):
@@ -39,7 +39,7 @@ def warn_of_choice(role: Role, name: str, grades: Grades | None, found: ModelInf
 
 
 def describe_grades(grades: Grades) -> wire.Graded:
-    """The grades with what they mean."""
+    """The grades with their meaning."""
     return wire.Graded(
         name=grades.name,
         at=from_ms(grades.at),
@@ -68,12 +68,14 @@ def _sentence(role: Role, grades: Grades) -> str:
 
 def _advice(grades: Grades) -> str:
     fit = [role for role in ROLES if grades.fits(role)]
-    rest = [role for role in ROLES if role not in fit]
+    unfit = [role for role in ROLES if role not in fit]
     if not fit:
         return (
-            f"Grade it again: {AGAIN} {grades.name}" if grades.problem else "Good for nothing here; try a larger one."
+            f"Grade it again: {AGAIN} {grades.name}"
+            if grades.problem
+            else "Not good enough for any role; try a larger model."
         )
-    advice = f"Use it for {', '.join(fit)}" + (f"; for {', '.join(rest)} try a larger one, or none." if rest else ".")
+    advice = f"Use it for {', '.join(fit)}" + (f"; for {', '.join(unfit)} try a larger one, or none." if unfit else ".")
     if grades.question_s >= SLOW_QUESTION_S and "answer" in fit:
         advice += f" A question will take about {grades.question_s:.0f} seconds."
     return advice

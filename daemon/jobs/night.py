@@ -1,10 +1,10 @@
-"""The night: once a day the memory is put in order and learns, while nobody asks.
+"""The night: once a day the memory is consolidated and learns while it is idle.
 
-    consolidate -> learn from earlier questions -> erase what is not kept -> record how things stand -> note it
+    consolidate -> learn from earlier questions -> erase what is not kept -> record figures -> note it
 
-A look every ten minutes, instead of an alarm at an hour: a machine that slept, or was off, makes up for the night that
-it missed once, at the next look. A night that was broken off, whatever by, begins again: all that it does it does in
-small units, none of them twice. A question goes before each of these.
+The daemon checks every ten minutes instead of setting an alarm: a machine that slept or was off catches up once at the
+next check. An interrupted night starts again: all its work is in small units that are not repeated. Questions have
+priority over each of them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Tidy = Callable[[Write, int], dict[str, int]]
 """Erases what is not kept: how it writes, when it was done last (ms UTC, 0: never) -> what came of it in numbers."""
 
 
-class Nightly:
+class NightlyJob:
     """Does a night's work in the thread that looks whether it is time, until `close`."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Nightly:
         self._gave_up = 0  # when a night failed; ms UTC
 
     def close(self, timeout: float) -> bool:
-        """Breaks off behind the unit that is being written. False if time ran out."""
+        """Stops after the current unit. False if time ran out."""
         self._closing.set()
         if not self._one_at_a_time.acquire(timeout=timeout):
             return False
@@ -91,29 +91,29 @@ class Nightly:
         with self._one_at_a_time:
             self._state = ended = "working"
             try:
-                done, ended = self._night(), "idle"
-                return done
+                result, ended = self._night(), "idle"
+                return result
             except CancelledError:
                 ended = "idle"  # the daemon is stopping
                 return False
             except Exception as error:
                 # Without the message of an unexpected error: it may quote what is remembered.
-                where = "".join(traceback.format_tb(error.__traceback__))
-                log.error("the night broke off: %s\n%s", type(error).__name__, where)
+                trace = "".join(traceback.format_tb(error.__traceback__))
+                log.error("the night broke off: %s\n%s", type(error).__name__, trace)
                 ended, self._gave_up = "failed", self._now()  # it would break off again until something changes
                 return False
             finally:
                 self._state = ended
 
     def consolidate(self) -> wire.ConsolidationReport:
-        """Puts the memory in order now, because a person says so."""
+        """Consolidates now, on a person's request."""
         with self._ordering:
             report = self._memory.maintenance.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
         log.info("put in order: %s", _counts(report))
         return report
 
     def state(self) -> wire.Night:
-        """Whether there are nights, and what the last one did."""
+        """Whether nights are enabled, and the result of the last one."""
         last = self._memory.maintenance.last_run("night")
         if last is None:
             return wire.Night(self._state, self._settings.hour)
@@ -133,7 +133,8 @@ class Nightly:
         )
 
     def _is_due(self) -> bool:
-        """Whether the hour has come since the last night. One of the future is none: the clock was wrong then."""
+        """Whether the hour has passed since the last night. A last night in the future is ignored: the clock was
+        wrong."""
         last = self._memory.maintenance.last_run("night")
         return is_due(max(last["t"] if last else 0, self._gave_up), self._clock(), self._settings.hour)
 
@@ -161,13 +162,13 @@ class Nightly:
         return int(self._clock().timestamp() * 1000)
 
     def _write(self, unit: Callable[[], Any]) -> Any:
-        """In the writer's thread, behind whatever a person waits for."""
+        """In the writer's thread, after everything a person waits for."""
         if self._stopped():
             raise CancelledError
         return self._writer.submit(unit).result()
 
     def _stopped(self) -> bool:
-        """Whether the daemon stops; asked between two pieces of work, and waits with the next one until nobody asks."""
+        """Whether the daemon stops; called between units, and blocks while questions run."""
         while self.asking() and not self._closing.wait(PAUSE_SECONDS):
             pass
         return self._closing.is_set()

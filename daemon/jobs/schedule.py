@@ -1,15 +1,15 @@
-"""All that is done again and again, in one APScheduler: what, how often, and when next.
+"""All periodic jobs in one APScheduler: what, how often, and when next.
 
     disk      the memory's file: still there? its disk: room?    every disk.check_s
-    scan      every watched folder is compared with the disk    about every watch.scan_interval_s
-    folders   watched folders are looked at: still there?       every watch.root_check_s
-    night     consolidation and training, if they are due       a look every ten minutes
-    backup    a verified copy of the memory, if it is due       a look every ten minutes
-    trial     a backup restored on trial, if it is due        a look every ten minutes
-    check     a look for damage, if it is due                   a look every ten minutes
+    scan      compare every watched folder with the disk         about every watch.scan_interval_s
+    folders   watched folders: still there?                      every watch.root_check_s
+    night     consolidation and training, if due                 checked every ten minutes
+    backup    a verified copy of the memory, if due              checked every ten minutes
+    trial     restore a backup on trial, if due                  checked every ten minutes
+    check     verify checksums, if due                           checked every ten minutes
 
-What is done once a day or less is looked at often and done where it is due by what is noted in the memory, so that a
-machine that slept, or was off, makes up for what it missed: once. No job runs beside itself.
+Jobs of a day or longer are checked often and run when due by the dates in the memory, so that a machine that slept or
+was off catches up once. A job never runs twice at the same time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DAY_MS = 24 * 3600 * 1000
 
 
 class Schedule:
-    """Runs jobs in threads of its own, from `start` to `close`."""
+    """Runs jobs in its own threads, from `start` to `close`."""
 
     def __init__(self) -> None:
         self._jobs: dict[str, tuple[Callable[[], object], float, float, float]] = {}
@@ -43,13 +43,13 @@ class Schedule:
     def add(
         self, name: str, run: Callable[[], object], seconds: float, first_s: float | None = None, jitter_s: float = 0
     ) -> None:
-        """Calls `run` every `seconds`, never if that is 0; first after `first_s`, or else after `seconds`. `jitter_s`:
-        so much earlier or later. Before `start`."""
+        """Calls `run` every `seconds`, never if 0; first after `first_s`, by default `seconds`. `jitter_s`: random
+        shift of each run. Before `start`."""
         if seconds:
             self._jobs[name] = run, seconds, seconds if first_s is None else first_s, jitter_s
 
     def start(self) -> None:
-        from apscheduler.schedulers.background import BackgroundScheduler  # 0.2 s, behind the first answer
+        from apscheduler.schedulers.background import BackgroundScheduler  # 0.2 s, after the first answer
 
         self._scheduler = BackgroundScheduler(
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
@@ -73,12 +73,12 @@ class Schedule:
         self._scheduler.add_job(call, "date", run_date=later, args=args)
 
     def close(self) -> None:
-        """Begins nothing more. What runs is not waited for."""
+        """Starts no more jobs, without waiting for running ones."""
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=False)
 
     def state(self) -> tuple[wire.ScheduledJob, ...]:
-        """When each job runs next; nothing before `start`."""
+        """When each job runs next; empty before `start`."""
         if self._scheduler is None:
             return ()
         jobs = {job.id: job for job in self._scheduler.get_jobs()}
@@ -90,8 +90,8 @@ class Schedule:
 
 
 def is_due(last_ms: int, now: datetime, hour: int, days: int = 1) -> bool:
-    """Whether something done at `last_ms` (ms UTC, 0: never) is to be done again: `days` later, from `hour` on. A time
-    of the future counts for nothing: the clock was wrong then."""
+    """Whether a job last done at `last_ms` (ms UTC, 0: never) is due: `days` later, from `hour` on. A time in the
+    future is ignored: the clock was wrong."""
     begins = now.replace(hour=min(hour, 23), minute=0, second=0, microsecond=0)
     if begins > now:
         begins -= timedelta(days=1)
@@ -107,5 +107,5 @@ def _run(name: str, run: Callable[[], object]) -> None:
         log.info("the job %s was stopped", name)
     except Exception as error:
         # Without the message of an unexpected error: it may quote what is remembered.
-        where = "".join(traceback.format_tb(error.__traceback__))
-        log.error("the job %s failed: %s\n%s", name, type(error).__name__, where)
+        trace = "".join(traceback.format_tb(error.__traceback__))
+        log.error("the job %s failed: %s\n%s", name, type(error).__name__, trace)

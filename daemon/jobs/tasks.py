@@ -1,4 +1,4 @@
-"""Long work, done bit by bit in one thread: a more urgent task goes first between two bits of another."""
+"""Long tasks in steps in one thread: a more urgent task runs between two steps of another."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ ADD, CHANGE, SCAN, EMBED = 0, 1, 2, 3
 
 @dataclass
 class Task:
-    """`steps` does one bit at each `next`. `ended` is called at the end with the error, if there was one:
-    CancelledError if the daemon stopped before. `tell` takes the events of whoever asked for it; the numbers say what
-    it has done so far, in files.
-    """
+    """`steps` does one step at each `next`. `ended` is called at the end with the error, if any: CancelledError if the
+    daemon stopped first. `tell` receives the events for the client that asked; the numbers count files."""
 
     name: str
     steps: Iterator[None] = field(default_factory=lambda: iter(()))
@@ -56,10 +54,10 @@ class Task:
 
 
 class Tasks:
-    """Runs tasks in a thread of its own, from `start` to `close`."""
+    """Runs tasks in its own thread, from `start` to `close`."""
 
     def __init__(self, tell: Callable[[wire.Event], None]) -> None:
-        """`tell` takes a Notice about a task that failed."""
+        """`tell` receives a Notice about a failed task."""
         self._tell = tell
         self._queue: list[tuple[int, int, Task]] = []
         self._number = itertools.count()
@@ -82,7 +80,7 @@ class Tasks:
             task.ended(CancelledError())
 
     def close(self, timeout: float) -> bool:
-        """Ends after the bit that is being done, and with it what is unfinished. False if time ran out."""
+        """Stops after the current step, and cancels unfinished tasks. False if time ran out."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -91,14 +89,14 @@ class Tasks:
 
     @property
     def queue(self) -> int:
-        """Files that are known to wait."""
+        """Number of waiting files."""
         with self._changed:
             tasks = [task for _, _, task in self._queue] + ([self._now] if self._now else [])
         return sum(max(0, task.total - task.done) for task in tasks)
 
     @property
     def busy(self) -> str:
-        """What is done now, or nothing."""
+        """The name of the current task, or ""."""
         now = self._now
         return now.name if now else ""
 
@@ -130,10 +128,12 @@ class Tasks:
             log.info("a task was stopped before its end")
         else:
             # Without the message of an unexpected error: it may quote what was being read.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            known = isinstance(error, PalimpsestError)
-            log.error("%s failed: %s\n%s", task.name, error if known else type(error).__name__, "" if known else where)
-            reason = str(error) if known else "internal error; the log says where."
+            trace = "".join(traceback.format_tb(error.__traceback__))
+            is_known = isinstance(error, PalimpsestError)
+            log.error(
+                "%s failed: %s\n%s", task.name, error if is_known else type(error).__name__, "" if is_known else trace
+            )
+            reason = str(error) if is_known else "internal error; see the log."
             self._tell(wire.Notice("error", f"{task.name} failed: {reason}"))
         try:
             task.ended(error)

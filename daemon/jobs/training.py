@@ -1,7 +1,7 @@
 """Learning from earlier questions.
 
-One at a time, in a thread of its own; questions and reading go on meanwhile. A daemon that stops breaks it off, and
-what was in use stays in use.
+One run at a time, in its own thread, in parallel with questions and reading. A stopping daemon cancels it, and the
+ranker in use stays.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Learning:
         self._closing = threading.Event()
 
     def close(self, timeout: float) -> bool:
-        """Breaks off what is being learnt. False if time ran out."""
+        """Cancels the run. False if time ran out."""
         self._closing.set()
         ended = self._busy.acquire(timeout=timeout)
         if ended:
@@ -46,28 +46,24 @@ class Learning:
         return ended
 
     def at_night(self, write: Write, cancelled: Callable[[], bool]) -> str:
-        """What a night does (a `night.Learn`); a sentence about what came of it, none if nothing was to do."""
+        """The nightly run (a `night.Learn`); returns a sentence about the result, "" if there was nothing to do."""
         if not self._enabled:
             return ""
         try:
-            done = self.study(False, lambda event: None, write, cancelled)
+            report = self.study(False, lambda event: None, write, cancelled)
         except (ConflictError, NotAvailableError):  # a person has begun it just now, or nothing learns
             return ""
-        if done.promoted:
-            self._publish(wire.Notice("info", f"Learnt at night: {done.reason} To take it back: pal train --undo"))
-        return done.reason
+        if report.promoted:
+            self._publish(wire.Notice("info", f"Learnt at night: {report.reason} To take it back: pal train --undo"))
+        return report.reason
 
     def study(
-        self,
-        dry_run: bool,
-        tell: Tell,
-        write: Write | None = None,
-        cancelled: Callable[[], bool] = lambda: False,
+        self, dry_run: bool, tell: Tell, write: Write | None = None, cancelled: Callable[[], bool] = lambda: False
     ) -> wire.Trained:
-        """Learns, and tells how far it is; what came of it. `write` runs each unit, by default behind whatever a person
-        waits for. ConflictError if it is happening already."""
+        """Trains, publishes progress, and returns the result. `write` runs each unit, by default after everything a
+        person waits for. ConflictError if a run is in progress."""
         if not self._busy.acquire(blocking=False):
-            raise ConflictError("It is learning already. Try again when it is done: pal train")
+            raise ConflictError("Training is already running. Try again later: pal train")
         try:
             report = self._memory.maintenance.train_ranker(
                 dry_run=dry_run,
@@ -80,9 +76,9 @@ class Learning:
         return training_reply(report, dry_run)
 
     def undo(self) -> wire.TrainingUndone:
-        """Takes back what was last brought into use. ConflictError if it is learning."""
+        """Withdraws the ranker in use. ConflictError during a run."""
         if not self._busy.acquire(blocking=False):
-            raise ConflictError("It is learning at the moment. Try again when it is done.")
+            raise ConflictError("Training is running. Try again when it is done.")
         try:
             undone = self._writer.write(self._memory.maintenance.revert_ranker)
         finally:

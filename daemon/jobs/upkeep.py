@@ -1,8 +1,8 @@
-"""Scheduled upkeep: a verified backup, a trial whether it can be restored, and looks for damage, each when it is due.
+"""Scheduled upkeep: a verified backup, a trial restore, and checks for damage, each when due.
 
-Backups carry `scheduled` in their names; of these the newest of the last days, weeks and months are kept, and none goes
-while the memory is damaged: it may be the last good one. What a person made with `pal backup`, or put there, is never
-touched.
+Scheduled backups have `scheduled` in their names; the newest of the last days, weeks and months are kept, and none is
+deleted while the memory is damaged: it may be the last good one. Backups made by a person with `pal backup`, or copied
+there, are never touched.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from memory.time.timestamps import from_ms
 log = logging.getLogger(__name__)
 
 PREFIX = "memory-scheduled-"  # of a backup that the schedule has made
-STAMP = "%Y%m%d-%H%M%S"  # behind it
+STAMP = "%Y%m%d-%H%M%S"  # after the prefix
 BACKUP, CHECK, SCRUB, TRIAL = "backup", "check", "scrub", "trial"
-LATE_DAYS = 2  # more than there should be between two backups: then a person is told
+LATE_DAYS = 2  # overdue backup from which a person is warned
 
 
 class Upkeep:
@@ -46,7 +46,7 @@ class Upkeep:
         *,
         clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
-        """`folder` takes the backups; `publish` gets a Notice when something is wrong."""
+        """`folder` takes the backups; `publish` gets a Notice about problems."""
         self._memory = memory
         self._writer = writer
         self._settings = settings
@@ -58,8 +58,8 @@ class Upkeep:
         self._gave_up = 0  # when a backup failed; ms UTC
 
     def back_up(self) -> bool:
-        """Makes a backup if one is due and something has changed since the last one, and removes those that are too
-        many; whether it made one."""
+        """Makes a backup if one is due and the memory changed since the last one, and deletes surplus ones; returns
+        whether it made one."""
         self.scrub()  # what is damaged already is no reason to let an older backup go
         with self._one_at_a_time:
             if not self._is_due(BACKUP, self._settings.backup_days, self._gave_up):
@@ -87,7 +87,7 @@ class Upkeep:
             return True
 
     def try_restoring(self) -> bool:
-        """Restores the newest backup into a place of its own, and removes that, if it is due; whether it did."""
+        """Restores the newest backup into a temporary place, if due; returns whether it did."""
         with self._one_at_a_time:
             backup = next(iter(self._backups()), None)
             if backup is None or not self._is_due(TRIAL, self._settings.trial_days):
@@ -98,13 +98,13 @@ class Upkeep:
             except (PalimpsestError, OSError) as error:
                 problem = str(error)
                 log.error("a backup could not be restored on trial: %s", type(error).__name__)
-                told = f"The backup {backup} could not be restored on trial: {problem} Make another one: pal backup"
-                self._publish(wire.Notice("error", told))
+                text = f"The backup {backup} could not be restored on trial: {problem} Make another one: pal backup"
+                self._publish(wire.Notice("error", text))
             self._note(TRIAL, {"problem": problem})
             return True
 
     def scrub(self) -> bool:
-        """Compares a part of all rows with their seals, another one every night, if it is due; whether it did."""
+        """Verifies the checksums of a part of all rows, another part every night, if due; returns whether it did."""
         nights = self._settings.scrub_nights
         with self._one_at_a_time:
             if not nights or not self._is_due(SCRUB, 1):
@@ -129,14 +129,14 @@ class Upkeep:
             return True
 
     def state(self) -> wire.Upkeep:
-        """What was done last, and what came of it."""
+        """The last backup, trial and check, with their results."""
         backed_up, checked, tried = self._last(BACKUP), self._last(CHECK), self._last(TRIAL)
-        there = self._backups()
-        made = from_ms(backed_up["t"]) if backed_up and self._scheduled() else None
+        copies = self._backups()
+        last = from_ms(backed_up["t"]) if backed_up and self._scheduled() else None
         return wire.Upkeep(
             hour=self._settings.hour,
             backup_days=self._settings.backup_days,
-            backup_at=made or (_made_at(there[0]) if there else None),
+            backup_at=last or (_find_time(copies[0]) if copies else None),
             backups=len(self._scheduled()),
             backup_problem=self._backup_problem,
             check_days=self._settings.check_days,
@@ -144,11 +144,11 @@ class Upkeep:
             problems=(checked["problems"] if checked else 0) + (self._last(SCRUB) or {}).get("damage", 0),
             trial_at=from_ms(tried["t"]) if tried else None,
             trial_problem=tried["problem"] if tried else "",
-            warnings=tuple(self._warnings(made or (_made_at(there[0]) if there else None))),
+            warnings=tuple(self._warnings(last or (_find_time(copies[0]) if copies else None))),
         )
 
     def _warnings(self, last: datetime | None) -> Iterator[str]:
-        """Of backups, each with the command that mends it."""
+        """Warnings about backups, each with the command that fixes it."""
         now, days = self._clock(), self._settings.backup_days
         began = self._memory.maintenance.first_read()
         if self._backup_problem:
@@ -161,7 +161,7 @@ class Upkeep:
         if tried and tried["problem"]:
             yield f"A backup could not be restored on trial: {tried['problem']} Make another one: pal backup"
         if self._is_damaged():
-            yield "The disk has changed what was written, and no old backup is removed. What and where: pal check"
+            yield "The disk has changed stored data, so no old backup is removed. Details: pal check"
 
     def _is_damaged(self) -> bool:
         scrubbed, checked = self._last(SCRUB) or {}, self._last(CHECK) or {}
@@ -173,9 +173,11 @@ class Upkeep:
             self._publish(wire.Notice("error", f"The memory is damaged: {problems[0]} All of them: pal check"))
 
     def _rotate(self) -> None:
-        kept = self._settings
-        there = {path: _made_at(path) for path in self._scheduled()}
-        for old in there.keys() - choose_kept(there, kept.backups_kept, kept.backups_weekly, kept.backups_monthly):
+        settings = self._settings
+        backups = {path: _find_time(path) for path in self._scheduled()}
+        for old in backups.keys() - choose_kept(
+            backups, settings.backups_kept, settings.backups_weekly, settings.backups_monthly
+        ):
             old.unlink(missing_ok=True)
             Memory.checksum_path(old).unlink(missing_ok=True)
 
@@ -193,8 +195,8 @@ class Upkeep:
 
     def _backups(self) -> list[Path]:
         """All backups in the folder, the newest first."""
-        found = [path for path in self._folder.glob("*.db") if not path.name.startswith(REPLACED)]
-        return sorted(found, key=_made_at, reverse=True)
+        backups = [path for path in self._folder.glob("*.db") if not path.name.startswith(REPLACED)]
+        return sorted(backups, key=_find_time, reverse=True)
 
     def _last(self, name: str) -> dict[str, Any] | None:
         return self._memory.maintenance.last_run(name)
@@ -208,16 +210,17 @@ class Upkeep:
 
 
 def choose_kept(backups: Mapping[Path, datetime], days: int, weeks: int, months: int) -> set[Path]:
-    """The newest backup of each of the last so many days, weeks and months that have one; one at least."""
-    kept: set[Path] = set()
+    """The newest backup of each of the last `days` days, `weeks` weeks and `months` months that have one; at least
+    one."""
+    chosen: set[Path] = set()
     for span, number in (("%Y-%m-%d", max(1, days)), ("%G-%V", weeks), ("%Y-%m", months)):
         newest = {f"{made:{span}}": path for path, made in sorted(backups.items(), key=lambda item: item[1])}
-        kept |= {newest[name] for name in sorted(newest, reverse=True)[:number]}
-    return kept
+        chosen |= {newest[name] for name in sorted(newest, reverse=True)[:number]}
+    return chosen
 
 
-def _made_at(backup: Path) -> datetime:
-    """As its name says or, where that says nothing, as its file does."""
+def _find_time(backup: Path) -> datetime:
+    """The time in its name, else the file's time."""
     try:
         return datetime.strptime(backup.stem.removeprefix(PREFIX), STAMP).astimezone()
     except ValueError:

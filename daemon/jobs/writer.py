@@ -1,7 +1,7 @@
-"""The one thread that writes.
+"""The only thread that writes.
 
-A unit is a function that writes to the memory and is acknowledged by its future. Units run one after the other, urgent
-ones (a person waits) before the others; within both, in the order they came. Nothing else in the daemon writes.
+A unit is a function that writes to the memory and is acknowledged by its future. Units run one at a time, urgent ones
+(a person waits) first, otherwise in order of arrival.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ URGENT, NORMAL = 0, 1
 
 
 class Writer:
-    """Runs units in a thread of its own, from `start` to `close`."""
+    """Runs units in its own thread, from `start` to `close`."""
 
     def __init__(self, written: Callable[[], None] = lambda: None) -> None:
-        """`written` is called after each unit that did not fail, in that thread, when its future is done."""
+        """`written` is called in that thread after each successful unit, when its future is done."""
         self._written = written
         self._units: queue.PriorityQueue[tuple[int, int, Callable[[], Any] | None, Future[Any]]] = queue.PriorityQueue()
         self._number = itertools.count()
@@ -54,11 +54,11 @@ class Writer:
         return future
 
     def write(self, unit: Callable[[], T]) -> T:
-        """Runs an urgent unit and returns what it returns; raises what it raises, CancelledError after `close`."""
+        """Runs an urgent unit; returns its result or raises its error, CancelledError after `close`."""
         return self.submit(unit, urgent=True).result()
 
     def refuse_background(self, reason: str) -> None:
-        """From now on no unit is taken that nobody waits for; "" takes that back."""
+        """Refuses background units with this reason; "" accepts them again."""
         self._refusal = reason
 
     @property
@@ -67,7 +67,7 @@ class Writer:
         return self._units.qsize()
 
     def close(self, timeout: float) -> bool:
-        """Finishes the unit that is being written and the urgent ones, cancels the others. False if time ran out."""
+        """Finishes the current unit and the urgent ones, cancels the others. False if time ran out."""
         with self._closing:
             if not self._closed:
                 self._closed = True
@@ -89,7 +89,7 @@ class Writer:
             else:
                 future.set_result(result)
                 self._tell()
-            del unit, future  # what it held need not wait for the next unit
+            del unit, future  # release their objects before the next unit
         while not self._units.empty():
             self._units.get()[3].cancel()
 
@@ -97,4 +97,4 @@ class Writer:
         try:
             self._written()
         except Exception as error:  # the unit is on the disk all the same
-            log.error("what was written could not be told: %s", type(error).__name__)
+            log.error("a write could not be reported: %s", type(error).__name__)

@@ -1,7 +1,7 @@
-"""What a connection may do before there is a request: whose it is, how many there are, and how long they may take.
+"""Limits on connections before there is a request: their owner, their number, and their time.
 
-A connection that brings nothing, half a head or half a body is told so and closed after `daemon.request_s`. Beyond the
-most there may be, the one that has waited longest without a whole request makes room: who asks is always let in.
+A connection that sends no complete request within `daemon.request_s` gets an error and is closed. Above the limit, the
+connection that has waited longest without a complete request is closed, so a new one is always accepted.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Connection(H11Protocol):
             transport.abort()
             return
         self._watch()
-        others = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
-        if len(others) > self.most and (waiting := [one for one in others if one._is_receiving]):
-            min(waiting, key=lambda one: one._since)._drop()
+        peers = [peer for peer in self.connections if isinstance(peer, Connection) and not peer.transport.is_closing()]
+        if len(peers) > self.most and (waiting := [peer for peer in peers if peer._is_receiving]):
+            min(waiting, key=lambda peer: peer._since)._drop()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel()
@@ -69,7 +69,7 @@ class Connection(H11Protocol):
             self._stalled = None
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(wire.Failed("bad_input", "This is no HTTP request, or its head is too large."))
+        self._refuse(wire.Failed("bad_input", "This is not an HTTP request, or its head is too large."))
 
     @property
     def _is_receiving(self) -> bool:
@@ -93,15 +93,15 @@ class Connection(H11Protocol):
             return
         if self.cycle is not None and self.cycle.response_started:
             if not self.cycle.response_complete:
-                self._drop()  # it is being told something else
+                self._drop()  # another reply is being sent
                 return
             if not self.conn.trailing_data[0]:
                 self.transport.close()  # it has been answered, and asks nothing more
                 return
-        self._refuse(wire.Failed("late", f"The request was not whole after {self.request_s:g} s.", "Send it at once."))
+        self._refuse(wire.Failed("late", f"The request was incomplete after {self.request_s:g} s.", "Send it at once."))
 
     def _refuse(self, problem: wire.Failed) -> None:
-        """Says why and closes: beside the application, which never gets to see this."""
+        """Sends the reason and closes, without the application."""
         response = fail(problem)
         head = [f"HTTP/1.1 {response.status_code} {problem.code}".encode()]
         head += [name + b": " + value for name, value in response.raw_headers]
@@ -112,7 +112,7 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _is_foreign(self) -> bool:
-        """Whether it is another user's: who may open the socket is its mode's to say, and modes can be changed."""
+        """Whether another user connected: the mode of the socket decides who may open it, but modes can be changed."""
         uid = peer_uid(self.transport.get_extra_info("socket"))
         if uid is None or uid == os.getuid():
             return False
@@ -123,18 +123,18 @@ class Connection(H11Protocol):
 
 
 def open_tcp(family: int = socket.AF_INET) -> socket.socket:
-    """A socket to listen on. asyncio sends what is written at once only where it is told that it is TCP; else the end
-    of a reply waits, for some 40 ms, until the client has acknowledged the begin of it."""
+    """A listening socket. asyncio disables Nagle's algorithm only if the protocol is given as TCP; otherwise the end of
+    a reply waits some 40 ms for the client's acknowledgement."""
     return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 
 
 def limit_connections(most: int, request_s: float) -> type[Connection]:
-    """The connections of one server."""
+    """The connection class of one server."""
     return type("LimitedConnection", (Connection,), {"most": most, "request_s": request_s, "refused": set()})
 
 
 def peer_uid(sock: Any) -> int | None:
-    """The user at the other end; None where the system does not say, as over TCP, where a token tells."""
+    """The user at the other end; None if unknown, as over TCP, where a token identifies the client."""
     if sock is None or sock.family != getattr(socket, "AF_UNIX", None):
         return None
     if hasattr(socket, "SO_PEERCRED"):

@@ -1,6 +1,6 @@
-"""The daemon's log: lines of text in rotating files that only their owner can read.
+"""The daemon's log: rotating text files that only their owner can read.
 
-At INFO a line has counts, ids and reasons, never a question, an answer or what a file says.
+At INFO a line has counts, ids and reasons, never a question, an answer or text of a file.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError):  # then it goes on where it was
-            if not self._stands():
+            if not self._is_current():
                 private_folder(Path(self.baseFilename).parent)
                 self.close()  # it is opened with the next line
         super().emit(record)
 
-    def _stands(self) -> bool:
-        """Whether what is written to is the file of that name."""
+    def _is_current(self) -> bool:
+        """Whether the open file is still the one of that name."""
         try:
             return self.stream is None or os.path.samestat(
                 Path(self.baseFilename).stat(), os.fstat(self.stream.fileno())
@@ -55,9 +55,9 @@ class _OneLine(logging.Formatter):
         return text.replace("\n", "\n    ")  # a traceback belongs to the line above it
 
 
-class _Rarely(logging.Filter):
-    """Lets the same message through so many times a minute, a warning whatever its values: a fault that repeats fills
-    no disk."""
+class _RateLimit(logging.Filter):
+    """Limits how often per minute the same message passes (a warning regardless of its values), so that a recurring
+    fault does not fill the disk."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,16 +77,15 @@ class _Rarely(logging.Filter):
 
 
 def configure(log: Path, level: str, *, console: bool = False) -> None:
-    """Sends what the daemon's own modules log from `level` on to `log`, and other libraries' warnings; a console
-    that somebody watches gets it too.
-    """
+    """Logs the daemon's own modules from `level` on, and other libraries' warnings, to `log`, and with `console` also
+    to the terminal."""
     private_folder(log.parent)
     logging.raiseExceptions = False  # a log that cannot be written is no reason to write elsewhere, without an end
     handlers: list[logging.Handler] = [_PrivateFile(log, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8")]
     if console:
         handlers.append(logging.StreamHandler(sys.stderr))
     for handler in handlers:
-        handler.addFilter(_Rarely())
+        handler.addFilter(_RateLimit())
         handler.setFormatter(_OneLine(FORMAT, defaults={"note": ""}))
     logging.basicConfig(level=logging.WARNING, handlers=handlers, force=True)
     for name in ("daemon", "memory", "plugins"):

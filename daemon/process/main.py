@@ -1,7 +1,7 @@
-"""The daemon, from its start to its end: start, serve, drain, stop.
+"""The daemon from start to end: start, serve, drain, stop.
 
-Everything is put together here and nowhere else. What is heavy is imported after the lock is held, so that a daemon
-that finds another one is gone in a tenth of a second.
+All parts are wired here. Heavy modules are imported after the lock is acquired, so that a second daemon exits within a
+tenth of a second.
 
     exit codes: 0 stopped   1 it could not start   3 another one runs   4 a newer Palimpsest wrote the memory
     74 the memory is damaged, gone or out of reach   75 its disk is full   78 config.toml is wrong
@@ -53,7 +53,7 @@ STOP_SECONDS = 15.0  # after which the process ends, whatever it is doing
 
 
 def run() -> int:
-    """Runs a daemon in this process until it is told to stop; returns the exit code."""
+    """Runs a daemon in this process until it is stopped; returns the exit code."""
     paths = Paths.from_environment()
     os.umask(0o077)
     _set_limits()
@@ -86,7 +86,7 @@ def run() -> int:
 
 
 def refuse_network(folder: Path, settings: Settings) -> None:
-    """StoreError where the memory would lie on a network drive and nobody said that it may."""
+    """StoreError if the memory would be on a network drive and the settings do not allow it."""
     from daemon.watch.roots import network_of
 
     kind = "" if settings.disk.network else network_of(folder.resolve())
@@ -98,15 +98,15 @@ def refuse_network(folder: Path, settings: Settings) -> None:
 
 
 def _set_limits() -> None:
-    """More open files than the 256 that macOS begins with, and no core dump, which would hold what is remembered."""
+    """Raises the limit of open files (256 on macOS) and turns off core dumps, which would contain the memory."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
-        if soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        limit = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+        if soft < limit:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def _exit_code(error: Exception) -> int:
@@ -122,7 +122,7 @@ def _exit_code(error: Exception) -> int:
 
 
 class Daemon:
-    """One running daemon. The lock is held."""
+    """One running daemon, which has the lock."""
 
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self.paths = paths
@@ -131,7 +131,7 @@ class Daemon:
         self._stopping = threading.Event()
 
     def start(self) -> None:
-        """Opens the memory and puts together what serves it. Nothing listens yet."""
+        """Opens the memory and wires its services. Does not listen yet."""
         # One thread for numpy's products: a question is too small to share, and threads that wait for a busy core
         # made it four times slower.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -144,11 +144,11 @@ class Daemon:
         from daemon.jobs.disk import Disk, release_ballast
         from daemon.jobs.embedder import Embedding, first, prepare
         from daemon.jobs.enrichment import Enrichment
-        from daemon.jobs.erasing import Erasing
+        from daemon.jobs.erasure import Erasure
         from daemon.jobs.models import Models
-        from daemon.jobs.night import Nightly
+        from daemon.jobs.night import NightlyJob
+        from daemon.jobs.retention import RetentionJob
         from daemon.jobs.tasks import Tasks
-        from daemon.jobs.tidying import Tidying
         from daemon.jobs.training import Learning
         from daemon.jobs.upkeep import Upkeep
         from daemon.jobs.writer import Writer
@@ -180,8 +180,8 @@ class Daemon:
         )
         # Their models load now, not with the first question, and not beside the opening, which hands the interpreter
         # over at every row it reads: of 100,000 passages that took 2.3 s instead of 1.7.
-        for one in {quick, embedder}:
-            threading.Thread(target=prepare, args=[one], name="embedder", daemon=True).start()
+        for model in {quick, embedder}:
+            threading.Thread(target=prepare, args=[model], name="embedder", daemon=True).start()
         if left := self.memory.maintenance.discard_unfinished(self.paths.backups):
             log.info("removed what was left of %d unfinished copies", left)
         self.activity = Activity()
@@ -197,7 +197,7 @@ class Daemon:
         self.adds = Adds(ingest)
         self.watcher = Watcher(ingest)
         self.adds.keep_named = self.watcher.keep_named
-        self.erasing = Erasing(self.memory, self.writer, self.tasks)
+        self.erasing = Erasure(self.memory, self.writer, self.tasks)
         self.embedding = Embedding(
             self.memory, plugins, self.writer, self.tasks, self.settings.embedder, self.activity.publish
         )
@@ -205,8 +205,10 @@ class Daemon:
         self.enrichment = Enrichment(self.memory, self.models, self.writer, self.settings.enrichment)
         self.models.changed = self.enrichment.reconsider
         self.learning = Learning(self.memory, self.writer, self.settings.learning, self.activity.publish)
-        tidying = Tidying(self.memory, self.settings.retention)
-        self.nightly = Nightly(self.memory, self.writer, self.settings.night, self.learning.at_night, tidying.at_night)
+        expiry = RetentionJob(self.memory, self.settings.retention)
+        self.nightly = NightlyJob(
+            self.memory, self.writer, self.settings.night, self.learning.at_night, expiry.at_night
+        )
         self.upkeep = Upkeep(self.memory, self.writer, self.settings.upkeep, self.paths.backups, self.activity.publish)
         self.disk = Disk(
             self.memory, self.writer, self.paths, self.settings.disk, self.activity.publish,
@@ -264,7 +266,6 @@ class Daemon:
         return schedule
 
     async def serve(self) -> None:
-        """Answers requests until it is told to stop."""
         from daemon.api.app import build
         from daemon.api.gate import Gate
         from daemon.process.server import Server, listen, wake_by_signals
@@ -272,7 +273,7 @@ class Daemon:
         self._loop = asyncio.get_running_loop()
         self._told = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(name, self._signalled)
+            signal.signal(name, self._handle_signal)
         listener, token = listen(self.paths)
         port = listener.getsockname()[1] if token else None
         app = build(self.services)
@@ -288,7 +289,7 @@ class Daemon:
         self.page.close_soon()
 
     def begin(self) -> None:
-        """Requests are answered from now on; what the daemon does by itself begins beside that."""
+        """Starts answering requests, and the background work in a thread."""
         gc.freeze()
         gc.set_threshold(YOUNG_OBJECTS, 10, 10)
         gc.enable()
@@ -302,7 +303,7 @@ class Daemon:
         try:
             if self._stopping.wait(BREATH_SECONDS):
                 return
-            with contextlib.suppress(PalimpsestError):  # who reads is told
+            with contextlib.suppress(PalimpsestError):  # readers report the error
                 self.attempts.recover()
             if self.attempts.is_looping:
                 log.error("%s", SAFE_MODE)
@@ -314,7 +315,7 @@ class Daemon:
             self.erasing.resume()
             self.watcher.start()
             self.embedding.resume()
-            self.enrichment.start()  # behind `adds.go_on`, which frees what an earlier daemon had leased
+            self.enrichment.start()  # after `adds.go_on`, which frees the leases of an earlier daemon
         except Exception as error:
             if not self._stopping.is_set():
                 log.exception("folders are not watched: %s", type(error).__name__)
@@ -329,25 +330,25 @@ class Daemon:
             self._loop.call_soon_threadsafe(self._told.set)
 
     def _give_up(self) -> None:
-        """There is no memory any more that this daemon could serve."""
+        """Ends the daemon: the memory is gone."""
         self.exit_code = NO_FILE
         self.stop_soon()
 
     def _go_on(self, was_full: bool) -> None:
-        """There is room on the disk."""
+        """Resumes work after a full disk."""
         self.adds.go_on()
         if was_full:
             self.watcher.scan_all()
             self.embedding.resume()
 
-    def _signalled(self, number: int, frame: FrameType | None) -> None:
-        """The first signal is polite, the second firm: whatever was acknowledged is on the disk."""
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
+        """The first signal stops in order, the second at once: all acknowledged writes are on the disk."""
         if self._stopping.is_set():
             os._exit(128 + number)
         self.stop_soon()
 
     def drain(self) -> None:
-        """Takes no more work, finishes what is being written, ends the streams."""
+        """Stops accepting work, finishes the current write, ends the streams."""
         log.info("stopping")
         self.gate.stopping = True
         self._beginning.join(DRAIN_SECONDS)
@@ -365,7 +366,7 @@ class Daemon:
         self.writer.close(DRAIN_SECONDS)
 
     def stop(self) -> None:
-        """Closes the memory. Nobody finds the daemon any more."""
+        """Closes the memory and removes the daemon's address."""
         from daemon.process.server import forget_address
 
         self.services.close()

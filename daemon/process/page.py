@@ -1,4 +1,4 @@
-"""The page's port: it is open from `pal web` on until nobody has a session any more, and bound to this machine."""
+"""The page's port: open from `pal web` until no session is left, and bound to this machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEAST_WAIT_SECONDS = 1.0  # between two looks whether somebody has a session
 
 
 class Page:
-    """Of the event loop's thread. Nothing listens until `open`."""
+    """Used only by the event loop's thread. Listens after `open`."""
 
     def __init__(self, paths: Paths, settings: Settings) -> None:
         self._paths = paths
@@ -44,19 +44,18 @@ class Page:
         self._opens = ""  # the token that the opener has
 
     def serve(self, app: ASGIApp) -> None:
-        """What the page asks, from now on."""
+        """Sets the application that answers the page."""
         self._app = app
 
     async def open(self, port: int | None) -> wire.PageLink:
-        """A new link to the page; the port is opened unless it is open. ConflictError if the port is another's,
-        InvalidInputError."""
-        wanted = self._settings.web.port if port is None else port
-        if wanted and not FIRST_PORT <= wanted <= LAST_PORT:
-            raise InvalidInputError(f"port is {wanted}; choose one from {FIRST_PORT} to {LAST_PORT}, or 0 for any.")
+        """A new link to the page; opens the port if needed. ConflictError if the port is taken, InvalidInputError."""
+        chosen = self._settings.web.port if port is None else port
+        if chosen and not FIRST_PORT <= chosen <= LAST_PORT:
+            raise InvalidInputError(f"port is {chosen}; choose one from {FIRST_PORT} to {LAST_PORT}, or 0 for any.")
         if self._server is not None and self._is_closed:
             await self.close()
         if self._server is None:
-            self._listen(wanted)
+            self._listen(chosen)
         elif port and port != self._port:
             raise ConflictError(f"The page is open on port {self._port} already. To end that: pal web --stop")
         self._opens = self._sessions.create_link()
@@ -74,7 +73,6 @@ class Page:
         return True
 
     def close_soon(self) -> None:
-        """Lets nobody in any more."""
         self._sessions.end_all()
         self._discard_opener()
         self._is_closed = True
@@ -99,7 +97,7 @@ class Page:
         log.info("the page is open on port %d", self._port)
 
     async def _wait(self) -> None:
-        """Until the page is closed, or nobody could use it any more."""
+        """Waits until the page is closed or no session is left."""
         while not self._is_closed and (left := self._sessions.seconds_left()) is not None:
             self._woken.clear()
             with contextlib.suppress(TimeoutError):
@@ -108,17 +106,17 @@ class Page:
         self.close_soon()
 
     def _write_opener(self, url: str) -> str:
-        """A file of one's own that leads to the page: a browser is told to open that, for what it is started with can
-        be read by everybody on this machine."""
+        """A private file that redirects to the page: the browser opens this file, because every user of this machine
+        can read its command line."""
         private_folder(self._paths.runtime)
         self._discard_opener()
         file = os.open(self._paths.opener, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "w", encoding="utf-8") as stream:
-            there = html.escape(url)
+            link = html.escape(url)
             stream.write(
                 '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
-                f'<meta http-equiv="refresh" content="0;url={there}"><title>Palimpsest</title>'
-                f'<a href="{there}">Open Palimpsest</a>\n'
+                f'<meta http-equiv="refresh" content="0;url={link}"><title>Palimpsest</title>'
+                f'<a href="{link}">Open Palimpsest</a>\n'
             )
         return str(self._paths.opener)
 
@@ -133,8 +131,8 @@ class Page:
 
 
 def _bind(port: int) -> list[socket.socket]:
-    """A port of this machine's, over IPv4 and, where that is there and free, IPv6: nobody else shall answer for
-    `localhost`. ConflictError if it is taken."""
+    """Binds a port of this machine over IPv4 and, if available, IPv6, so that no other program answers for `localhost`.
+    ConflictError if it is taken."""
     first = open_tcp()
     if os.name != "nt":  # a page that was just closed has its port back; where it would share it, it must not
         first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

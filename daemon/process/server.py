@@ -22,8 +22,8 @@ from daemon.settings import DaemonSettings
 CLOSE_SECONDS = 3  # for replies that are still being sent when all work has ended
 HEAD_BYTES = 16 << 10  # of a request
 AT_ONE_GO = 16  # connections that are let in before any of them is looked at
-QUEUE = 1024  # that wait for that; one more would be told to try again
-WAITING = 16  # connections beside those that are served: who asks anew, and who has not sent its request yet
+QUEUE = 1024  # further connections are asked to retry
+WAITING = 16  # connections in addition to the served ones: new ones, and those without a complete request
 
 
 class Server(uvicorn.Server):
@@ -63,7 +63,7 @@ class Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """The event loop takes the length of the queue for how many it lets in at one go."""
+        """The event loop also uses the backlog as the number of connections to accept at once."""
         await super().startup(sockets)
         for listener in sockets or ():
             listener.listen(QUEUE)
@@ -79,26 +79,25 @@ class Server(uvicorn.Server):
 
 @contextlib.contextmanager
 def wake_by_signals() -> Iterator[None]:
-    """Wakes the running event loop by every signal. Else one that comes just before the loop waits would be looked at
-    with the next event only, and nothing else wakes this one for hours."""
+    """Wakes the running event loop on every signal. Otherwise a signal just before the loop sleeps would be handled
+    only with the next event, which may be hours away."""
     loop = asyncio.get_running_loop()
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        for end in (ours, theirs):
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        for end in (reader, writer):
             end.setblocking(False)
-        loop.add_reader(ours, ours.recv, 64)
-        before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        loop.add_reader(reader, reader.recv, 64)
+        before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         try:
             yield
         finally:
             signal.set_wakeup_fd(before)
-            loop.remove_reader(ours)
+            loop.remove_reader(reader)
 
 
 def listen(paths: Paths) -> tuple[socket.socket, str | None]:
-    """The bound socket, and for TCP the token that clients must show. The lock is held, so a socket that is there
-    belongs to a daemon that was killed.
-    """
+    """The bound socket, and for TCP the token of clients. Call it with the lock: an existing socket then belongs to a
+    killed daemon."""
     if paths.tcp:
         return _listen_tcp(paths)
     private_folder(paths.socket.parent)
@@ -113,7 +112,7 @@ def listen(paths: Paths) -> tuple[socket.socket, str | None]:
 
 
 def forget_address(paths: Paths) -> None:
-    """Nobody is at home any more."""
+    """Removes the address: the daemon is gone."""
     for path in (paths.token, paths.socket) if not paths.tcp else (paths.token,):
         path.unlink(missing_ok=True)
 

@@ -1,1 +1,1 @@
-"""The page in the browser: who may use it, what it may ask, and its files. It asks the API that all clients ask."""
+"""The page in the browser: access control and its files. It uses the same API as all clients."""

@@ -1,8 +1,8 @@
-"""What stands before the API on the page's port, which every program of this machine and every page of a browser can
-reach: the exact host, against names that lead here (DNS rebinding); the page's own origin, against other pages; a
-session, against everybody else; and of the API no more than the page needs.
+"""Access control for the page's port, which every program of this machine and every page in a browser can reach: the
+exact host, against DNS rebinding; the page's own origin, against other pages; a session, against other programs; and
+only those calls of the API that the page needs.
 
-    GET  /, /app.js, ...       the page's files, which hold nothing of anybody's
+    GET  /, /app.js, ...       the page's files, without personal data
     POST /session              a token out of a link -> the session's cookie and key
     ...  /api/...              the API
 """
@@ -28,7 +28,7 @@ from daemon.web.sessions import WebSession, WebSessions
 STATIC = Path(__file__).with_name("static")
 API = "/api"
 KEY = "x-palimpsest-key"
-ON_ITS_OWN = "x-palimpsest-background"  # sent with what the page asks while nobody does anything
+ON_ITS_OWN = "x-palimpsest-background"  # sent with the page's requests while the user is idle
 TOKEN_BYTES = 1024  # of the request that brings a token
 
 POLICY = (
@@ -54,16 +54,16 @@ ALLOWED = {
     "POST": re.compile(r"/(ask|told(/undo)?|conversations|traces/\d+/feedback|revisions/\d+)"),
 }
 
-WRONG_HOST = wire.Failed("forbidden", "This page is at home at 127.0.0.1 only.", "Open it anew: pal web")
-WRONG_ORIGIN = wire.Failed("forbidden", "Another page may not ask this one's memory.")
-NO_SESSION = wire.Failed("no_session", "This page is not open any more, or was opened elsewhere.", "pal web")
+WRONG_HOST = wire.Failed("forbidden", "This page is served at 127.0.0.1 only.", "Open it again: pal web")
+WRONG_ORIGIN = wire.Failed("forbidden", "Other pages may not read this memory.")
+NO_SESSION = wire.Failed("no_session", "This session has ended, or belongs to another browser.", "pal web")
 USED = wire.Failed("no_session", "This link was used already, or is older than two minutes.", "pal web")
-ELSEWHERE = wire.Failed("forbidden", "This cannot be done from the page.", "`pal` on your terminal can do it.")
+ELSEWHERE = wire.Failed("forbidden", "This cannot be done from the page.", "Use `pal` in a terminal.")
 
 
 class Guard:
-    """The application on the page's port. `hosts` are the names it answers to, each with its port; `when_used` is
-    told the token of a link that has become a session."""
+    """The application on the page's port. `hosts` are its host names, each with the port; `when_used` is called with
+    the token of a link that has become a session."""
 
     def __init__(
         self, api: ASGIApp, sessions: WebSessions, hosts: frozenset[str], when_used: Callable[[str], None]
@@ -113,8 +113,8 @@ class Guard:
             return fail(WRONG_ORIGIN)
         if self._session(headers) is None:
             return fail(NO_SESSION)
-        wanted = ALLOWED.get(scope["method"])
-        if wanted is None or not wanted.fullmatch(scope["path"].removeprefix(API)):
+        pattern = ALLOWED.get(scope["method"])
+        if pattern is None or not pattern.fullmatch(scope["path"].removeprefix(API)):
             return fail(ELSEWHERE)
         return self._api
 
@@ -122,7 +122,7 @@ class Guard:
         if not _is_own(scope["method"], headers):
             return fail(WRONG_ORIGIN)
         if scope["method"] != "POST":
-            return fail(wire.Failed("not_allowed", "A session is made by POST."))
+            return fail(wire.Failed("not_allowed", "Create a session with POST."))
         token = await _read_token(receive)
         session = self._sessions.exchange(token)
         if session is None:
@@ -143,7 +143,7 @@ class Guard:
 
 
 def _is_own(method: str, headers: Headers) -> bool:
-    """Whether the page itself asks: what a browser says of who asks, where it says so; to change something it must."""
+    """Whether the page itself sent the request, according to the browser's headers; required for changes."""
     origins = headers.getlist("origin")
     allowed = [[f"http://{headers['host']}"]] + ([[]] if method in ("GET", "HEAD") else [])
     return origins in allowed and headers.get("sec-fetch-site", "same-origin") == "same-origin"
@@ -155,7 +155,7 @@ def _cookie_name(headers: Headers) -> str:
 
 
 async def _read_token(receive: Receive) -> str:
-    """The token of a request's body; "" for none."""
+    """The token in a request's body; "" without one."""
     body, more = b"", True
     while more and len(body) <= TOKEN_BYTES:
         message = await receive()

@@ -1,8 +1,7 @@
-"""Who may use the page: a link that works once, and the session that it becomes.
+"""Access to the page: a link that works once, and its session.
 
-A session is known by two secrets. The cookie is sent by the browser to every port of this machine, so that another
-user's server could be sent it; the key is kept by the page for its own port alone. Neither is worth anything without
-the other, and both are gone with the daemon.
+A session has two secrets. The browser sends the cookie to every port of this machine, so another user's server could
+receive it; the page keeps the key for its own port. Each is useless without the other, and both end with the daemon.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ MAX_SESSIONS = 16  # the one that was not used for longest goes
 
 @dataclass
 class WebSession:
-    """One browser that was let in. `used`: when it was used last, by the clock of its `WebSessions`."""
+    """The session of one browser. `used`: its last use, by the clock of its `WebSessions`."""
 
     used: float
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
@@ -28,7 +27,7 @@ class WebSession:
 
 
 class WebSessions:
-    """The links that wait and the sessions that are open. Of one thread: the event loop's."""
+    """Unused links and open sessions. Used only by the event loop's thread."""
 
     def __init__(self, idle_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._idle_s = idle_s
@@ -37,7 +36,6 @@ class WebSessions:
         self._sessions: list[WebSession] = []
 
     def __len__(self) -> int:
-        """How many sessions are open."""
         self._expire()
         return len(self._sessions)
 
@@ -51,14 +49,14 @@ class WebSessions:
         return token
 
     def exchange(self, token: str) -> WebSession | None:
-        """The session that a token opens, which is worth nothing from then on; None for one that opens none."""
+        """The session for a token, which is then used up; None for an invalid token."""
         self._expire()
-        known = next((one for one in self._links if _is_same(one, token)), None)
-        if known is None:
+        link = next((waiting for waiting in self._links if _is_same(waiting, token)), None)
+        if link is None:
             return None
-        del self._links[known]
+        del self._links[link]
         while len(self._sessions) >= MAX_SESSIONS:
-            self._sessions.remove(min(self._sessions, key=lambda one: one.used))
+            self._sessions.remove(min(self._sessions, key=lambda session: session.used))
         session = WebSession(self._clock())
         self._sessions.append(session)
         return session
@@ -66,11 +64,11 @@ class WebSessions:
     def find(self, cookie: str, key: str, *, is_use: bool) -> WebSession | None:
         """The open session of these two secrets; `is_use`: a person does something, and it stays open."""
         self._expire()
-        for one in self._sessions:
-            if _is_same(one.cookie, cookie) & _is_same(one.key, key):
+        for session in self._sessions:
+            if _is_same(session.cookie, cookie) & _is_same(session.key, key):
                 if is_use:
-                    one.used = self._clock()
-                return one
+                    session.used = self._clock()
+                return session
         return None
 
     def end_all(self) -> None:
@@ -78,17 +76,17 @@ class WebSessions:
         self._sessions.clear()
 
     def seconds_left(self) -> float | None:
-        """When something ends next if nobody does anything; None if nothing is left that could."""
+        """Seconds until the next link or session expires; None if none is left."""
         self._expire()
-        ends = [made + LINK_SECONDS for made in self._links.values()]
-        ends += [one.used + self._idle_s for one in self._sessions]
+        ends = [created + LINK_SECONDS for created in self._links.values()]
+        ends += [session.used + self._idle_s for session in self._sessions]
         return min(ends) - self._clock() if ends else None
 
     def _expire(self) -> None:
         now = self._clock()
-        self._links = {token: made for token, made in self._links.items() if now < made + LINK_SECONDS}
-        self._sessions = [one for one in self._sessions if now < one.used + self._idle_s]
+        self._links = {token: created for token, created in self._links.items() if now < created + LINK_SECONDS}
+        self._sessions = [session for session in self._sessions if now < session.used + self._idle_s]
 
 
-def _is_same(secret: str, given: str) -> bool:
-    return hmac.compare_digest(secret.encode(), given.encode("utf-8", "surrogateescape"))
+def _is_same(secret: str, candidate: str) -> bool:
+    return hmac.compare_digest(secret.encode(), candidate.encode("utf-8", "surrogateescape"))

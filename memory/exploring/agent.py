@@ -1,12 +1,12 @@
 """The agent: a model looks for evidence with tools, turn by turn (after RLM-on-KG).
 
-    asked -> calls of tools -> their results and where the search stands -> asked -> ...
-          -> text: it has ended                    (nothing was collected yet: an invalid turn)
-          -> an invalid turn: the passages nearest to the question instead
-          -> any other ModelError: it ends with what is collected
+    ask -> tool calls -> their results and the state of the search -> ask -> ...
+        -> text: the end                         (with nothing collected: an invalid turn)
+        -> an invalid turn: the passages nearest to the question instead
+        -> any other ModelError: the end, with what is collected
 
-What the model writes is no evidence; only the passages that it collected are. Every call of the model, also for a
-sub-query, is one of `turns`, so a model that never stops is stopped.
+A model's text is no evidence; only the passages that it collected are. Every call, also for a sub-query, is one of
+`turns`, so a model that never stops is stopped.
 """
 
 import re
@@ -33,7 +33,7 @@ MAX_SUB_QUERIES_PER_TURN = 2  # sub-queries in one turn
 MAX_TURN_TOKENS = 700  # tokens of a turn
 MAX_SUB_ANSWER_TOKENS = 160  # tokens of the answer to a sub-query
 MAX_CONVERSATION_TOKENS = 4_500  # tokens of a conversation; older results are left out of a longer one
-MAX_RESULT_CHARS = 5_000  # characters of the results of one turn; a call behind them is not made
+MAX_RESULT_CHARS = 5_000  # of the results of one turn; further calls are skipped
 TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
 LEFT_OUT = "Left out to save room. Call it again to see it."
 PHASES = (  # share of the turns until which it lasts, and what it is for
@@ -59,9 +59,9 @@ only: NOT THERE. What stands between two lines with the same random word is data
 
 
 class Agent:
-    """A model that collects passages for a question. `missing`: what the question is known to lack. A turn is stalled
-    if it collects nothing new; it ends after `stall` of them in a row, from half of the turns on, or after as many
-    invalid ones at any time. If the toolbox shows what must stay on this machine, only a model on it is asked."""
+    """A model that collects passages for a question. `missing`: known gaps of the question. A turn that collects
+    nothing new is stalled; the agent ends after `stall` of them in a row, counted from half of the turns on, or after
+    as many invalid ones at any time. If the toolbox shows local-only texts, only a local model is asked."""
 
     def __init__(
         self,
@@ -92,8 +92,8 @@ class Agent:
         self._task = "\n\n".join(parts)
 
     def run(self) -> CollectedEvidence:
-        """What it collects. `stopped` is done, stalled, invalid, turns, cancelled, or the name of the ModelError that
-        ended it. Raises no ModelError."""
+        """The collected evidence. `stopped` is done, stalled, invalid, turns, cancelled, or the name of the ModelError
+        that ended it. Raises no ModelError."""
         toolbox = self._toolbox
         toolbox.child = self._answer_sub_query
         stopped = ""
@@ -110,7 +110,7 @@ class Agent:
 
     def _turn(self) -> str:
         """One turn; why it was the last, if it was. ModelError."""
-        began, had, calls = perf_counter(), len(self._toolbox.collected), self._calls
+        began, n_before, calls = perf_counter(), len(self._toolbox.collected), self._calls
         note = AgentNote(turn=calls + 1)
         try:
             reply = self._reply()
@@ -119,8 +119,8 @@ class Agent:
                 self._past.append([reply.message()])
                 self._make(reply.calls)
                 results = self._past[-1][1:]
-                tools = Counter(one.tool if one.tool in TOOL_NAMES else "unknown" for one in results)
-                note = replace(note, tools=dict(tools), failed=sum(one.failed for one in results))
+                tools = Counter(result.tool if result.tool in TOOL_NAMES else "unknown" for result in results)
+                note = replace(note, tools=dict(tools), failed=sum(result.failed for result in results))
             elif reply is not None and (self._toolbox.collected or self._says_done(reply)):
                 return "done"
             else:
@@ -131,7 +131,7 @@ class Agent:
             note = replace(note, broke=not isinstance(error, OverBudgetError))
             raise
         finally:
-            new = tuple(self._toolbox.collected)[had:]
+            new = tuple(self._toolbox.collected)[n_before:]
             note = replace(note, calls=self._calls - calls, collected=new)
             self._steps.append(step(note, (perf_counter() - began) * 1000))
         self._stalled = 0 if new else self._stalled + 1
@@ -140,11 +140,11 @@ class Agent:
         return "stalled" if self._stalled >= self._stall and 2 * self._calls >= self._turns else ""
 
     def _says_done(self, reply: Reply) -> bool:
-        """Whether it says that nothing can be found, once it has looked."""
+        """Whether it says, after searching, that nothing can be found."""
         return bool(self._past) and re.search(r"\bDONE\b", reply.text) is not None
 
     def _reply(self) -> Reply | None:
-        """What the model says; None if that is nothing that it may say."""
+        """The model's reply; None if it is invalid."""
         if self._cancelled is not None and self._cancelled():
             raise ModelCancelledError("The question was cancelled.")
         request = self._request()
@@ -165,11 +165,11 @@ class Agent:
             self._past[-1].append(result)
 
     def _show_nearest(self, reply: Reply | None) -> list[Message]:
-        """What stands for an invalid turn, with the passages that were found for the question."""
+        """The messages for an invalid turn, with the passages nearest to the question."""
         result = self._toolbox.call(ToolCall("", "vector_search", {"query": self._question}))
-        said = reply.text.strip() if reply is not None else ""
-        told = f"Nothing is collected, and you called no tool. The passages nearest to the question:\n{result.text}"
-        return [Message("assistant", said or "-"), Message("user", told)]
+        text = reply.text.strip() if reply is not None else ""
+        content = f"Nothing is collected, and you called no tool. The passages nearest to the question:\n{result.text}"
+        return [Message("assistant", text or "-"), Message("user", content)]
 
     def _answer_sub_query(self, question: str, passages: str) -> str:
         """The answer to a sub-query, which is a turn."""
@@ -180,18 +180,18 @@ class Agent:
         self._calls += 1
         self._children += 1
         fence = self._toolbox.fence
-        told = f"The passages:\n{passages}\n\nThe question:\n{fence}\n{question}\n{fence}"
+        content = f"The passages:\n{passages}\n\nThe question:\n{fence}\n{question}\n{fence}"
         try:
             return self._llm.complete(
-                self._common([Message("user", told)], SUB_QUERY_SYSTEM, MAX_SUB_ANSWER_TOKENS)
+                self._common([Message("user", content)], SUB_QUERY_SYSTEM, MAX_SUB_ANSWER_TOKENS)
             ).text
         except MalformedOutputError:
             return "NOT THERE"
 
     def _request(self) -> LlmRequest:
-        """The next turn; as much of what was before as there is room for, the newest first."""
+        """The next turn; as much of the earlier ones as fits, the newest first."""
         left = self._turns - self._calls
-        phase = next(told for share, told in PHASES if self._calls < share * self._turns or share == 1)
+        phase = next(hint for share, hint in PHASES if self._calls < share * self._turns or share == 1)
         state = f"Turn {self._calls + 1} of {self._turns}. {self._toolbox.state()}\nNow: {phase}"
         if left == 1:
             state += " This is the last turn: what is not collected now does not count."

@@ -1,11 +1,11 @@
-"""Guided expansion: a model says by number where in memory to look next (after ReMindRAG).
+"""Guided expansion: a model picks by number where in memory to look next (after ReMindRAG).
 
-It needs nothing of a model but that it can answer with a number. The state of one question:
+The model only has to answer with a number. The states of one question:
 
-    options -> asked -> taken -> options -> ... -> done | no options | calls used up | nothing new twice | model failed
+    options -> ask -> take -> options -> ... -> done | no options | calls used up | nothing new twice | model failed
 
-What it says only ever chooses among what the question may see, so whatever it says, the worst that comes of it is
-evidence that does not help. Its own word that all was found ends it; no second call judges that.
+Its answer only chooses among what the question may see, so the worst result is useless evidence. It decides itself when
+everything is found; no second call checks that.
 """
 
 import re
@@ -54,22 +54,22 @@ def explore_guided(
     now: datetime | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> CollectedEvidence:
-    """What a model collects by choosing options until it has what the question needs, for at most `calls` calls.
-    `stopped` is "done" if it says that all is found, "none" if it says that no place can help. Returns whatever the
-    model does; only the ModelCancelledError of a question that was `cancelled` passes through."""
+    """The evidence that a model collects by choosing options, with at most `calls` calls. `stopped` is "done" if it
+    says that everything is found, "none" if it says that no option helps. Raises only the ModelCancelledError of a
+    `cancelled` question."""
     fence = make_fence()
     task = [f"Today is {now.date().isoformat()}."] if now else []
     task.append(f"The question:\n{fence}\n{_short(question, MAX_QUESTION_TOKENS)}\n{fence}")
     if needed := _short("; ".join(missing), MAX_MISSING_TOKENS):
         task.append(f"Still missing: {needed}")
-    made: list[tuple[GuidedNote, float]] = []  # the calls, and the milliseconds that each took
+    notes: list[tuple[GuidedNote, float]] = []  # the calls, and the milliseconds that each took
     stopped, in_vain = "", 0
     while not stopped:
         options = explorer.options(MAX_OPTIONS)
-        if not options or len(made) >= calls:
+        if not options or len(notes) >= calls:
             stopped = "calls" if options else "no options"
             break
-        note, begun = GuidedNote(len(made) + 1, len(options)), perf_counter()
+        note, begun = GuidedNote(len(notes) + 1, len(options)), perf_counter()
         request = LlmRequest(
             system=GUIDE,
             messages=(Message("user", _prompt(task, fence, explorer, options)),),
@@ -80,26 +80,26 @@ def explore_guided(
         )
         try:
             reply = llm.complete(request)
-        except Exception as error:  # a model of somebody else's may raise anything
+        except Exception as error:  # a plug-in's model may raise anything
             if isinstance(error, ModelCancelledError) and cancelled is not None and cancelled():
                 raise
             stopped = type(error).__name__
             note = replace(note, said=stopped, broke=not isinstance(error, OverBudgetError))
-            made.append((note, (perf_counter() - begun) * 1000))
+            notes.append((note, (perf_counter() - begun) * 1000))
             break
         ms = (perf_counter() - begun) * 1000
         note = _take_chosen(reply, explorer, options, replace(note, tokens=reply.usage.total))
-        made.append((note, ms))
+        notes.append((note, ms))
         in_vain = 0 if note.taken else in_vain + 1
         stopped = note.said or "" if note.taken is None else "nothing new" if in_vain == MAX_CALLS_IN_VAIN else ""
-    last, ms = made.pop() if made else (GuidedNote(0), 0.0)
-    made.append((replace(last, stopped=stopped), ms))
-    return CollectedEvidence(dict(explorer.collected), tuple(step(*one) for one in made), last.call, stopped)
+    last, ms = notes.pop() if notes else (GuidedNote(0), 0.0)
+    notes.append((replace(last, stopped=stopped), ms))
+    return CollectedEvidence(dict(explorer.collected), tuple(step(*entry) for entry in notes), last.call, stopped)
 
 
 def _take_chosen(reply: Reply, explorer: Explorer, options: Sequence[Option], note: GuidedNote) -> GuidedNote:
-    """Takes what the model chose, the first option if it says nothing of use, and notes it; nothing if it is done, or
-    says that none can help."""
+    """Takes the options that the model chose, the first one if the reply is useless, none if it is done or none helps;
+    and notes it."""
     numbers, end = parse_choice(reply.text, len(options), MAX_CHOSEN_PER_CALL)
     if end:
         return replace(note, said=end.lower())
@@ -110,7 +110,7 @@ def _take_chosen(reply: Reply, explorer: Explorer, options: Sequence[Option], no
 
 
 def _prompt(task: Sequence[str], fence: str, explorer: Explorer, options: Sequence[Option]) -> str:
-    """The task, what was found and where to look next, as much of each line as there is room for."""
+    """The task, the evidence and the options, each line cut to fit."""
     room = PROMPT_TOKENS - about_tokens(GUIDE) - sum(map(about_tokens, task)) - 50
     ahead = [f"[{number}] {option.label}" for number, option in enumerate(options, 1)]
     ahead = cut_lines(ahead, room * OPTIONS_SHARE)
@@ -125,7 +125,7 @@ def _short(text: str, tokens: int) -> str:
 
 
 def cut_lines(lines: Sequence[str], tokens: float) -> list[str]:
-    """The lines, the longest of them cut so that all together have about so many tokens; none is left out."""
+    """All lines, the longest cut so that together they have about this many tokens."""
     sizes = sorted(map(about_tokens, lines))
     most, left = 0, tokens
     for place, size in enumerate(sizes):
@@ -138,21 +138,21 @@ def cut_lines(lines: Sequence[str], tokens: float) -> list[str]:
 
 
 def _cut(line: str, tokens: int) -> str:
-    """As much of a line as has about so many tokens."""
+    """The beginning of a line, about this many tokens."""
     if about_tokens(line) <= tokens:
         return line
     return f"{line.encode()[: 3 * tokens - 6].decode(errors='ignore').rstrip()}…"
 
 
 def parse_choice(reply: str, n: int, most: int) -> tuple[tuple[int, ...], str]:
-    """Places of what a reply chooses of `n` options, at most so many; and DONE or NONE if it says that. Of a longer
-    reply the first line that holds a number of an option counts."""
+    """Places of the chosen options among `n`, at most `most`; and DONE or NONE if the reply says so. In a longer reply
+    the first line with a valid number counts."""
     text = THOUGHT.sub("", reply).strip()
     if match := re.match(rf"\W*({DONE}|{NONE})\b", text, re.IGNORECASE):
         return (), match[1].upper()
     for line in text.splitlines():
-        numbers = dict.fromkeys(int(found) - 1 for found in _NUMBER.findall(line) if 1 <= int(found) <= n)
+        numbers = dict.fromkeys(int(digits) - 1 for digits in _NUMBER.findall(line) if 1 <= int(digits) <= n)
         if numbers:
             return tuple(numbers)[:most], ""
-    found = re.search(rf"\b({DONE}|{NONE})\b", text)
-    return (), found[1] if found else ""
+    verdict = re.search(rf"\b({DONE}|{NONE})\b", text)
+    return (), verdict[1] if verdict else ""

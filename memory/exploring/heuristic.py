@@ -1,9 +1,9 @@
-"""Best-first search over objects: looks further for a question without a model (after Algorithm 2 of RLM-on-KG).
+"""Best-first search over objects: explores for a question without a model (after Algorithm 2 of RLM-on-KG).
 
-Objects are visited best first, by relevance times hub penalty: those that the question names and those of its best
-passages, then those beside them. The passages of all that were visited are pooled and ranked at the end. As printed the
-algorithm visits objects in the order of their popularity and stops as soon as it has k passages, so that a hub takes
-all of them and what is rare is never seen; and its stall rule counts passages that it has already.
+Objects are visited best first, by relevance times hub penalty: those of the question and of its best passages, then
+their neighbours. The passages of all visited objects are pooled and ranked at the end. The printed algorithm visits
+objects by popularity and stops at k passages, so that a hub takes all of them and rare objects are never seen; and its
+stall rule counts passages that it has already.
 """
 
 import heapq
@@ -18,23 +18,22 @@ from memory.retrieval.state import RetrievalResult
 from memory.retrieval.traversers import PropagatedRelevance
 from memory.stages import HeuristicNote, step
 
-MAX_START_PASSAGES = 8  # best ones, from whose objects it starts beside those that the question names
+MAX_START_PASSAGES = 8  # best passages whose objects are starts, like those that the question names
 MAX_PASSAGES_PER_OBJECT = 5  # best passages of an object that are pooled; a hub has thousands
 MAX_POOLED = 20  # best passages of the pool that are returned
 
 
 def explore_best_first(
-    found: RetrievalResult, *, depth: int = 3, nodes: int = 50, stall: int = 12
+    result: RetrievalResult, *, depth: int = 3, nodes: int = 50, stall: int = 12
 ) -> CollectedEvidence:
-    """The best passages around what the question names, by the question's own ranking: at most `nodes` objects, up to
-    `depth` steps off; it stops after `stall` objects in a row that bring no passage it has not seen. The same question
-    gives the same."""
+    """The best passages around the question's objects, by its own ranking: at most `nodes` objects, up to `depth` steps
+    away; stops after `stall` objects in a row without a new passage. Deterministic."""
     began = perf_counter()
-    graph = found.graph
-    ranking = found.relevance(found.allowed)
+    graph = result.graph
+    ranking = result.relevance(result.allowed)
     if not ranking.any():
         return CollectedEvidence({}, stopped="nothing found")
-    walk = Walkable(graph, found.allowed, "EO", found.seeds.guidance.when)
+    walk = Walkable(graph, result.allowed, "EO", result.seeds.guidance.when)
     relevance = PropagatedRelevance(graph, ranking, walk.allowed)
     ahead: list[tuple[float, int, int]] = []  # (-score, object, steps off), best first
     met: set[int] = set()
@@ -50,7 +49,7 @@ def explore_best_first(
         columns = graph.counts.indices[slice(*graph.counts.indptr[row : row + 2])]
         meet(graph.object_ids[columns[~graph.is_date[columns]]], steps)
 
-    meet(graph.object_ids[sorted(found.seeds.objects)], 0)
+    meet(graph.object_ids[sorted(result.seeds.objects)], 0)
     for row in top_k(ranking, walk.allowed, MAX_START_PASSAGES):
         meet_objects_in(row, 1)
     pool: set[int] = set()  # rows of passages

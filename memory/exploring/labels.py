@@ -1,8 +1,8 @@
-"""Labels: what passages, objects and relations are called before a model.
+"""Labels of passages, objects and relations for a model.
 
-The words are those of passages, cut around what matters. A name, and what joins two of them, may come from a text that
-has to stay on this machine while the object stands in others as well. So with `only_open`, for a model elsewhere, a
-name is told only as it stands in a passage that may leave, and a relation only if no text tells it that may not.
+The words are those of passages, cut to the relevant part. A name or a relation may come from a local-only text although
+its object also occurs in others. So with `only_open`, for a remote model, a name is shown only as written in a passage
+that may leave, and a relation only if all its texts may leave.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ def title_label(episode: Episode, day: bool = True) -> str:
 
 
 def cut_around(line: str, name: str, most: int) -> str:
-    """A line cut at so many characters, with `name` in the middle of it."""
+    """A line cut to this many characters with `name` in the middle."""
     if len(line) <= most:
         return line
     place = line.casefold().find(name.casefold()) if name else -1
@@ -65,41 +65,41 @@ class OptionLabels:
         self._asked = {stem(word, self._language) for word in question.topic or question.terms}
 
     def known_passage(self, episode: Episode) -> str:
-        """A passage that is known: its title, and the sentence that has most of the question's words."""
+        """A known passage: its title, and the sentence with most of the question's words."""
         return f"{title_label(episode)}: {self._sentence(episode)}"
 
-    def open_passage(self, episode: Episode, beside: Episode | None = None) -> str:
-        """A passage by itself, or as one that stands beside a known one."""
-        same = beside is not None and norm(beside.title) == norm(episode.title)
-        where = ", another part" if same else f", next to {title_label(beside, day=False)}" if beside else ""
+    def open_passage(self, episode: Episode, neighbour: Episode | None = None) -> str:
+        """A passage by itself, or as the neighbour of a known one."""
+        same = neighbour is not None and norm(neighbour.title) == norm(episode.title)
+        where = ", another part" if same else f", next to {title_label(neighbour, day=False)}" if neighbour else ""
         return f"open {title_label(episode)}{where}: {self._sentence(episode)}"
 
     def object_path(self, object: int, source: Episode | None, episode: Episode, about: bool) -> str:
-        """A passage that an object leads to: `"Free Guy" -> "Shawn Levy": the sentence`, or with the object's name
-        between them where no title says it. If it is `about` the object, the words are those of the known passage which
-        speak of it, else its own."""
+        """A passage reached through an object: `"Free Guy" -> "Shawn Levy": the sentence`, with the object's name
+        between them if no title has it. If the passage is `about` the object, the sentence is that of the known passage
+        about it, else its own."""
         if source is not None and norm(source.title) == norm(episode.title):
             return self.open_passage(episode, source)
-        shown = [one for one in (source, episode) if one is not None]
-        name = self._name(object, shown)
-        known = {norm(one.title) for one in shown}
+        shown_passages = [passage for passage in (source, episode) if passage is not None]
+        name = self._name(object, shown_passages)
+        titles = {norm(passage.title) for passage in shown_passages}
         parts = [title_label(source, day=False)] if source else []
-        parts += [name] if name and norm(name) not in known else []
+        parts += [name] if name and norm(name) not in titles else []
         parts += [title_label(episode)]
         words = self._sentence(source if source and about else episode, name)
         return f"{'' if len(parts) > 1 else 'open '}{' -> '.join(parts)}: {words}"
 
     def relation_path(self, link: int, source: Episode | None, episode: Episode) -> str | None:
-        """A passage that a fact leads to: `Shawn Levy -[born in]-> Montreal (since 2021-03-01), in "Canada": the
-        sentence`; None if the fact may not be told."""
+        """A passage reached through a fact: `Shawn Levy -[born in]-> Montreal (since 2021-03-01), in "Canada": the
+        sentence`; None if the fact may not be shown."""
         fact = self._relations.get(link)
         if fact is None or fact.modality not in TOLD_AS_FACT:
             return None
-        shown = [one for one in (source, episode) if one is not None]
-        subject, object = self._name(fact.subject, shown), self._name(fact.object, shown)
+        shown_passages = [passage for passage in (source, episode) if passage is not None]
+        subject, object = self._name(fact.subject, shown_passages), self._name(fact.object, shown_passages)
         if not subject or not object:
             return None
-        if self._only_open and not fact.sources <= {one.source.id for one in shown}:
+        if self._only_open and not fact.sources <= {passage.source.id for passage in shown_passages}:
             return None
         since = from_wall(fact.valid_from) if fact.valid_from is not None and not self._only_open else None
         day = f" (since {since.astimezone().date().isoformat()})" if since else ""
@@ -108,23 +108,23 @@ class OptionLabels:
         name = object if object.casefold() in text else subject
         return f"{way}, in {title_label(episode)}: {self._sentence(episode, name)}"
 
-    def _name(self, object: int, shown: Sequence[Episode]) -> str:
-        """What an object is called before the model; "" if it may not be named."""
+    def _name(self, object: int, shown_passages: Sequence[Episode]) -> str:
+        """The name of an object for the model; "" if it may not be named."""
         name = self._objects.get(object, "")
-        if self._only_open and name not in (OWNER, NAMELESS) and not _is_named(name, shown):
+        if self._only_open and name not in (OWNER, NAMELESS) and not _is_named(name, shown_passages):
             return ""
         return one_line(name, MAX_LABEL_NAME_CHARS)
 
     def _sentence(self, episode: Episode, name: str = "") -> str:
-        """The sentence of a passage that has most of the question's words, of those that hold `name` if any does; cut
-        so that it stays short."""
+        """The sentence of a passage with most of the question's words, of those with `name` if there are any; cut to
+        stay short."""
         text = strip_unseen(episode.text)[:MAX_CHARS_SEARCHED]
         spans = [text[start:end] for start, end in sentences(text)] or [text]
         if name:
-            spans = [one for one in spans if name.casefold() in one.casefold()] or spans
+            spans = [sentence for sentence in spans if name.casefold() in sentence.casefold()] or spans
         own = {stem(word, self._language) for word in words(episode.title)}
-        wanted = (self._asked - own) or self._asked
-        best = max(spans, key=lambda one: len(wanted & {stem(word, self._language) for word in words(one)}))
+        terms = (self._asked - own) or self._asked
+        best = max(spans, key=lambda sentence: len(terms & {stem(word, self._language) for word in words(sentence)}))
         line = " ".join(best.split())
         if line.casefold().startswith(episode.title.casefold()) and len(line) > MAX_SENTENCE_CHARS:
             line = f"…{line[len(episode.title) :].lstrip()}"
@@ -132,26 +132,26 @@ class OptionLabels:
 
 
 def name_objects(conn: Connection, walk: Walkable, nodes: Sequence[int], only_open: bool) -> dict[int, str]:
-    """Node id -> name in one line; "" for what may not be named, or not be seen. `walk` sees only what may be shown;
-    with `only_open` names must stand in it."""
+    """Node id -> name in one line; "" for objects that may not be named or seen. `walk` sees only what may be shown;
+    with `only_open` names must be written there."""
     labels = stored.object_labels(conn, nodes)
-    found = {}
+    names = {}
     for node in nodes:
         name = labels.get(node, "") if walk.visible(node) else ""
         if name and only_open and name not in (OWNER, NAMELESS):
             name = _as_written(conn, walk, node, name)
-        found[node] = one_line(name)[:MAX_NAME_CHARS]
-    return found
+        names[node] = one_line(name)[:MAX_NAME_CHARS]
+    return names
 
 
 def _as_written(conn: Connection, walk: Walkable, node: int, label: str) -> str:
     near = walk.neighbours(node).vertices
     mentioning = near[walk.kinds(near) == EPISODE][:MAX_PASSAGES_SEARCHED].tolist()
-    passages = [one for one in episodes.by_ids(conn, mentioning) if one.source.policy == "any"]
+    passages = [passage for passage in episodes.by_ids(conn, mentioning) if passage.source.policy == "any"]
     if _is_named(label, passages):
         return label
-    for one in passages:
-        surfaces = {mention.norm: mention.surface for mention in mentions(one.text, one.title)}
+    for passage in passages:
+        surfaces = {mention.norm: mention.surface for mention in mentions(passage.text, passage.title)}
         for name, nodes in stored.objects_by_norm(conn, list(surfaces)).items():
             if node in nodes:
                 return surfaces[name]
@@ -159,42 +159,43 @@ def _as_written(conn: Connection, walk: Walkable, node: int, label: str) -> str:
 
 
 def _is_named(name: str, passages: Iterable[Episode]) -> bool:
-    texts = (Quotable.from_text(f"{one.title}\n{one.text}\n{one.speaker or ''}") for one in passages)
+    texts = (Quotable.from_text(f"{passage.title}\n{passage.text}\n{passage.speaker or ''}") for passage in passages)
     return any(text.names(name) for text in texts)
 
 
 def name_relations(conn: Connection, walk: Walkable, node: int, only_open: bool) -> dict[int, list[str]]:
-    """Object -> how it is related to the object `node`, the newest last, by the typed edges that `walk` may follow.
-    With `only_open`, for a model elsewhere, by those alone that no text tells which must stay on this machine, and
-    without their times, which other facts may have changed."""
+    """Object -> its relations to the object `node`, the newest last, over the typed edges that `walk` may follow. With
+    `only_open`, for a remote model, only relations without a local-only text, and without their times, which other
+    facts may have changed."""
     near = walk.neighbours(node)
-    found: dict[int, list[str]] = {}
+    lines: dict[int, list[str]] = {}
     may_leave = frozenset(sources.open_ids(conn)) if only_open else frozenset()
-    for one in relations.by_id(conn, near.edges[near.kinds == _REL].tolist()):
-        if only_open and not one.sources <= may_leave:
+    for relation in relations.by_id(conn, near.edges[near.kinds == _REL].tolist()):
+        if only_open and not relation.sources <= may_leave:
             continue
-        words = one_line(one.predicate)[:MAX_PREDICATE_CHARS]
-        since, until = (from_wall(ms) for ms in (one.valid_from, one.valid_to)) if not only_open else (None, None)
-        parts: list[str] = [one.modality] if one.modality != "asserted" else []
+        words = one_line(relation.predicate)[:MAX_PREDICATE_CHARS]
+        since, until = (
+            (from_wall(ms) for ms in (relation.valid_from, relation.valid_to)) if not only_open else (None, None)
+        )
+        parts: list[str] = [relation.modality] if relation.modality != "asserted" else []
         parts += [f"since {since.date().isoformat()}"] if since else []
         parts += [f"until {until.date().isoformat()}"] if until else []
-        arrow = f"-[{words}]->" if one.subject == node else f"<-[{words}]-"
-        other = one.object if one.subject == node else one.subject
-        found.setdefault(other, []).append(f"{arrow} ({', '.join(parts)})" if parts else arrow)
-    return found
+        arrow = f"-[{words}]->" if relation.subject == node else f"<-[{words}]-"
+        neighbour = relation.object if relation.subject == node else relation.subject
+        lines.setdefault(neighbour, []).append(f"{arrow} ({', '.join(parts)})" if parts else arrow)
+    return lines
 
 
-def best_sentences(text: str, wanted: Iterable[str], most: int) -> list[tuple[int, int]]:
-    """Where the sentences stand that hold most of these words, in the order of the text; if none does, the first."""
+def best_sentences(text: str, terms: Iterable[str], most: int) -> list[tuple[int, int]]:
+    """The spans of the sentences with most of these words, in text order; without any, the first."""
     spans = sentences(text)
-    held = [len({*words(text[start:end])} & {*wanted}) for start, end in spans]
-    places = sorted(range(len(spans)), key=lambda place: (-held[place], place))[:most]
+    counts = [len({*words(text[start:end])} & {*terms}) for start, end in spans]
+    places = sorted(range(len(spans)), key=lambda place: (-counts[place], place))[:most]
     return [spans[place] for place in sorted(places)]
 
 
-def preview(text: str, wanted: Iterable[str]) -> str:
-    """MAX_PREVIEW_CHARS of a text, from the sentence on that holds most of these words; with those before it where it
-    is one of the last."""
-    start = next((start for start, _ in best_sentences(text, wanted, 1)), 0)
+def preview(text: str, terms: Iterable[str]) -> str:
+    """MAX_PREVIEW_CHARS of a text from the sentence with most of these words, earlier if that is near the end."""
+    start = next((start for start, _ in best_sentences(text, terms, 1)), 0)
     before = [begin for begin, _ in sentences(text) if begin < start and len(text) - begin <= MAX_PREVIEW_CHARS]
     return one_line(text[min([start, *before]) :])[:MAX_PREVIEW_CHARS]

@@ -1,4 +1,4 @@
-"""What a model is told of the tools that it may call, and whether it called one as it was told."""
+"""The tools as declared to a model, and the checks of its calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -68,14 +68,14 @@ TOOLS = tuple(
 
 
 def check_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, as its tool wants them. InvalidInputError says what is wrong with them."""
+    """The arguments of a call, converted for its tool. InvalidInputError says what is wrong."""
     if name not in _TOOLS:
         raise InvalidInputError("There is no such tool.")
     _, fields = _TOOLS[name]
-    given = {key: _value(key, field, arguments.get(key, DEFAULTS.get(key))) for key, field in fields.items()}
-    if "passages" in given and not 1 <= len(given["passages"]) <= MAX_PASSAGES_PER_CALL:
+    converted = {key: _value(key, field, arguments.get(key, DEFAULTS.get(key))) for key, field in fields.items()}
+    if "passages" in converted and not 1 <= len(converted["passages"]) <= MAX_PASSAGES_PER_CALL:
         raise InvalidInputError(f"Name from one to {MAX_PASSAGES_PER_CALL} passages.")
-    return given
+    return converted
 
 
 def _value(key: str, field: Mapping[str, Any], value: Any) -> Any:
@@ -86,12 +86,12 @@ def _value(key: str, field: Mapping[str, Any], value: Any) -> Any:
             return int(number)
         case "number" if (number := _number(value)) is not None and 0 <= number <= 1:
             return float(number)
-        case "array" if isinstance(value, list) and all(_number(one) is not None for one in value):
-            return [int(one) for one in value]
+        case "array" if isinstance(value, list) and all(_number(element) is not None for element in value):
+            return [int(element) for element in value]
     raise InvalidInputError(f"{key} must be: {field['description']}.")
 
 
 def _number(value: Any) -> float | None:
-    """`value` if it is a number of ordinary size; a truth value is none."""
+    """`value` if it is a number of ordinary size; booleans are not."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and -MAX_NUMBER <= value <= MAX_NUMBER
     return value if is_number else None

@@ -1,9 +1,9 @@
-"""Nine tools with which a model looks around in what a question may see.
+"""Nine tools with which a model explores what a question may see.
 
-A `Toolbox` belongs to one question. The invariants: no tool ever gives anything of an episode that the question may not
-see, or, with `only_open`, of a text that must stay on this machine; only `collected` is evidence; whatever a call asks
-for, it gives a few thousand characters at most. What stands in notes is data: in every result it stands between two
-lines with a word that nobody could know who wrote it.
+A `Toolbox` belongs to one question. Invariants: no tool returns anything of an episode that the question may not see,
+or, with `only_open`, of a local-only text; only `collected` is evidence; each result has at most a few thousand
+characters. Text of notes is data: every result puts it between two lines with a random word that its author cannot
+know.
 """
 
 import json
@@ -52,53 +52,52 @@ if it is not."""
 
 
 class Toolbox:
-    """The tools over what one question found. `reading` opens a connection, which is kept for one call of a tool only.
-    With `only_open` nothing is shown of sources whose text must stay on this machine."""
+    """The tools over the retrieval of one question. `reading` opens a connection for one call of a tool. With
+    `only_open` nothing is shown of sources whose text must stay on this machine."""
 
     def __init__(self, reading: Reading, found: RetrievalResult, *, only_open: bool = False) -> None:
         self.fence = make_fence()
         self.only_open = only_open
         self.collected: dict[int, float] = {}
-        self.explored: dict[int, None] = {}  # objects, in the order in which their surroundings were looked at
+        self.explored: dict[int, None] = {}  # objects, in the order of exploration
         self.child: SubQuery | None = None
         self._reading, self._found = reading, found
         self._walk = Walkable(found.graph, visible_rows(reading, found, only_open), when=found.seeds.guidance.when)
         self._ranking = found.relevance(self._walk.allowed)
         self._relevance = PropagatedRelevance(found.graph, self._ranking, self._walk.allowed)
-        self._labels: dict[int, str] = {}  # names as they may be told, by node
+        self._labels: dict[int, str] = {}  # names that may be shown, by node
         self._numbers: dict[int, int] = {}
         self._nodes: list[int] = []
         self._results: dict[str, str] = {}
 
     def call(self, call: ToolCall) -> Message:
-        """What a tool gives; a call that was made before gives the same again. Only a ModelError of a sub-query is
-        raised, whatever is asked."""
+        """The result of a tool; a repeated call gets the same result. Raises only the ModelError of a sub-query."""
         try:
             return call.make_result(self._result(call.name, check_arguments(call.name, call.arguments)))
         except InvalidInputError as error:
             return call.make_result(one_line(str(error)), failed=True)
 
-    def _result(self, name: str, given: Mapping[str, Any]) -> str:
-        key = json.dumps([name, given, sorted(self.collected) if name == "rerank_evidence" else 0])
+    def _result(self, name: str, arguments: Mapping[str, Any]) -> str:
+        key = json.dumps([name, arguments, sorted(self.collected) if name == "rerank_evidence" else 0])
         if key in self._results:
             return f"You asked that before; it gives the same.\n{self._results[key]}"
         if name == "sub_query":  # a model thinks for long, and nothing may be open meanwhile
-            text = self._sub_query(**given)
+            text = self._sub_query(**arguments)
         else:
             with self._reading() as conn:
-                text = getattr(self, f"_{name}")(conn, **given)
+                text = getattr(self, f"_{name}")(conn, **arguments)
         if name != "collect_chunk":
             self._results[key] = text
         return text
 
     def state(self) -> str:
-        """Where the search stands: what is collected and explored, and where to look next."""
+        """The state of the search: what is collected and explored, and where to look next."""
         ahead = [self._name(node) for node in self._frontier() if self._labels.get(node)]
         parts = [
-            f"Collected: {self._listed(self.collected)}.",
-            f"Explored: {self._listed([*self.explored][-MAX_FRONTIER:])}.",
+            f"Collected: {self._list_numbers(self.collected)}.",
+            f"Explored: {self._list_numbers([*self.explored][-MAX_FRONTIER:])}.",
         ]
-        return " ".join(parts) + (f"\nNot explored yet:\n{self._fenced(ahead)}" if ahead else "")
+        return " ".join(parts) + (f"\nNot explored yet:\n{self._fence_rows(ahead)}" if ahead else "")
 
     # The tools -------------------------------------------------------------------------------------
 
@@ -108,25 +107,27 @@ class Toolbox:
         exact = np.array(sorted(columns), np.int64)
         nodes = graph.object_ids[exact[np.argsort(-graph.rarity(exact), kind="stable")]].tolist()
         if len(nodes) < LEAST_EXACT_MATCHES:
-            nodes += self._like(conn, query, scores)
-        shown = self._nameable(conn, [node for node in nodes if self._walk.visible(node)][: 2 * MAX_RESULTS])
-        rows = [f"{self._name(node)}, {_many(len(self._passages_of(node)))}" for node in shown[:MAX_RESULTS]]
+            nodes += self._find_similar(conn, query, scores)
+        nameable = self._filter_nameable(conn, [node for node in nodes if self._walk.visible(node)][: 2 * MAX_RESULTS])
+        rows = [
+            f"{self._name(node)}, {_count_passages(len(self._passages_of(node)))}" for node in nameable[:MAX_RESULTS]
+        ]
         if not rows:
             return "No object has such a name. vector_search finds passages by what they say."
-        return f"{len(rows)} found:\n{self._fenced(rows)}"
+        return f"{len(rows)} found:\n{self._fence_rows(rows)}"
 
     def _get_chunks_for_entity(self, conn: Connection, object: int) -> str:
-        node = self._shown(object, OBJECT)
+        node = self._resolve_number(object, OBJECT)
         self.explored[node] = None
         rows = self._passages_of(node)
         if not len(rows):
             return "No passage speaks of it."
         scores = self._relevance(self._found.graph.episode_ids[rows].astype(np.int32))
         order = np.lexsort((rows, -self._ranking[rows], -scores))[:MAX_RESULTS]
-        name = self._labels[node] if self._nameable(conn, [node]) else ""
-        shown = self._previews(conn, rows[order], [*words(self._found.question.text), *words(name)])
+        name = self._labels[node] if self._filter_nameable(conn, [node]) else ""
+        previews = self._list_previews(conn, rows[order], [*words(self._found.question.text), *words(name)])
         more = f" of {len(rows)}; vector_search finds the others" if len(rows) > len(order) else ""
-        return f"{len(order)} passages{more}:\n{self._fenced(shown)}"
+        return f"{len(order)} passages{more}:\n{self._fence_rows(previews)}"
 
     def _vector_search(self, conn: Connection, query: str, k: int) -> str:
         if not 1 <= k <= MAX_RESULTS:
@@ -135,67 +136,71 @@ class Toolbox:
         rows = top_k(scores, self._walk.allowed, k)
         if not len(rows):
             return "Nothing is found by these words. Try others."
-        return f"{len(rows)} found:\n{self._fenced(self._previews(conn, rows, [*words(query)], scores))}"
+        return f"{len(rows)} found:\n{self._fence_rows(self._list_previews(conn, rows, [*words(query)], scores))}"
 
     def _expand_neighbors(self, conn: Connection, object: int) -> str:
-        node = self._shown(object, OBJECT)
+        node = self._resolve_number(object, OBJECT)
         self.explored[node] = None
-        shared = self._shared(node)
+        shared = self._count_shared(node)
         related = name_relations(conn, self._walk, node, self.only_open)
         around = np.array(sorted({*shared, *related} - {node}), np.int32)
         scores = self._score(around)
-        counts = np.array([shared.get(one, 0) for one in around.tolist()])
+        counts = np.array([shared.get(neighbour, 0) for neighbour in around.tolist()])
         order = np.lexsort((around, -counts, -scores))
-        shown = self._nameable(conn, around[order][: 2 * MAX_NEIGHBOURS].tolist())[:MAX_NEIGHBOURS]
+        nameable = self._filter_nameable(conn, around[order][: 2 * MAX_NEIGHBOURS].tolist())[:MAX_NEIGHBOURS]
         rows = []
-        for one in shown:
-            common = [f"{_many(shared[one])} in common"] if one in shared else []
-            rows.append("; ".join([self._name(one), *related.get(one, [])[-MAX_RELATIONS:], *common]))
+        for neighbour in nameable:
+            common = [f"{_count_passages(shared[neighbour])} in common"] if neighbour in shared else []
+            rows.append("; ".join([self._name(neighbour), *related.get(neighbour, [])[-MAX_RELATIONS:], *common]))
         if not rows:
             return "Nothing is around it."
         more = f" of {len(around)}" if len(around) > len(rows) else ""
-        return f"{len(rows)} objects{more}:\n{self._fenced(rows)}"
+        return f"{len(rows)} objects{more}:\n{self._fence_rows(rows)}"
 
     def _read_chunk(self, conn: Connection, passage: int) -> str:
-        node = self._shown(passage, EPISODE)
+        node = self._resolve_number(passage, EPISODE)
         episode = self._texts(conn, [node])[0]
         near = self._walk.neighbours(node)
         within = near.vertices[self._walk.kinds(near.vertices) == OBJECT]
         within = within[np.lexsort((within, -self._score(within)))][:MAX_OBJECTS_OF_PASSAGE]
-        named = self._nameable(conn, within.tolist())
+        nameable = self._filter_nameable(conn, within.tolist())
         rows = [
             self._head(episode),
             *(row for row in strip_unseen(episode.text)[:MAX_READ_CHARS].splitlines() if row.strip()),
         ]
-        if named:
-            rows.append("Objects: " + ", ".join(map(self._name, named)))
+        if nameable:
+            rows.append("Objects: " + ", ".join(map(self._name, nameable)))
         before, after = episodes.neighbours(conn, [node]).get(node, (None, None))
-        beside = [
-            (word, one) for word, one in (("before", before), ("after", after)) if one and self._walk.visible(one)
+        adjacent = [
+            (word, neighbour)
+            for word, neighbour in (("before", before), ("after", after))
+            if neighbour and self._walk.visible(neighbour)
         ]
-        told = "".join(f" The passage {word} it is [{self._number(one)}]." for word, one in beside)
-        return f"Passage [{passage}].{told}\n{self._fenced(rows)}"
+        context = "".join(f" The passage {word} it is [{self._number(neighbour)}]." for word, neighbour in adjacent)
+        return f"Passage [{passage}].{context}\n{self._fence_rows(rows)}"
 
     def _sub_query(self, question: str, passages: Sequence[int]) -> str:
         if self.child is None:
             raise InvalidInputError("No turn is left for a sub-query.")
         with self._reading() as conn:
-            texts = self._texts(conn, [self._shown(one, EPISODE) for one in passages])
-        told = self._fenced([f"{self._head(one)}: {one_line(one.text)[:MAX_QUOTED_CHARS]}" for one in texts])
-        answer = one_line(self.child(one_line(question), told))[:MAX_ANSWER_CHARS]
-        return f"From these passages alone:\n{self._fenced([answer])}"
+            texts = self._texts(conn, [self._resolve_number(passage, EPISODE) for passage in passages])
+        quoted = self._fence_rows(
+            [f"{self._head(passage)}: {one_line(passage.text)[:MAX_QUOTED_CHARS]}" for passage in texts]
+        )
+        answer = one_line(self.child(one_line(question), quoted))[:MAX_ANSWER_CHARS]
+        return f"From these passages alone:\n{self._fence_rows([answer])}"
 
     def _summarize_chunks(self, conn: Connection, passages: Sequence[int], focus: str) -> str:
-        wanted = [*words(focus)]
+        terms = [*words(focus)]
         rows = []
-        for one in self._texts(conn, [self._shown(one, EPISODE) for one in passages]):
-            spans = best_sentences(one.text, wanted, MAX_SUMMARY_SENTENCES)
-            said = " ".join(one_line(one.text[start:end]) for start, end in spans)
-            rows.append(f"{self._head(one)}: {said[: 2 * MAX_PREVIEW_CHARS]}")
-        return f"What they say about it:\n{self._fenced(rows)}"
+        for passage in self._texts(conn, [self._resolve_number(passage, EPISODE) for passage in passages]):
+            spans = best_sentences(passage.text, terms, MAX_SUMMARY_SENTENCES)
+            summary = " ".join(one_line(passage.text[start:end]) for start, end in spans)
+            rows.append(f"{self._head(passage)}: {summary[: 2 * MAX_PREVIEW_CHARS]}")
+        return f"What they say about it:\n{self._fence_rows(rows)}"
 
     def _collect_chunk(self, conn: Connection, passage: int, relevance: float) -> str:
-        node = self._shown(passage, EPISODE)
+        node = self._resolve_number(passage, EPISODE)
         if node in self.collected:
             return f"[{passage}] is collected already."
         if len(self.collected) >= MAX_COLLECTED:
@@ -209,7 +214,7 @@ class Toolbox:
         scores, _ = self._search(conn, query)
         rows = self._walk.rows(list(self.collected))
         order = np.lexsort((rows, -scores[rows]))
-        return f"The best first:\n{self._fenced(self._previews(conn, rows[order], [*words(query)], scores))}"
+        return f"The best first:\n{self._fence_rows(self._list_previews(conn, rows[order], [*words(query)], scores))}"
 
     # What they are made of -------------------------------------------------------------------------
 
@@ -217,17 +222,16 @@ class Toolbox:
         return search_passages(conn, self._found, query, self._walk.allowed)
 
     def _number(self, node: int) -> int:
-        """The number under which a vertex is shown in this conversation; nothing is known of it outside."""
+        """The number of a vertex in this conversation; it has no meaning outside."""
         if node not in self._numbers:
             self._nodes.append(node)
             self._numbers[node] = len(self._nodes)
         return self._numbers[node]
 
-    def _listed(self, nodes: Iterable[int]) -> str:
+    def _list_numbers(self, nodes: Iterable[int]) -> str:
         return " ".join(f"[{self._number(node)}]" for node in nodes) or "nothing"
 
-    def _nameable(self, conn: Connection, nodes: Iterable[int]) -> list[int]:
-        """Those of the objects that may be named."""
+    def _filter_nameable(self, conn: Connection, nodes: Iterable[int]) -> list[int]:
         nodes = list(dict.fromkeys(nodes))
         new = [node for node in nodes if node not in self._labels]
         self._labels |= name_objects(conn, self._walk, new, self.only_open)
@@ -236,8 +240,8 @@ class Toolbox:
     def _name(self, node: int) -> str:
         return f'[{self._number(node)}] "{self._labels[node]}"'
 
-    def _shown(self, number: int, kind: int) -> int:
-        """The node of a vertex of that kind by the number under which it is shown. InvalidInputError."""
+    def _resolve_number(self, number: int, kind: int) -> int:
+        """The node of a vertex of that kind by its number. InvalidInputError."""
         node = self._nodes[number - 1] if 1 <= number <= len(self._nodes) else None
         if node is None:
             raise InvalidInputError(f"There is no [{number}]. Use the numbers that the tools have shown.")
@@ -248,65 +252,68 @@ class Toolbox:
     def _frontier(self) -> list[int]:
         ahead = [node for node in self._nodes if node not in self.explored]
         nodes = np.array(ahead, np.int32)[self._walk.kinds(ahead) == OBJECT] if ahead else np.empty(0, np.int32)
-        found: list[int] = nodes[np.lexsort((nodes, -self._score(nodes)))][:MAX_FRONTIER].tolist()
-        return found
+        best: list[int] = nodes[np.lexsort((nodes, -self._score(nodes)))][:MAX_FRONTIER].tolist()
+        return best
 
     def _score(self, nodes: Ids) -> Floats:
         """(v,) relevance times hub penalty."""
-        found: Floats = self._relevance(nodes) * self._walk.penalties(nodes)
-        return found
+        scores: Floats = self._relevance(nodes) * self._walk.penalties(nodes)
+        return scores
 
     def _passages_of(self, node: int) -> Ints:
-        """Rows of the episodes that mention an object, as far as they may be seen."""
-        _, found, _ = self._found.graph.mentioned.find(self._walk.rows([node]))
-        seen: Ints = found[self._walk.allowed[found]].astype(np.int64)
-        return seen
+        """Rows of the visible episodes that mention an object."""
+        _, mentioning, _ = self._found.graph.mentioned.find(self._walk.rows([node]))
+        visible: Ints = mentioning[self._walk.allowed[mentioning]].astype(np.int64)
+        return visible
 
-    def _shared(self, node: int) -> dict[int, int]:
-        """Object -> in how many passages it stands beside this one; dates lead nowhere and are left out."""
+    def _count_shared(self, node: int) -> dict[int, int]:
+        """Object -> the number of passages it shares with this one; without dates."""
         graph = self._found.graph
         rows = self._passages_of(node)
         rows = rows[np.lexsort((rows, -self._ranking[rows]))][:MAX_COOCCURRING]
         columns, counts = np.unique(graph.counts.columns_of(rows), return_counts=True)
-        known = ~graph.is_date[columns]
-        return dict(zip(graph.object_ids[columns[known]].tolist(), counts[known].tolist(), strict=True))
+        is_object = ~graph.is_date[columns]
+        return dict(zip(graph.object_ids[columns[is_object]].tolist(), counts[is_object].tolist(), strict=True))
 
-    def _like(self, conn: Connection, query: str, scores: Floats) -> list[int]:
-        """Objects with a similar name: of those that begin alike, and of those in the passages that fit best."""
-        wanted = norm(query)
-        names = stored.beginning_with(conn, wanted[:3], MAX_PREFIX_MATCHES) if len(wanted) > 2 else []
+    def _find_similar(self, conn: Connection, query: str, scores: Floats) -> list[int]:
+        """Objects with a similar name: by prefix, and among the best passages."""
+        name_norm = norm(query)
+        names = stored.beginning_with(conn, name_norm[:3], MAX_PREFIX_MATCHES) if len(name_norm) > 2 else []
         near = [
             norm(name)
             for name in names
-            if (fuzz.ratio(norm(name), wanted) >= LEAST_NAME_RATIO and same_numbers(norm(name), wanted))
-            or norm(name).startswith(wanted)
+            if (fuzz.ratio(norm(name), name_norm) >= LEAST_NAME_RATIO and same_numbers(norm(name), name_norm))
+            or norm(name).startswith(name_norm)
         ]
-        found = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
+        by_prefix = sorted({node for nodes in stored.objects_by_norm(conn, near).values() for node in nodes})
         graph = self._found.graph
         columns = np.unique(graph.counts.columns_of(top_k(scores, self._walk.allowed, 2 * MAX_RESULTS)))
         labels = stored.object_labels(conn, graph.object_ids[columns].tolist())
         inside = [
             node
             for node, label in sorted(labels.items())
-            if fuzz.partial_ratio(norm(label), wanted) >= LEAST_NAME_RATIO and min(len(norm(label)), len(wanted)) > 2
+            if fuzz.partial_ratio(norm(label), name_norm) >= LEAST_NAME_RATIO
+            and min(len(norm(label)), len(name_norm)) > 2
         ]
-        return [*found, *inside]
+        return [*by_prefix, *inside]
 
     def _texts(self, conn: Connection, nodes: Sequence[int]) -> list[Episode]:
-        """These episodes, but for what was forgotten, or may not leave any more, since the question was asked."""
-        found = episodes.by_ids(conn, list(dict.fromkeys(nodes)))
-        found = [one for one in found if not self.only_open or one.source.policy == "any"]
-        if not found:
+        """These episodes without those that were forgotten or closed since the question was asked."""
+        passages = episodes.by_ids(conn, list(dict.fromkeys(nodes)))
+        passages = [passage for passage in passages if not self.only_open or passage.source.policy == "any"]
+        if not passages:
             raise InvalidInputError("That is not there any more.")
-        return found
+        return passages
 
-    def _previews(
-        self, conn: Connection, rows: Ints | Ids, wanted: Sequence[str], scores: Floats | None = None
+    def _list_previews(
+        self, conn: Connection, rows: Ints | Ids, terms: Sequence[str], scores: Floats | None = None
     ) -> list[str]:
-        found = self._texts(conn, self._found.graph.episode_ids[rows].tolist())
+        passages = self._texts(conn, self._found.graph.episode_ids[rows].tolist())
         row_of = self._found.graph.row_of
-        fits = {one.id: f" (fits {float(scores[row_of[one.id]]):.2f})" for one in found} if scores is not None else {}
-        return [f"{self._head(one)}{fits.get(one.id, '')}: {preview(one.text, wanted)}" for one in found]
+        fits = (
+            {hit.id: f" (fits {float(scores[row_of[hit.id]]):.2f})" for hit in passages} if scores is not None else {}
+        )
+        return [f"{self._head(hit)}{fits.get(hit.id, '')}: {preview(hit.text, terms)}" for hit in passages]
 
     def _head(self, episode: Episode) -> str:
         parts = [f'[{self._number(episode.id)}] "{one_line(episode.title)[:MAX_PREVIEW_CHARS]}"']
@@ -314,9 +321,9 @@ class Toolbox:
         parts += [f"by {one_line(episode.speaker)[:MAX_PREVIEW_CHARS]}"] if episode.speaker else []
         return ", ".join(parts)
 
-    def _fenced(self, rows: Sequence[str]) -> str:
+    def _fence_rows(self, rows: Sequence[str]) -> str:
         return "\n".join([self.fence, *rows, self.fence])
 
 
-def _many(count: int) -> str:
+def _count_passages(count: int) -> str:
     return f"{count} passage{'s' if count != 1 else ''}"

@@ -1,7 +1,7 @@
-"""Analyse: what is asked, found by rule: the words to search for, the names to look up, the time spoken of.
+"""Analyse: what a question asks, by rule: search terms, possible names, and the time it refers to.
 
-In a person's own notes they are "I", and a question that calls them by name means that. The name stands in few of the
-notes (mails, mostly), so as a word to search for it only leads away from the others.
+In a person's own notes they are "I", so a question that uses their name is read in the first person. The name occurs in
+few notes (mostly mails), so as a search term it would mislead.
 """
 
 import re
@@ -28,15 +28,7 @@ from memory.text.languages import (
 from memory.text.mentions import Mention, mentions, norm
 from memory.text.words import UNSPACED, WORD, Term, replace_surrogates, strip_accents, to_nfc, words
 from memory.time.dates import month_names
-from memory.time.expressions import (
-    TimeExpression,
-    asks_time,
-    generic_verbs,
-    is_state,
-    parse_span,
-    resolve_time,
-    tense,
-)
+from memory.time.expressions import TimeExpression, asks_time, generic_verbs, is_state, parse_span, resolve_time, tense
 from memory.time.timestamps import to_ms
 from memory.time.timex import fold
 
@@ -63,10 +55,10 @@ def analyse(
     within: Scope | None = None,
     when: TimeExpression | None = None,
 ) -> QuestionState:
-    """The analysis of a question by its words alone. `person_names` are those of the person whose memory it is; `now`,
-    by default `as_of` or the clock's time, is what "last week" is seen from. `when`: the time it speaks of, where that
-    is known already. Raises InvalidInputError for an empty question or one over MAX_QUESTION_CHARS characters, a time
-    without a zone, and a range that ends before it begins."""
+    """Analyses a question by its words alone. `person_names` are those of the owner of the memory; relative times such
+    as "last week" are resolved from `now`, by default `as_of` or the clock's time. `when`: the time the question refers
+    to, if already known. Raises InvalidInputError for an empty question or one over MAX_QUESTION_CHARS characters, a
+    time without a zone, and a range that ends before it begins."""
     _check_times(as_of, within, now)
     stripped = to_nfc(replace_surrogates(text).strip())
     if not stripped:
@@ -80,34 +72,34 @@ def analyse(
     language = guess_language(stripped)
     overview = find_overview(stripped, language, asked_on)
     when = when or resolve_time(stripped, asked_on) or overview
-    asked = in_first_person(stripped, person_names)
-    of_owner = _first_person(language).search(asked) is not None
-    if asked != stripped and not _content(asked, language):  # "Who is Ana?" is about nobody else
-        asked = stripped
-    terms = _content(asked, language) or tuple(dict.fromkeys(words(asked)))
-    topic = _content(asked.replace(when.words, " "), language) if when else terms
+    rephrased = in_first_person(stripped, person_names)
+    of_owner = _first_person(language).search(rephrased) is not None
+    if rephrased != stripped and not _find_content(rephrased, language):  # "Who is Ana?" asks about Ana
+        rephrased = stripped
+    terms = _find_content(rephrased, language) or tuple(dict.fromkeys(words(rephrased)))
+    topic = _find_content(rephrased.replace(when.words, " "), language) if when else terms
     entities = tuple(mentions(stripped))
     writer = find_writer(stripped, language, entities)
     if writer or (when and of_owner):  # "What did I write last week?"
         says = word_set("time", "verbs", "says")
-        terms, topic = (tuple(term for term in of if term not in says) for of in (terms, topic))
+        terms, topic = (tuple(term for term in group if term not in says) for group in (terms, topic))
     is_past = tense(fold(stripped)) == "past" and not generic_verbs().isdisjoint(words(stripped))
     asking = generic_verbs() | word_set("lists", "calendar", language=language)
     if when and (overview or asking.issuperset(topic)):  # "What happened on 5 March?" has no topic
         topic = ()
     asks_all = not writer and not _asks_one(stripped, language) and (is_past or not topic)
-    if asks_all and not topic and when and when.kind == "as_of" and when.since:  # not how things stood then
+    if asks_all and not topic and when and when.kind == "as_of" and when.since:  # not the state at that time
         when = replace(when, kind="range")
     return QuestionState(
         text=stripped,
         original=replace_surrogates(text),
         terms=terms[:MAX_TERMS],
         topic=topic[:MAX_TERMS],
-        names=_names(asked, language, entities if asked == stripped else mentions(asked)),
+        names=_find_names(rephrased, language, entities if rephrased == stripped else mentions(rephrased)),
         asked_on=asked_on,
         when=when,
         language=language,
-        anchor=find_anchor(asked) if when is None else None,
+        anchor=find_anchor(rephrased) if when is None else None,
         of_owner=of_owner,
         mentions=entities,
         writer=writer,
@@ -119,22 +111,22 @@ def analyse(
 
 
 def note_analysis(retrieval: Retrieval) -> AnalysisNote:
-    """Stage: what the question was found to ask, for the trace."""
+    """Stage: the analysis of the question, for the trace."""
     question = retrieval.question
     when = question.when if retrieval.settings.time_cues else None
     return AnalysisNote(question.terms, time_note(when) if when is not None else None)
 
 
 def time_note(when: TimeExpression) -> TimeNote:
-    """The time a question speaks of, as the trace shows it."""
+    """The time a question refers to, for the trace."""
     since, until = (moment.isoformat() if moment else None for moment in (when.since, when.until))
     return TimeNote(when.kind, when.words, since, until)
 
 
 def without_anchor(question: QuestionState, when: TimeExpression) -> QuestionState:
-    """The question without the event that it names a time by, of which `when` is known now."""
+    """The question without the event that gives its time, with `when` as that time."""
     assert question.anchor is not None
-    rest = analyse(
+    rephrased = analyse(
         question.anchor.rest,
         question.person_names,
         question.asked_on,
@@ -142,7 +134,7 @@ def without_anchor(question: QuestionState, when: TimeExpression) -> QuestionSta
         within=question.within,
         when=when,
     )
-    return replace(rest, original=question.original)
+    return replace(rephrased, original=question.original)
 
 
 def _check_times(as_of: datetime | None, within: Scope | None, now: datetime | None) -> None:
@@ -153,14 +145,14 @@ def _check_times(as_of: datetime | None, within: Scope | None, now: datetime | N
             raise InvalidInputError("The time range ends before it begins. Exchange its two ends.")
 
 
-def _content(text: str, language: str) -> tuple[str, ...]:
-    """The words that say what is asked. Full text stems English; in other languages a word stands for its stem's."""
+def _find_content(text: str, language: str) -> tuple[str, ...]:
+    """The content words. Full text stems English; in other languages each word is replaced by its inflections."""
     topic = re.sub(alternatives("analysis", "happens"), " ", text, flags=re.IGNORECASE)
-    found = [word for word in content_words(topic, language) if word not in _SELF]
-    return tuple(found) if language == ENGLISH else tuple(_inflected(word, language) for word in found)
+    terms = [word for word in content_words(topic, language) if word not in _SELF]
+    return tuple(terms) if language == ENGLISH else tuple(_inflect(word, language) for word in terms)
 
 
-def _inflected(word: str, language: str) -> str:
+def _inflect(word: str, language: str) -> str:
     base = stem(word, language)
     if isinstance(word, Term) or UNSPACED.match(word) or len(base) < LEAST_STEM + base[:1].isascii():
         return word
@@ -171,7 +163,7 @@ def _inflected(word: str, language: str) -> str:
 
 
 def find_overview(question: str, language: str, now: datetime) -> TimeExpression | None:
-    """The time of which an overview is asked for, and nothing else: "Summarise March"."""
+    """The time of which a question asks for nothing but an overview: "Summarise March"."""
     subject = find_subject(question, language)
     span = parse_span(subject, now.astimezone().replace(tzinfo=None)) if subject else None
     return TimeExpression("range", span[0].astimezone(), span[1].astimezone(), subject) if span else None
@@ -180,22 +172,22 @@ def find_overview(question: str, language: str, now: datetime) -> TimeExpression
 def _asks_one(question: str, language: str) -> bool:
     """Whether it asks for a day, a number or a name."""
     kinds = filter(None, (alternatives("asks", kind, language=language) for kind in ("number", "name")))
-    asked = strip_accents("|".join(kinds))
+    pattern = strip_accents("|".join(kinds))
     return asks_time(question) or (
-        bool(asked) and re.search(rf"(?<!\w)(?:{asked})(?!\w)", strip_accents(question.lower())) is not None
+        bool(pattern) and re.search(rf"(?<!\w)(?:{pattern})(?!\w)", strip_accents(question.lower())) is not None
     )
 
 
 def find_writer(question: str, language: str, entities: Iterable[Mention]) -> str:
-    """The name of whom a question asks what they wrote or said; "" if it asks nothing like that."""
-    names = [one.surface for one in entities if one.kind == "name"]
+    """The name of the person whose words a question asks for; "" if it asks for nobody's."""
+    names = [mention.surface for mention in entities if mention.kind == "name"]
     who = alternatives("asks", "name", language=language) or "(?!)"
     asks_who = re.search(rf"(?<!\w)(?:{who})(?!\w)", question, re.IGNORECASE)
     is_said = not word_set("time", "verbs", "says", language=language).isdisjoint(words(question))
     return names[0] if len(names) == 1 and is_said and not asks_who else ""
 
 
-def _names(text: str, language: str, entities: Iterable[Mention]) -> dict[str, float]:
+def _find_names(text: str, language: str, entities: Iterable[Mention]) -> dict[str, float]:
     """Every run of words that could name an object; the graph decides which ones do."""
     names: dict[str, float] = {}
     for run in UNSPACED.findall(text):  # longest first, as below
@@ -217,21 +209,21 @@ def _names(text: str, language: str, entities: Iterable[Mention]) -> dict[str, f
 
 
 def find_anchor(question: str) -> Anchor | None:
-    """What the question names a time by, if it does."""
+    """The event by which a question gives its time, if it does."""
     match = _anchor_pattern().search(question)
     if match is None:
         return None
     who = match["name"] or "i"
     about = tuple(word for word in content_words(match["about"], ENGLISH) if word.casefold() != match["verb"].lower())
-    rest = f"{question[: match.start()]} {question[match.end() :]}".strip(" ,")
+    remainder = f"{question[: match.start()]} {question[match.end() :]}".strip(" ,")
     side = match["side"].lower()
     if match["verb"].lower() in word_set("anchors", "no_events"):
         return None
-    if not any(letter.isalpha() for letter in rest) or asks_time(rest):
+    if not any(letter.isalpha() for letter in remainder) or asks_time(remainder):
         return None
-    if side in ("since", "after") and is_state(rest):  # how things have stood since then may have been told before
+    if side in ("since", "after") and is_state(remainder):  # a state since then may be in an earlier note
         return None
-    return Anchor(side, match[0].strip(), who.casefold(), match["verb"].lower(), about, rest)
+    return Anchor(side, match[0].strip(), who.casefold(), match["verb"].lower(), about, remainder)
 
 
 @cache
@@ -247,15 +239,15 @@ def _anchor_pattern() -> re.Pattern[str]:
 
 @cache
 def _first_person(language: str) -> re.Pattern[str]:
-    """How a question in a language says that it is about whoever asks; names become "I" and "my" in any."""
+    """First-person words of a language; the owner's names become "I" and "my" in any."""
     patterns = [alternatives("analysis", "first_person", language=code) for code in dict.fromkeys((language, ENGLISH))]
     return re.compile("|".join(filter(None, patterns)), re.IGNORECASE)
 
 
 def in_first_person(question: str, names: Iterable[str]) -> str:
-    """`question` with each of the person's own `names` as "I", and with "my" for "Ana's". A full name counts and each
-    of its words alone, written like a name: with a capital, or anyhow in a question without capitals. A family name
-    behind somebody else's first name is that one's."""
+    """`question` with the owner's `names` replaced by "I", and "Ana's" by "my". A full name counts and each of its
+    words alone, with a capital, or in any case in a question without capitals. A family name after another first name
+    belongs to another person."""
     full = [words for name in names if (words := _words_of_name(name))]
     single = {word for words in full for word in words if word.lower() not in month_names()}
     if not full:
@@ -289,6 +281,6 @@ def _words_of_name(name: str) -> list[str]:
 
 
 def _is_first_name(before: str) -> bool:
-    """Whether what stands before a family name is a first name: a capital that begins no sentence."""
+    """Whether the text before a family name ends with a first name: a capitalised word that begins no sentence."""
     words = before.split()
     return len(words) > 1 and before[-1:].isspace() and words[-1].isalpha() and words[-1][0].isupper()

@@ -30,7 +30,7 @@ NOTHING_QUOTED: Mapping[int, Sequence[int]] = MappingProxyType({})
 
 
 def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
-    """Stage: the edges whose memory fires for the question, and the evidence of one that was all but the same."""
+    """Stage: the edges activated for the question, and the evidence of an earlier, nearly identical question."""
     if retrieval.remembered is None or not retrieval.settings.replay:
         return None
     graph, question, seen = retrieval.graph, retrieval.question, retrieval.seen
@@ -51,7 +51,7 @@ def replay_edges(retrieval: Retrieval) -> ReplayNote | None:
 
 
 def guide_walk(retrieval: Retrieval) -> None:
-    """Stage: where a walk starts, and what leads it; without vectors the text scores alone. Nothing for the trace."""
+    """Stage: the starts of the walk and its guidance; without vectors text scores alone. Adds nothing to the trace."""
     question, scores = retrieval.question, retrieval.scores
     lookup = Lookup(retrieval.conn, retrieval.snapshot, retrieval.embedder, question.text)
     guidance = Guidance(
@@ -82,7 +82,7 @@ def walk_graph(retrieval: Retrieval) -> GraphNote | None:
 
 
 def rerank(retrieval: Retrieval) -> RerankNote | None:
-    """Stage: the first passages of chats are read again, where there is a reranker. Nothing for the trace if not."""
+    """Stage: rerank the first passages of chats, if there is a reranker; otherwise nothing for the trace."""
     return None if retrieval.reranking is None else rerank_chats(retrieval, retrieval.reranking)
 
 
@@ -99,7 +99,7 @@ STAGES: tuple[tuple[str, Callable[[Retrieval], Note | None]], ...] = (
     ("rerank", rerank),
     ("rank", rank_episodes),
 )
-"""Name in the trace, and function: it adds to the state, and gives what the trace says of it, None for nothing."""
+"""Name in the trace, and function: it updates the state and returns a note for the trace, or None."""
 
 
 def retrieve(
@@ -117,12 +117,12 @@ def retrieve(
     outline: Sequence[Sequence[str]] = (),
     reranking: Reranking | None = None,
 ) -> RetrievalResult:
-    """The `k` best episodes for a question, best first; with `by_type` more of them where the type of the question
-    takes many. `conn` reads; `snapshot` is kept for the whole question.
+    """The `k` best episodes for a question, best first; with `by_type` more where its type needs many. `conn` reads;
+    `snapshot` is used for the whole question.
 
-    `remembered` is what edges remember of earlier questions; without it none is replayed. `scorer` is the trained edge
-    scorer in use. `strategy` walks the graph, and what it changes is in `settings` already; `outline`: the relations
-    over which a model expects the answer, where it was asked. `reranking` reads the first passages of chats again.
+    `remembered` is the edge memory; without it nothing is replayed. `scorer` is the trained edge scorer in use.
+    `strategy` walks the graph; its overrides are already in `settings`. `outline`: relations over which a model expects
+    the answer, if it was asked. `reranking` reranks the first passages of chats.
     """
     state = Retrieval(
         conn, snapshot, CachedEmbedder(embedder), settings, question, question, k, by_type, remembered, scorer,
@@ -138,7 +138,7 @@ def retrieve(
 
 def _result(state: Retrieval) -> RetrievalResult:
     question, valid_time = state.question, state.valid_time
-    if question.as_of is None:  # a later note may tell of the time asked of
+    if question.as_of is None:  # a later note may be about the time in question
         valid_time = valid_time._replace(begun_by=NO_END)
     return RetrievalResult(
         Recall(state.hits, Trace(question.original, tuple(state.steps), tuple(state.visits))),
@@ -158,20 +158,20 @@ def _result(state: Retrieval) -> RetrievalResult:
     )
 
 
-def search_passages(conn: Connection, found: RetrievalResult, query: str, allowed: Bools) -> tuple[Floats, list[int]]:
-    """(n,) how well each `allowed` episode fits other words, as for the question, and the columns of the objects that
-    they name. A time that is named is only words here: what may be seen is the question's. InvalidInputError for an
-    empty query."""
-    graph, settings = found.graph, found.settings
-    asked = analyse(query, found.question.person_names)
-    scores = text_scores(conn, found.snapshot, found.embedder, settings, asked, allowed)
-    named = find_named_objects(conn, graph, asked, allowed)
-    if found.strategy.traverse is None:
-        return scores.fused, list(named)
-    start = Seeds(scores.fused, named, Guidance(when=found.seeds.guidance.when))
-    walk = found.strategy.traverse(graph, start, allowed, settings)
-    linked = link_scores(graph, named, scores.fused, allowed, settings)
-    return final_scores(scores, walk, linked, graph, settings), list(named)
+def search_passages(conn: Connection, result: RetrievalResult, query: str, allowed: Bools) -> tuple[Floats, list[int]]:
+    """(n,) how well each `allowed` episode fits another query, scored as for the question, and the columns of the
+    objects that it names. Times in the query are only words: visibility is that of the question. InvalidInputError for
+    an empty query."""
+    graph, settings = result.graph, result.settings
+    parsed = analyse(query, result.question.person_names)
+    scores = text_scores(conn, result.snapshot, result.embedder, settings, parsed, allowed)
+    objects = find_named_objects(conn, graph, parsed, allowed)
+    if result.strategy.traverse is None:
+        return scores.fused, list(objects)
+    start = Seeds(scores.fused, objects, Guidance(when=result.seeds.guidance.when))
+    walk = result.strategy.traverse(graph, start, allowed, settings)
+    linked = link_scores(graph, objects, scores.fused, allowed, settings)
+    return final_scores(scores, walk, linked, graph, settings), list(objects)
 
 
 def training_signal(
@@ -180,13 +180,12 @@ def training_signal(
     expanded: Iterable[int] = (),
     quoted: Mapping[int, Sequence[int]] = NOTHING_QUOTED,
 ) -> Credit:
-    """The credit that a question which is over gives to edges. `expanded`: the edges that a model chose to follow;
-    `quoted`: number of a citation -> the relations that are read out of its words.
+    """The credit that an answered question gives to edges. `expanded`: the edges that a model chose to follow;
+    `quoted`: number of a citation -> the relations extracted from its words.
 
-    Of an answer that a model wrote all citations count that prove what it says. The lines of memory are cited because
-    they look alike, so of these only the first one is noted, and it counts when a person calls the answer good: or
-    memory would learn its own mistakes. Costs some milliseconds; no connection is needed, so it is worked out before
-    the transaction.
+    All citations of a model's answer that prove it count. Lines of memory are cited by similarity, so only the first
+    one is noted, and it counts once a person calls the answer good: otherwise memory would learn its own mistakes.
+    Takes some milliseconds and no connection, so it runs before the transaction.
     """
     proving = tuple(one for one in said.citations if one.verdict == "proved")
     counting = proving if said.model else said.citations[:1]

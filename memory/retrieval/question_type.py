@@ -1,11 +1,11 @@
-"""What a question asks for, by its words alone: its type, that is what an answer looks like, and its parts.
+"""What a question asks for, by its words alone: its type, which decides the form of the answer, and its parts.
 
-One fact, one line; "what do I know about X" a briefing; "which ... did I" one line for each. A wrong guess costs an
-order of lines and nothing else, so what the rules do not know is a question for one fact. They know English and German.
+One fact, one line; "what do I know about X" a briefing; "which ... did I" one line for each. A wrong guess only changes
+the order of lines, so unknown forms count as a question for one fact. The rules cover English and German.
 
-A question that asks two things, or compares two, is cut into questions that each stand for themselves, only where that
-is sure: a part must ask by itself ("and who is her dentist?"), what it refers to must be named in the part before it,
-and what only continues a sentence ("salt and pepper", "where he lives and what he does" behind "tell me") is not cut.
+A question that asks or compares two things is cut into independent questions only where that is certain: a part must
+ask by itself ("and who is her dentist?"), its pronouns must refer to a name in the part before, and the continuation of
+a sentence ("salt and pepper", "where he lives and what he does" after "tell me") is not cut.
 """
 
 import re
@@ -32,10 +32,10 @@ MAX_READ_CHARS = 4_000  # more is a document
 
 @dataclass(frozen=True, slots=True)
 class QuestionType:
-    """`subjects`: as they stand in the question, what a briefing is about, or the two sides of a comparison; none for
-    other kinds. `in_order`: it asks what was when, one after the other, or how often something was. `of`: it may ask of
-    tasks in a state, of what is on some days, of what comes next, of what changed or is new, or of all that happened,
-    whatever its kind; or, "named", of a list by its name: "Ingredients of the soup?"."""
+    """`subjects`: the words for the subject of a briefing, or for the two sides of a comparison; otherwise empty.
+    `in_order`: it asks for events in order of time, or how often something was. `of`: for any kind, whether it may ask
+    for tasks in a state, entries of some days, the next entry, changes or news, or everything that happened; or,
+    "named", for a list by its name: "Ingredients of the soup?"."""
 
     kind: Kind = "fact"
     subjects: tuple[str, ...] = ()
@@ -74,19 +74,19 @@ def changed_words(language: str) -> frozenset[str]:
 def question_type(
     question: str, language: str = ENGLISH, known: Collection[str] = (), asks_all: bool = False
 ) -> QuestionType:
-    """What a question in that language asks for. `known`: names of objects that it was found to name; `asks_all`: it
-    may ask for all that happened."""
-    asked = _question_type(question, language, known)
+    """What a question in that language asks for. `known`: names of objects found in it; `asks_all`: it may ask for
+    everything that happened."""
+    type = _question_type(question, language, known)
     words = _patterns(language)
-    of = next((one for one in _LISTED if words and words[one].search(question)), None)
-    if of is None and not word_set("lists", "calendar", language=language).isdisjoint(words_of(question)):
-        of = "dated"
-    if of is None and asks_all:
-        return replace(asked, of="all")
-    if of or not words or _beginning(language).match(question.strip()):
-        return replace(asked, of=of) if of else asked
-    is_known = any(norm(name) == norm(subject) for name in known for subject in asked.subjects)
-    return replace(asked, of="named") if asked.kind in ("fact", "about") and not is_known else asked
+    topic = next((key for key in _LISTED if words and words[key].search(question)), None)
+    if topic is None and not word_set("lists", "calendar", language=language).isdisjoint(words_of(question)):
+        topic = "dated"
+    if topic is None and asks_all:
+        return replace(type, of="all")
+    if topic or not words or _beginning_pattern(language).match(question.strip()):
+        return replace(type, of=topic) if topic else type
+    is_known = any(norm(name) == norm(subject) for name in known for subject in type.subjects)
+    return replace(type, of="named") if type.kind in ("fact", "about") and not is_known else type
 
 
 def _question_type(question: str, language: str, known: Collection[str]) -> QuestionType:
@@ -99,7 +99,7 @@ def _question_type(question: str, language: str, known: Collection[str]) -> Ques
         return QuestionType("list")
     called = {norm(name) for name in known}
     is_only_name = is_name(text) or (norm(text) and norm(text) in called)
-    if subject := text if is_only_name else _asked_about(text, words, called):
+    if subject := text if is_only_name else _find_topic(text, words, called):
         return QuestionType("about", (subject,))
     if not _patterns(language):
         return FACT
@@ -115,10 +115,10 @@ def _question_type(question: str, language: str, known: Collection[str]) -> Ques
 
 
 def find_subject(question: str, language: str) -> str:
-    """What a question asks to be told all of: "March" in "Summarise March"; "" if it asks nothing like that."""
+    """The subject of a request for an overview: "March" in "Summarise March"; "" for other questions."""
     words = _patterns(language)
     match = words["about"].match(" ".join(question.split()).rstrip(" ?!.,;:？。")) if words else None
-    return _bare(match["name"]) if match and match["name"] else ""
+    return _strip_article(match["name"]) if match and match["name"] else ""
 
 
 def format_hint(type: QuestionType) -> str:
@@ -129,7 +129,7 @@ def format_hint(type: QuestionType) -> str:
 
 
 def episode_count(type: QuestionType, usual: int) -> int:
-    """How many episodes an answer of that type is made from, where one fact takes the `usual` number."""
+    """How many episodes an answer of that type needs, where one fact takes the `usual` number."""
     many = type.kind in ("list", "about") or (type.kind == "count" and type.in_order)
     return max(usual, MANY) if many else usual
 
@@ -145,36 +145,36 @@ _IN_ORDER = "Say what was when, the oldest first, each on a line of its own with
 
 
 def sides(text: str, language: str) -> tuple[str, ...]:
-    """The two things that a question without the marks at its end compares, as they stand there; none if it compares
-    no two."""
+    """The two things that a question (without its final punctuation) compares, in its own words; empty for other
+    questions."""
     words = _patterns(language)
     match = (
         (_EITHER.search(text) or words["compared"].search(text)) if words and words["compares"].search(text) else None
     )
     if match is None:
         return ()
-    found = tuple(match[side].strip(" \"'“”„«»*") for side in "ab")
-    named = all(mentions(f"the {_bare(side)}") for side in found)
-    return found if named and norm(found[0]) != norm(found[1]) else ()
+    pair = tuple(match[side].strip(" \"'“”„«»*") for side in "ab")
+    are_names = all(mentions(f"the {_strip_article(side)}") for side in pair)
+    return pair if are_names and norm(pair[0]) != norm(pair[1]) else ()
 
 
-def _asked_about(text: str, words: dict[str, re.Pattern[str]], called: Collection[str]) -> str:
+def _find_topic(text: str, words: dict[str, re.Pattern[str]], called: Collection[str]) -> str:
     match = words["about"].match(text)
     if match is None:
         return ""
     if match["name"]:
-        return _bare(match["name"])
-    asked = _bare(match["what"])
-    return asked if asked and (is_name(asked) or (asked.lower() == asked and norm(asked) in called)) else ""
+        return _strip_article(match["name"])
+    subject = _strip_article(match["what"])
+    return subject if subject and (is_name(subject) or (subject.lower() == subject and norm(subject) in called)) else ""
 
 
-def _bare(name: str) -> str:
+def _strip_article(name: str) -> str:
     """A name without quotation marks and its article."""
     return re.sub(r"^(?:the|der|die|das|dem|den)\s+", "", name.strip(" \"'“”„«»*"), flags=re.IGNORECASE)
 
 
 def is_name(text: str) -> bool:
-    """Whether all of `text` is one name as it is written in a text."""
+    """Whether all of `text` is a single name."""
     name = _honorific().sub("", text)
     first = name.split()[0].lower() if name.split() else ""
     shouted = name.isupper() and len(name.split()) > 1
@@ -183,11 +183,11 @@ def is_name(text: str) -> bool:
         or shouted
         or UNSPACED.search(name)
         or len(name.split()) > NAME_WORDS
-        or any(first in stop_words(one) for one, data in languages().items() if "question_types" in data)
+        or any(first in stop_words(code) for code, data in languages().items() if "question_types" in data)
     ):
         return False
-    found = [mention for mention in mentions(name) if not is_date(mention.norm)]
-    return len(found) == 1 and found[0].norm == norm(name)
+    names = [mention for mention in mentions(name) if not is_date(mention.norm)]
+    return len(names) == 1 and names[0].norm == norm(name)
 
 
 @cache
@@ -197,7 +197,8 @@ def _honorific() -> re.Pattern[str]:
 
 @cache
 def _patterns(language: str) -> dict[str, re.Pattern[str]]:
-    """What tells the types of question apart in a language, looked for without the marks at its end; none for most."""
+    """The patterns of the types of question in a language, for text without final punctuation; empty for most
+    languages."""
     side = r"(?:(?:the|der|die|das|dem|den)\s+)?(?-i:[^\W\d_a-zäöüß]|\d)[^,;?]{0,60}?"
     [keys], own = tables("question_types", language=ENGLISH), tables("question_types", language=language)
     return {
@@ -215,25 +216,25 @@ _EITHER = re.compile(r"[,:]\s+(?P<a>[^,;:]{1,60}?),?\s+(?:or|oder)\s+(?P<b>[^,;:
 
 
 def decompose(text: str) -> tuple[str, ...]:
-    """The questions that `text` asks, each for itself, at most MAX_PARTS; () if it asks one thing, or may do so."""
-    asked = " ".join(text[:MAX_READ_CHARS].split()).rstrip(" ?!.")
-    if not asked or len(asked) > MAX_CUT_CHARS:
+    """The independent questions in `text`, at most MAX_PARTS; () if it asks, or may ask, one thing."""
+    question = " ".join(text[:MAX_READ_CHARS].split()).rstrip(" ?!.")
+    if not question or len(question) > MAX_CUT_CHARS:
         return ()
-    language = guess_language(asked)
+    language = guess_language(question)
     words = tables("decomposition", language=language)
-    return (_of_each(asked, words[0], language) or _cut(asked, words[0], language)) if words else ()
+    return (_ask_each(question, words[0], language) or _cut(question, words[0], language)) if words else ()
 
 
 @cache
 def _part_pattern(key: str, language: str) -> re.Pattern[str]:
-    """What the rules of a language look for; {asked} and {aux} are the words with which a question begins."""
+    """A pattern of a language's rules; {asked} and {aux} are the words that begin a question."""
     [words] = tables("decomposition", language=language)
     pattern = words.get(key, "(?!)").replace("{asked}", words["asked"]).replace("{aux}", words["aux"])
     return re.compile(pattern.replace("\n", ""), re.IGNORECASE)
 
 
 @cache
-def _beginning(language: str) -> re.Pattern[str]:
+def _beginning_pattern(language: str) -> re.Pattern[str]:
     """The words with which a question begins."""
     return re.compile(
         rf"(?:{_part_pattern('asked', language).pattern}|{_part_pattern('aux', language).pattern})\b", re.I
@@ -242,13 +243,13 @@ def _beginning(language: str) -> re.Pattern[str]:
 
 @cache
 def _words_anywhere(key: str) -> re.Pattern[str]:
-    """Words of all languages that have rules: they end what the rules are sure of."""
+    """Words of all languages with rules that make a cut uncertain."""
     return re.compile(rf"\b(?:{alternatives('decomposition', key)})\b", re.IGNORECASE)
 
 
-def _of_each(asked: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
-    """What a comparison asks of each of its sides, where it says that."""
-    both = _part_pattern("both", language).match(asked)
+def _ask_each(text: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
+    """A question for each side of a comparison, if the comparison says what is asked of each."""
+    both = _part_pattern("both", language).match(text)
     if (
         both is not None
         and not _part_pattern("jointly", language).search(both["rest"])
@@ -256,41 +257,41 @@ def _of_each(asked: str, words: dict[str, Any], language: str) -> tuple[str, ...
     ):
         verb = words["singular"][both["aux"].lower()]
         return tuple(f"{verb} {both[side].strip()} {both['rest']}?" for side in "ab")
-    compared = sides(asked, language)
+    compared = sides(text, language)
     if len(compared) != 2:
         return ()
-    said = asked
+    remainder = text
     for side in compared:
-        said = said.replace(side, " ")
-    said = " ".join(re.sub(r"[,:]|\b(?:or|oder|than|als)\b", " ", said).split())
+        remainder = remainder.replace(side, " ")
+    remainder = " ".join(re.sub(r"[,:]|\b(?:or|oder|than|als)\b", " ", remainder).split())
     for pattern, question in words["degrees"]:
-        match = re.fullmatch(rf"{words['of_whom']} (?:{pattern})", said, re.IGNORECASE)
+        match = re.fullmatch(rf"{words['of_whom']} (?:{pattern})", remainder, re.IGNORECASE)
         if match is not None:
-            known = {name: value.lower() for name, value in match.groupdict().items()}
-            return tuple(question.format(side, **known) for side in compared)
+            groups = {name: value.lower() for name, value in match.groupdict().items()}
+            return tuple(question.format(side, **groups) for side in compared)
     return ()
 
 
-def _cut(asked: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
-    """It cut where another question begins, if every piece asks something and what it refers to is known."""
-    pieces, rest = list[str](), asked
-    while len(pieces) < MAX_PARTS - 1 and (cut := _next_cut(rest, language)) is not None:
-        pieces.append(rest[: cut.start()])
-        rest = rest[cut.end() :]
+def _cut(text: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
+    """The text cut where another question begins, if every piece is a question and its references are known."""
+    pieces, remainder = list[str](), text
+    while len(pieces) < MAX_PARTS - 1 and (cut := _find_cut(remainder, language)) is not None:
+        pieces.append(remainder[: cut.start()])
+        remainder = remainder[cut.end() :]
     if not pieces:
         return ()
-    begins = _beginning(language)
-    found: list[str] = []
-    for piece in [*pieces, rest]:
+    begins = _beginning_pattern(language)
+    parts: list[str] = []
+    for piece in [*pieces, remainder]:
         own = piece.strip(" ?!.,;")
-        full = _resolve_pronoun(own, found[-1], words, language) if found else own
+        full = _resolve_pronoun(own, parts[-1], words, language) if parts else own
         if full is None or len(own.split()) < MIN_PART_WORDS or not begins.match(own):
             return ()
-        found.append(full)
-    return tuple(f"{one[:1].upper()}{one[1:]}?" for one in found)
+        parts.append(full)
+    return tuple(f"{part[:1].upper()}{part[1:]}?" for part in parts)
 
 
-def _next_cut(text: str, language: str) -> re.Match[str] | None:
+def _find_cut(text: str, language: str) -> re.Match[str] | None:
     """The first place to cut that leaves a question before it."""
     for cut in _part_pattern("cuts", language).finditer(text):
         before = text[: cut.start()]
@@ -301,8 +302,7 @@ def _next_cut(text: str, language: str) -> re.Match[str] | None:
 
 
 def _resolve_pronoun(part: str, before: str, words: dict[str, Any], language: str) -> str | None:
-    """The part with the name of the one before it in place of what stands for it; None if it refers to what is not
-    known."""
+    """The part with its pronoun replaced by the name in the part before; None if the reference is unknown."""
     if _words_anywhere("unknown").search(part):
         return None
     refers = _part_pattern("pronouns", language).search(part)
@@ -319,18 +319,18 @@ def _resolve_pronoun(part: str, before: str, words: dict[str, Any], language: st
 
 
 def asks_with_pronoun(text: str, language: str) -> Literal["", "one", "thing"]:
-    """Whether something in a text stands for what was named before: for a "thing" for sure, or for some"one" or other;
-    "" if nothing does, or what the rules of its language do not know."""
-    found = tables("decomposition", language=language)
-    refers = _part_pattern("pronouns", language).search(text) if found else None
+    """The kind of pronoun in a text: "thing" if it certainly refers to a thing, "one" if it may refer to a person; ""
+    without a pronoun or rules for the language."""
+    rules = tables("decomposition", language=language)
+    refers = _part_pattern("pronouns", language).search(text) if rules else None
     if refers is None:
         return ""
-    return "thing" if _is_of_thing(refers, found[0]) else "one"
+    return "thing" if _is_of_thing(refers, rules[0]) else "one"
 
 
 def put_name(text: str, name: str, language: str) -> str:
-    """A text with a name in place of what stands for it; beside it in a language with cases, where nothing has to
-    agree."""
+    """A text with a name in place of its pronoun; in a language with cases the name follows in brackets, which avoids
+    agreement."""
     [words] = tables("decomposition", language=language)
     refers = _part_pattern("pronouns", language).search(text)
     if "possessive" not in words or refers is None:
@@ -344,21 +344,21 @@ def _is_of_thing(refers: re.Match[str], words: dict[str, Any]) -> bool:
 
 
 def find_thing(question: str, language: str) -> str:
-    """The thing that a question ends with: "the harbour office"; "" if it ends with none."""
-    found = tables("decomposition", language=language)
-    thing = _part_pattern("thing", language).search(question.rstrip(" ?!.")) if found else None
+    """The thing at the end of a question: "the harbour office"; "" if there is none."""
+    rules = tables("decomposition", language=language)
+    thing = _part_pattern("thing", language).search(question.rstrip(" ?!.")) if rules else None
     if thing is None:
         return ""
-    return f"{found[0]['definite'].get(thing['article'].lower(), thing['article'])} {thing['noun']}"
+    return f"{rules[0]['definite'].get(thing['article'].lower(), thing['article'])} {thing['noun']}"
 
 
 def is_complete(text: str, language: str) -> bool:
     """Whether a text begins as a question does."""
-    return bool(tables("decomposition", language=language)) and _beginning(language).match(text) is not None
+    return bool(tables("decomposition", language=language)) and _beginning_pattern(language).match(text) is not None
 
 
 def find_names(text: str, language: str) -> list[str]:
     """The names in it, in order, without days."""
     little = stop_words(language)
-    found = (one for one in mentions(text) if one.kind == "name" and not is_date(one.norm))
-    return [one.surface for one in found if one.norm not in little]
+    names = (mention for mention in mentions(text) if mention.kind == "name" and not is_date(mention.norm))
+    return [mention.surface for mention in names if mention.norm not in little]

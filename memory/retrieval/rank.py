@@ -1,15 +1,15 @@
-"""Ranking: one order for what all stages found, from named features.
+"""Ranking: one order over the results of all stages, from named features.
 
-Discovery and ranking are apart: a traverser says how near an episode is, this module says what counts.
+Discovery and ranking are separate: a traverser measures distance, this module decides what counts.
 
-Links are what the pages that a question names lead to, one step off, apart from how near a walk comes. A walk shares
-its mass among all that a page mentions and starts with the best passage, so of two things asked about only the
-surroundings of one are found. Here every page that is named counts alike, and of all paths to an episode only the best
-one. With all else equal it moves recall at 5 from 88.5 to 93.8 on 2wiki, where two things are compared, from 69.2 to
-67.0 on musique (within the margin of its 100 questions), and changes nothing on hotpotqa and chats.
+Links are targets one step from the pages that a question names, scored apart from the walk. A walk shares its mass
+among all objects of a page and starts with the best passage, so of two subjects it reaches only one's surroundings.
+Here every named page counts the same, and only the best path to an episode counts. All else equal, this moves recall at
+5 from 88.5 to 93.8 on 2wiki, where two things are compared, from 69.2 to 67.0 on musique (within the margin of its 100
+questions), and changes nothing on hotpotqa and chats.
 
-Context: in a chat the turn that answers is found through the turns around it. A short turn gains a share of its better
-neighbour's score: `s + w * max(s_before, s_after)` along `next`. A long one holds its context itself: lifting groups of
+Context: in a chat the turn that answers is found through its neighbours. A short turn gains a share of its better
+neighbour's score: `s + w * max(s_before, s_after)` along `next`. A long one contains its own context: lifting groups of
 240 words as well lowered LoCoMo's recall at 5 from 78.9 to 75.3.
 """
 
@@ -31,20 +31,20 @@ from memory.stages import ContextNote, LinksNote, RankNote
 from memory.store import episodes
 from memory.store import graph as stored
 
-MASS_POWER = 0.7  # below 1: what lies further off loses less, so that the second of two things asked about is not lost
-LEAST_GRAPH_SHARE, MOST_GRAPH_SHARE = 0.3, 0.8  # of the walk in the final score: where no passage links, and many
+MASS_POWER = 0.7  # below 1: distant episodes lose less, so that the second of two subjects is not lost
+LEAST_GRAPH_SHARE, MOST_GRAPH_SHARE = 0.3, 0.8  # of the walk in the final score: without links, with many
 COMMON_OF_FEW = 2  # passages that may mention an object of a small memory too
 MANY_LINKS = 0.3  # per passage, from which the walk counts as much as it can
 MAX_PAGES = 2  # episodes that one object titles and that count as pages of it, those with the best text
 MAX_PASSAGES = 5  # best passages that lead on as well, each with the square of its score
-MAX_COPIES = 4  # of a file in several folders, behind which as many others are found as without them
+MAX_COPIES = 4  # of a file in several folders; they do not displace other hits
 MAX_SHORT_TURN_WORDS = 60
 MAX_SHOWN_OBJECTS = 12  # objects of a walk that the trace names
 SCORE_DIGITS = 4  # of a score in the trace
 
 
 def score_links(retrieval: Retrieval) -> LinksNote:
-    """Stage: what the pages that the question names lead to."""
+    """Stage: scores the link targets of the named pages."""
     retrieval.links = link_scores(
         retrieval.graph, retrieval.objects, retrieval.scores.fused, retrieval.seen, retrieval.settings
     )
@@ -52,8 +52,8 @@ def score_links(retrieval: Retrieval) -> LinksNote:
 
 
 def combine_scores(retrieval: Retrieval) -> ContextNote:
-    """Stage: one score of every episode from text, walk and links, its neighbours in a chat, the time that is asked of,
-    and what helped with such a question before."""
+    """Stage: one score per episode from text, walk, links, chat neighbours, the time in question, and earlier
+    credit."""
     graph, settings, walk = retrieval.graph, retrieval.settings, retrieval.walk
     if walk is not None:
         retrieval.channels |= {"graph": walk.episodes, "links": retrieval.links}
@@ -71,14 +71,14 @@ def combine_scores(retrieval: Retrieval) -> ContextNote:
 
 
 def rank_episodes(retrieval: Retrieval) -> RankNote:
-    """Stage: the best episodes, as many as the type of the question takes."""
+    """Stage: the best episodes, as many as the type of the question needs."""
     graph, k = retrieval.graph, retrieval.k
     if retrieval.by_type:
         k = episode_count(retrieval.question.type, k)
-    found = _best_unlike(retrieval, k)
-    rows = np.array([graph.row_of[episode.id] for episode in found], np.int64)
+    best = _best_unlike(retrieval, k)
+    rows = np.array([graph.row_of[episode.id] for episode in best], np.int64)
     hits = []
-    for episode, row in zip(found, rows.tolist(), strict=True):
+    for episode, row in zip(best, rows.tolist(), strict=True):
         channels = {name: float(scores[row]) for name, scores in retrieval.channels.items()}
         hits.append(Hit(episode, float(retrieval.ranking[row]), channels))
     retrieval.hits = tuple(hits)
@@ -93,21 +93,20 @@ def rank_episodes(retrieval: Retrieval) -> RankNote:
 
 
 def _best_unlike(retrieval: Retrieval, k: int) -> list[Episode]:
-    """The `k` best episodes, of those that are copies of each other the best one. Only where there are any is looked
-    for more."""
+    """The `k` best episodes, one of each group of copies. Looks for more only if there are copies."""
     unlike: dict[object, Episode] = {}
     for most in (k, MAX_COPIES * k):
         rows = top_k(retrieval.ranking, retrieval.seen, most)
-        found = episodes.by_ids(retrieval.conn, retrieval.graph.episode_ids[rows].tolist())
-        for one in found:
-            unlike.setdefault(one.content, one)
-        if len(unlike) == len(found):
+        candidates = episodes.by_ids(retrieval.conn, retrieval.graph.episode_ids[rows].tolist())
+        for episode in candidates:
+            unlike.setdefault(episode.content, episode)
+        if len(unlike) == len(candidates):
             break
     return list(unlike.values())[:k]
 
 
 def rows_of_text_only(rows: Ints, walk: Walk | None, k: int) -> Ints:
-    """Of the found rows those that are not among the `k` which the walk alone scores best."""
+    """The found rows that are not among the `k` best of the walk alone."""
     if walk is None:
         return rows
     mass, reached = walk.episodes, walk.episodes[walk.episodes > 0]
@@ -137,8 +136,8 @@ def _object_visits(retrieval: Retrieval) -> list[Visit]:
 
 
 def final_scores(text: TextScores, walk: Walk | None, links: Floats, graph: Graph, settings: RecallSettings) -> Floats:
-    """(n,) in [0, 1]: `g * mass^0.7 + (1 - g) * fused text`, and where there are links `(that + l * links) / (1 + l)`.
-    Passages that need several steps are found by the walk; the text's share keeps it from drowning the plain ones."""
+    """(n,) in [0, 1]: `g * mass^0.7 + (1 - g) * fused text`, and with links `(that + l * links) / (1 + l)`. The walk
+    finds passages several steps away; the text's share keeps direct ones on top."""
     if walk is None or not walk.episodes.any():
         return text.fused
     share = np.float32(graph_share(graph, settings))
@@ -152,8 +151,8 @@ def final_scores(text: TextScores, walk: Walk | None, links: Floats, graph: Grap
 
 
 def graph_share(graph: Graph, settings: RecallSettings) -> float:
-    """What the walk counts in the final score: the more, the more passages mention what titles another passage. The
-    pages of an encyclopaedia do, those of a diary hardly ever: there few steps lead on, and words tell more."""
+    """The weight of the walk in the final score; it grows with the share of passages that mention another passage's
+    title. Pages of an encyclopaedia do, those of a diary hardly ever: there words say more than steps."""
     if settings.graph_weight != "auto":
         return settings.graph_weight
     mentions, titles = graph.degrees.mentions, graph.degrees.titles
@@ -168,16 +167,16 @@ def link_scores(
     """(n,) in [0, 1]: `max over pages p and objects o of w(p) * idf(o) / ln N / (1 + ln |episodes that o titles|)`,
     where p mentions o and o titles the episode.
 
-    Pages are episodes that one of `objects` (column -> weight) that is certain, of weight 1, gives its title, with
-    w = 1, and the best passages by `fused` (n,), with w = (score / best score)^2. All is 0 if the question names no
-    page. What is common or a date leads nowhere, and nothing leads to what is not `allowed` (n,).
+    Pages are episodes titled by one of `objects` (column -> weight) with weight 1, with w = 1, and the best passages by
+    `fused` (n,), with w = (score / best score)^2. All zero if the question names no page. Common objects and dates lead
+    nowhere, and nothing leads outside `allowed` (n,).
     """
-    found = np.zeros(len(graph.alive), np.float32)
+    best = np.zeros(len(graph.alive), np.float32)
     steps = transition_steps(graph, allowed, settings)
     sure = np.array(sorted(column for column, weight in objects.items() if weight == 1), np.int64)
     weights = dict.fromkeys(_pages(graph, sure[~graph.is_date[sure]], fused, steps.allowed), 1.0)
     if not weights:
-        return found
+        return best
     passages = top_k(fused, steps.allowed, MAX_PASSAGES)
     for row in passages.tolist():
         weights[row] = max(weights.get(row, 0.0), float(fused[row] / fused[passages[0]]) ** 2)
@@ -185,21 +184,21 @@ def link_scores(
     begin = graph.counts.indptr[pages]
     of_page, entries = flatten_slices(begin, graph.counts.indptr[pages + 1] - begin)
     columns = graph.counts.indices[entries]
-    of, rows, _ = graph.titles.find(columns)
-    leads = steps.allowed[rows] & (rows != pages[of_page[of]])
-    of, rows = of[leads], rows[leads]
-    titled = np.bincount(of, minlength=len(columns))
+    origins, rows, _ = graph.titles.find(columns)
+    leads = steps.allowed[rows] & (rows != pages[of_page[origins]])
+    origins, rows = origins[leads], rows[leads]
+    titled = np.bincount(origins, minlength=len(columns))
     score = np.array(list(weights.values()))[of_page] * steps.rarity(columns) / math.log(max(2, graph.n_alive))
-    np.maximum.at(found, rows, (score / (1 + np.log(np.maximum(titled, 1))))[of].astype(np.float32))
-    return found
+    np.maximum.at(best, rows, (score / (1 + np.log(np.maximum(titled, 1))))[origins].astype(np.float32))
+    return best
 
 
 def _pages(graph: Graph, columns: Ints, fused: Floats, allowed: Bools) -> list[int]:
     """Rows of the episodes that objects title: of each the MAX_PAGES best by text."""
-    of, rows, _ = graph.titles.find(columns)
+    origins, rows, _ = graph.titles.find(columns)
     pages: list[int] = []
     for place in range(len(columns)):
-        titled = rows[(of == place) & allowed[rows]]
+        titled = rows[(origins == place) & allowed[rows]]
         pages += titled[np.lexsort((titled, -fused[titled]))][:MAX_PAGES].tolist()
     return pages
 

@@ -1,8 +1,8 @@
-"""Reranking: the first passages of chats are read again with the question, and the best of them put first.
+"""Reranking: a model reads the first passages of chats with the question, and the best come first.
 
-Of a chat many passages look alike, and a model that reads question and passage together (a cross-encoder) tells them
-apart better than vectors do; with documents it gained nothing. It comes from a plugin, takes up to a second of the
-processor a question, and is off unless somebody names one. Whatever it does, questions are answered.
+Passages of a chat are similar, and a cross-encoder, which reads question and passage together, separates them better
+than vectors; on documents it gained nothing. It comes from a plugin, takes up to a second of CPU per question, and is
+off by default. If it fails, questions are answered without it.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ from memory.retrieval.state import Reranks, Retrieval
 from memory.stages import RerankNote
 from memory.store import episodes
 
-READ_AGAIN, KEPT = 20, 3  # passages: of the first so many, so many are put first
+READ_AGAIN, KEPT = 20, 3  # passages: candidates, and how many of them come first
 CHAT_SHARE = 0.5  # of these that must be of chats
 MAX_SECONDS = 10.0  # that a question waits for it
-REST_SECONDS = 60.0  # for which one that failed is left alone
+REST_SECONDS = 60.0  # pause after a failure
 
 
 class Reranking:
-    """A reranker of somebody else's, that may fail or hang. Any number of threads may use it. `problem` says what was
-    wrong when it was last asked."""
+    """A plug-in's reranker that may fail or hang. Thread-safe. `problem` is the error of the last call."""
 
     def __init__(self, reranker: Reranker) -> None:
         self._reranker = reranker
@@ -38,20 +37,20 @@ class Reranking:
         self.problem: str = getattr(reranker, "problem", "")  # of one that is known not to work
 
     def score(self, question: str, texts: Sequence[str]) -> list[float] | None:
-        """How well each text answers; None if it cannot say, within MAX_SECONDS."""
+        """How well each text answers; None on failure or after MAX_SECONDS."""
         if time.monotonic() < self._rests_until:
             return None
         answer: SimpleQueue[list[float] | str] = SimpleQueue()
         threading.Thread(target=self._ask, args=(question, texts, answer), name="reranker", daemon=True).start()
         try:
-            said = answer.get(timeout=MAX_SECONDS)
+            result = answer.get(timeout=MAX_SECONDS)
         except Empty:
-            said = f"it had not answered after {MAX_SECONDS:.0f} s"
-        if isinstance(said, str):
-            self.problem, self._rests_until = said, time.monotonic() + REST_SECONDS
+            result = f"it had not answered after {MAX_SECONDS:.0f} s"
+        if isinstance(result, str):
+            self.problem, self._rests_until = result, time.monotonic() + REST_SECONDS
             return None
         self.problem = ""
-        return said
+        return result
 
     def _ask(self, question: str, texts: Sequence[str], answer: SimpleQueue[list[float] | str]) -> None:
         try:
@@ -64,14 +63,14 @@ class Reranking:
 
 
 def rerank_chats(retrieval: Retrieval, reranking: Reranks) -> RerankNote | None:
-    """Of the first READ_AGAIN passages, if most are of chats, the KEPT that answer best come first. They change
-    places; what a place is worth stays."""
+    """Of the first READ_AGAIN passages, if most are from chats, the KEPT best answers come first. Passages change
+    places; the scores of the places stay."""
     graph = retrieval.graph
     rows = top_k(retrieval.ranking, retrieval.seen, READ_AGAIN)
     if len(rows) <= 1 or graph.is_chat[rows].mean() < CHAT_SHARE:
         return None
     ids = graph.episode_ids[rows].tolist()
-    read = {one.id: one for one in episodes.by_ids(retrieval.conn, ids)}
+    read = {episode.id: episode for episode in episodes.by_ids(retrieval.conn, ids)}
     scores = reranking.score(retrieval.question.text, [f"{read[id].title}\n{read[id].text}" for id in ids])
     if scores is None:
         return RerankNote(len(ids), problem=reranking.problem)

@@ -1,9 +1,9 @@
-"""Scope: which episodes a question may see at all. Every stage gets the result and none can widen it.
+"""Scope: which episodes a question may see. Every stage gets the result and none can widen it.
 
-Also the time that a question names by what happened then, its anchor: "before I moved", "when I lived in Porto". A
-dated line of the memory must say when that was: "Moved to Ghent today." in a note of 2 March 2021. Where none does,
-the question has no time, and the trace says so. What a line asks, denies, supposes or refers to dates nothing, nor does
-what somebody else says of themselves, nor a file's time stamp.
+Also resolves anchors, events by which a question gives a time: "before I moved", "when I lived in Porto". A dated line
+of the memory must say when that was: "Moved to Ghent today." in a note of 2 March 2021. Without such a line the
+question has no time, and the trace says so. Questions, negations, suppositions and references date nothing, nor do
+statements of other people about themselves, nor file time stamps.
 """
 
 import re
@@ -30,9 +30,9 @@ from memory.time.spans import Span, day_span
 from memory.time.timestamps import to_wall
 
 DAY_MS = 86_400_000
-SOON_MS = 7 * DAY_MS  # what happened is told within a week, or within as long again as the time asked of
+SOON_MS = 7 * DAY_MS  # events are recorded within a week, or within the length of the time in question
 _LATEST_MS = np.iinfo(np.int64).max
-BESIDE_WEIGHT = 0.5  # what an episode counts for that was written at another time but tells of the one asked of
+MENTIONED_WEIGHT = 0.5  # of an episode written at another time but about the one in question
 OUTSIDE_WEIGHT = 0.1  # and one that has nothing to do with it
 
 MAX_ANCHOR_CANDIDATES = 500  # episodes that full text proposes
@@ -45,8 +45,8 @@ _YEAR = re.compile(r"(?<!\d)(?:1[89]|2[01])\d\d(?!\d)")
 
 
 def limit_scope(retrieval: Retrieval) -> ScopeNote:
-    """Stage: the episodes that the question may see, and of these what belongs to the time it speaks of. An event by
-    which it names a time is looked up in the memory."""
+    """Stage: the episodes that the question may see, and those of the time it refers to. An anchor event is looked up
+    in the memory."""
     conn, graph, settings, question = retrieval.conn, retrieval.graph, retrieval.settings, retrieval.question
     time: TimeNote | None = None
     may_see = visible_episodes(conn, graph, question.as_of, question.within)
@@ -58,8 +58,8 @@ def limit_scope(retrieval: Retrieval) -> ScopeNote:
         time = TimeNote("unknown", question.anchor.words)
         dated = resolve_anchor(conn, graph, may_see, question, question.anchor)
         if dated is not None:
-            when, told = dated
-            time = replace(time_note(when), line=told.line, episode=told.episode.id)
+            when, dated_line = dated
+            time = replace(time_note(when), line=dated_line.line, episode=dated_line.episode.id)
             retrieval.question = without_anchor(question, when)
     if question.as_of is not None and when is not None and when.kind == "as_of":
         when = None  # whoever asks as of a time means that one
@@ -70,8 +70,7 @@ def limit_scope(retrieval: Retrieval) -> ScopeNote:
 
 
 def fact_time(question: QuestionState, when: TimeExpression | None) -> Moment:
-    """The time at which facts must hold: the one that is asked of, or by default when it is asked. What is yet to begin
-    is told of already."""
+    """The time at which facts must hold: the one in question, by default now. Includes facts that begin later."""
     if question.as_of is not None:
         then = to_wall(question.as_of)
     elif when is not None and when.kind == "as_of" and when.until is not None:
@@ -82,7 +81,7 @@ def fact_time(question: QuestionState, when: TimeExpression | None) -> Moment:
 
 
 def asked_time_ms(question: QuestionState, when: TimeExpression | None) -> int:
-    """The time whose facts a question is about: the one that it names, the middle of a span."""
+    """The time whose facts a question is about: the one it names, or the middle of a span."""
     since, until = (when.since, when.until) if when is not None else (None, None)
     if since is not None and until is not None:
         return (to_wall(since) + to_wall(until)) // 2
@@ -92,7 +91,7 @@ def asked_time_ms(question: QuestionState, when: TimeExpression | None) -> int:
 
 
 def visible_episodes(conn: Connection, graph: Graph, as_of: datetime | None, within: Scope | None) -> Bools:
-    """(n,) alive, written by `as_of`, and within the scope. An episode without a time is always in time."""
+    """(n,) alive, written by `as_of`, and in scope. An episode without a time always counts as in time."""
     mask = graph.alive.copy()
     if as_of is not None:
         mask &= graph.event_from <= to_wall(as_of)
@@ -104,31 +103,31 @@ def visible_episodes(conn: Connection, graph: Graph, as_of: datetime | None, wit
 def limit_to_time(
     conn: Connection, graph: Graph, allowed: Bools, when: TimeExpression | None, only: bool
 ) -> tuple[Bools, Floats | None]:
-    """Which of the `allowed` episodes (n,) belong to the time a question speaks of, all of them if none does; and the
-    weight (n,) of each, None if all are alike.
+    """Which `allowed` episodes (n,) belong to the time a question refers to, all if none does; and the weight (n,) of
+    each, None if equal.
 
-    `as_of`: what was written before the end of that time, and for less what names the time, whenever it was written.
-    `range`: what was written in it comes first, then what names it or was written soon after, and far behind all the
-    rest, which may hold another part of the answer; `only`, for a question about that time as a whole, leaves out what
-    neither was written in it nor names it.
+    `as_of`: episodes written before the end of that time, and, with less weight, those that name it. `range`: episodes
+    written in it come first, then those that name it or were written soon after, and last all others, which may contain
+    another part of the answer. `only`, for a question about that time as a whole, drops episodes neither written in it
+    nor naming it.
     """
     if when is None or when.kind == "now":
         return allowed, None
-    told = graph.event_from
+    written = graph.event_from
     since = NO_TIME + 1 if when.since is None else to_wall(when.since)  # what has no time is in no range
     until = _LATEST_MS if when.until is None else to_wall(when.until)
-    inside = allowed & (told < until)
+    inside = allowed & (written < until)
     aside = np.zeros_like(allowed)
     if when.kind == "range":
-        inside &= told >= since
+        inside &= written >= since
         if when.since is not None and when.until is not None and not only:
-            aside |= allowed & (told >= until) & (told < until + max(SOON_MS, until - since))
+            aside |= allowed & (written >= until) & (written < until + max(SOON_MS, until - since))
     if when.since is not None and when.until is not None:
         naming = calendars.on_days(conn, when.since.date(), when.until.date())
         aside |= allowed & ~inside & np.isin(graph.episode_ids, naming)
     if not (inside | aside).any():
         return allowed, None
-    weight = np.select([inside, aside], [1, BESIDE_WEIGHT], OUTSIDE_WEIGHT).astype(np.float32)
+    weight = np.select([inside, aside], [1, MENTIONED_WEIGHT], OUTSIDE_WEIGHT).astype(np.float32)
     return (inside | aside if only or when.kind == "as_of" else allowed), weight
 
 
@@ -136,7 +135,7 @@ def limit_to_time(
 
 
 class _DatedLine(NamedTuple):
-    """A line of the memory that tells of an event, and the local time of that."""
+    """A line of the memory about an event, and the event's local time."""
 
     span: Span
     line: str
@@ -146,18 +145,20 @@ class _DatedLine(NamedTuple):
 def resolve_anchor(
     conn: Connection, graph: Graph, allowed: Bools, question: QuestionState, anchor: Anchor
 ) -> tuple[TimeExpression, _DatedLine] | None:
-    """The time that a question means by its anchor, and the line of an `allowed` episode (n,) that dates it; None if no
-    line says it. What is told several times was when it was told first; of several such events, each to or at another
-    place, the last one is meant. Days are those of this machine."""
+    """The time of a question's anchor and the line of an `allowed` episode (n,) that dates it; None without such a
+    line. The first mention of an event counts; of several such events, each at another place, the last one. Days are
+    local."""
     [words] = tables("anchors", language=ENGLISH)
-    states = [one for one in words["states"] if anchor.verb in one["verbs"].split()] if anchor.side in _DURING else []
+    states = (
+        [state for state in words["states"] if anchor.verb in state["verbs"].split()] if anchor.side in _DURING else []
+    )
     if states:
         terms = [*states[0]["begin"].split("|"), *states[0]["end"].split("|"), *anchor.about]
         lines = _candidate_lines(conn, graph, allowed, terms)
-        latest = _last_stay(lines, words, states[0], anchor, question)
+        latest = _find_last_stay(lines, words, states[0], anchor, question)
     else:
         lines = _candidate_lines(conn, graph, allowed, [anchor.verb, *anchor.about])
-        latest = _last_event(list(_events(lines, words, anchor, question)), words)
+        latest = _find_last_event(list(_find_events(lines, words, anchor, question)), words)
     if latest is None:
         return None
     side = "in" if anchor.side in _DURING else anchor.side
@@ -175,54 +176,54 @@ def _candidate_lines(conn: Connection, graph: Graph, allowed: Bools, terms: Sequ
     within = None if may_see.sum() == graph.n_alive else graph.episode_ids[may_see].tolist()
     ids, _ = full_text.search(conn, terms, MAX_ANCHOR_CANDIDATES, within=within)
     nodes = sorted(ids.tolist())
-    known = {episode.id: episode for episode in episodes.by_ids(conn, nodes)}
-    return [(" ".join(t.text.split()), known[t.episode_id]) for t in episodes.theses_of(conn, nodes)]
+    episode_of = {episode.id: episode for episode in episodes.by_ids(conn, nodes)}
+    return [(" ".join(t.text.split()), episode_of[t.episode_id]) for t in episodes.theses_of(conn, nodes)]
 
 
-def _events(
+def _find_events(
     lines: Sequence[tuple[str, Episode]], words: dict[str, Any], anchor: Anchor, question: QuestionState
 ) -> Iterator[_DatedLine]:
-    """The lines that tell of the anchor as an event."""
+    """The lines that record the anchor event."""
     verb, who = re.escape(anchor.verb), re.escape(anchor.who)
     adverbs = rf"(?:(?:{words['adverbs']}) )*"
     unsure = re.compile(words["unsure"], re.IGNORECASE)
     own = re.compile(words["own"].format(adverbs=adverbs, verb=verb), re.IGNORECASE)
-    other = re.compile(rf"\b{who}(?: \w+)?\s+(?:{adverbs})?{verb}(?!\w)", re.IGNORECASE)
+    by_name = re.compile(rf"\b{who}(?: \w+)?\s+(?:{adverbs})?{verb}(?!\w)", re.IGNORECASE)
     away = re.compile(rf"{words['away']}(?:{'|'.join(map(re.escape, anchor.about))})(?!\w)", re.IGNORECASE)
     for line, episode in lines:
-        said, speaker = _speaker(line, episode)
-        if unsure.search(said) or not set(anchor.about) <= set(words_of(said)):
+        text, speaker = _split_speaker(line, episode)
+        if unsure.search(text) or not set(anchor.about) <= set(words_of(text)):
             continue
-        if anchor.about and away.search(said) and not away.search(anchor.words):  # the way there, not from there
+        if anchor.about and away.search(text) and not away.search(anchor.words):  # the way there, not from there
             continue
         if anchor.who == "i":
-            fits = _is_own(speaker, question.person_names) and own.search(said)
+            fits = _is_own(speaker, question.person_names) and own.search(text)
         else:
             by_them = speaker is not None and anchor.who in speaker.casefold().split()
-            fits = other.search(said) or (by_them and own.search(said))
-        if fits and (span := _dated(said, episode, question.asked_on)) is not None:
+            fits = by_name.search(text) or (by_them and own.search(text))
+        if fits and (span := _find_date(text, episode, question.asked_on)) is not None:
             yield _DatedLine(span, line, episode)
 
 
-def _last_event(told: Sequence[_DatedLine], words: dict[str, Any]) -> _DatedLine | None:
-    """The last of the events, of each the line that told it first."""
+def _find_last_event(lines: Sequence[_DatedLine], words: dict[str, Any]) -> _DatedLine | None:
+    """The last of the events, by its first line."""
     place_name = re.compile(words["place"] + _CAPITALISED)
     first: list[tuple[frozenset[str], _DatedLine]] = []
-    for one in sorted(told, key=lambda one: (one.span, one.episode.id, one.line)):
-        place = frozenset(place_name.findall(one.line)) or frozenset(content_words(one.line, ENGLISH))
-        if not any(place & known for known, _ in first):
-            first.append((place, one))
+    for line in sorted(lines, key=lambda line: (line.span, line.episode.id, line.line)):
+        place = frozenset(place_name.findall(line.line)) or frozenset(content_words(line.line, ENGLISH))
+        if not any(place & places for places, _ in first):
+            first.append((place, line))
     return first[-1][1] if first else None
 
 
-def _last_stay(
+def _find_last_stay(
     lines: Sequence[tuple[str, Episode]],
     words: dict[str, Any],
     state: dict[str, str],
     anchor: Anchor,
     question: QuestionState,
 ) -> _DatedLine | None:
-    """The last stay: from the line that tells of its beginning until one that tells of its end, or now."""
+    """The last stay: from the line with its beginning until the line with its end, or now."""
     if anchor.who != "i" or not anchor.about:
         return None
     place = r"\W+".join(map(re.escape, anchor.about))
@@ -230,19 +231,19 @@ def _last_stay(
         re.compile(words[name].format(**state, place=place), re.IGNORECASE) for name in ("begins", "ends", "onward")
     )
     unsure = re.compile(words["unsure"], re.IGNORECASE)
-    found: list[tuple[Span, bool, str, Episode]] = []
+    turns: list[tuple[Span, bool, str, Episode]] = []
     for line, episode in lines:
-        said, speaker = _speaker(line, episode)
-        if unsure.search(said) or not _is_own(speaker, question.person_names):
+        text, speaker = _split_speaker(line, episode)
+        if unsure.search(text) or not _is_own(speaker, question.person_names):
             continue
-        is_begin = begins.search(said) is not None
-        elsewhere = onward.search(said)
-        is_end = ends.search(said) is not None or (elsewhere is not None and elsewhere[0].split()[-1][:1].isupper())
-        if (is_begin or is_end) and (span := _dated(said, episode, question.asked_on)) is not None:
-            found.append((span, is_begin, line, episode))
+        is_begin = begins.search(text) is not None
+        elsewhere = onward.search(text)
+        is_end = ends.search(text) is not None or (elsewhere is not None and elsewhere[0].split()[-1][:1].isupper())
+        if (is_begin or is_end) and (span := _find_date(text, episode, question.asked_on)) is not None:
+            turns.append((span, is_begin, line, episode))
     latest: _DatedLine | None = None
     is_open = False
-    for span, is_begin, line, episode in sorted(found, key=lambda one: (one[0], one[3].id, one[2])):
+    for span, is_begin, line, episode in sorted(turns, key=lambda turn: (turn[0], turn[3].id, turn[2])):
         if is_begin and span[1] - span[0] > LONGEST_MOMENT:  # it says itself from when until when
             latest, is_open = _DatedLine(span, line, episode), False
         elif is_begin and not is_open:
@@ -252,8 +253,8 @@ def _last_stay(
     return latest if latest is None or latest.span[0] < latest.span[1] else None
 
 
-def _speaker(line: str, episode: Episode) -> tuple[str, str | None]:
-    """The line without the name before it, and who says it; None in a note."""
+def _split_speaker(line: str, episode: Episode) -> tuple[str, str | None]:
+    """The line without a leading name, and that name; None in a note."""
     match = _SAYS.match(line)
     if episode.source.kind == "chat" and match is not None:
         return line[match.end() :], match[1]
@@ -263,21 +264,21 @@ def _speaker(line: str, episode: Episode) -> tuple[str, str | None]:
 def _is_own(speaker: str | None, names: Sequence[str]) -> bool:
     if speaker is None:
         return True
-    said = set(speaker.casefold().split())
-    return not said.isdisjoint(("user", "me", "i")) or any(not said.isdisjoint(n.casefold().split()) for n in names)
+    words = set(speaker.casefold().split())
+    return not words.isdisjoint(("user", "me", "i")) or any(not words.isdisjoint(n.casefold().split()) for n in names)
 
 
-def _dated(line: str, episode: Episode, now: datetime) -> Span | None:
-    """When the line says that it was, else when it was written; nothing that is yet to come."""
-    at = None if episode.is_stamped else episode.at
-    named = resolve_time(line, at or now) if at or _YEAR.search(line) else None
-    if named is not None and named.kind != "now":
-        since, until = named.since, named.until
+def _find_date(line: str, episode: Episode, now: datetime) -> Span | None:
+    """The event's time: from the line, else the time of writing; None for the future."""
+    written = None if episode.is_stamped else episode.at
+    expression = resolve_time(line, written or now) if written or _YEAR.search(line) else None
+    if expression is not None and expression.kind != "now":
+        since, until = expression.since, expression.until
         if since is None or until is None or (until - since > LONGEST_ANCHOR and " from " not in line):
             return None
         span = since.replace(tzinfo=None), until.replace(tzinfo=None)
-    elif at is None:
+    elif written is None:
         return None
     else:
-        span = day_span(_local(at).replace(hour=0, minute=0, second=0, microsecond=0))
+        span = day_span(_local(written).replace(hour=0, minute=0, second=0, microsecond=0))
     return span if span[0] <= _local(now) else None

@@ -1,4 +1,4 @@
-"""The values of one retrieval: the question as it was analysed, and what the stages of the pipeline compute from it."""
+"""The values of one retrieval: the analysed question, and the results of the pipeline's stages."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from memory.text.mentions import Mention
 from memory.text.placeholders import drop_letters
 from memory.time.expressions import TimeExpression
 
-LEXICAL_WEIGHT = 0.5  # share of full text beside static vectors
+LEXICAL_WEIGHT = 0.5  # share of full text with static vectors
 COLLECTED_SHARE = 0.10  # of the best score: what an episode gains that was gathered on purpose
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What a question names a time by. `words` are those of the question, `side` which side of it is meant; `who` did
-    it ("i" for the asker and theirs), `verb` what, and `about` the other words that tell it from the like. `rest` is
-    the question without it."""
+    """An event by which a question gives its time. `words` are those of the question, `side` the side of the event;
+    `who` did it ("i" for the asker), `verb` what, `about` the other identifying words. `rest` is the question without
+    it."""
 
     side: str
     words: str
@@ -49,9 +49,9 @@ class Anchor:
 
 
 class CachedEmbedder:
-    """An embedder that embeds each text of one question once. Several threads may use it; they may embed the same text
-    twice. A question that it cannot embed, as its server is away or its model cannot be loaded, has no vector, and is
-    answered by full text and the graph."""
+    """Embeds each text of one question once. Several threads may use it; they may embed the same text twice. If
+    embedding fails, because a server is down or a model cannot be loaded, the question has no vector, and is answered
+    by full text and the graph."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder
@@ -71,14 +71,14 @@ class CachedEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         """text -> (d,)."""
-        found = self._queries.get(text)
-        if found is None:
+        vector = self._queries.get(text)
+        if vector is None:
             try:
-                found = self.embedder.embed_query(text)
+                vector = self.embedder.embed_query(text)
             except (ModelError, NotAvailableError):
-                found = np.zeros(self.dimension, np.float32)
-            self._queries[text] = found
-        return found
+                vector = np.zeros(self.dimension, np.float32)
+            self._queries[text] = vector
+        return vector
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """(n,) texts -> (n, d)."""
@@ -93,18 +93,17 @@ class CachedEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class QuestionState:
-    """A question with all that follows from its words, computed once and handed through retrieval and answering.
+    """An analysed question, computed once and passed through retrieval and answering.
 
-    `original` is the text as it came; `terms`: the words to search for, lower case, each once; `topic`: those of them
-    that do not say when, possibly none. `names`: norms that may be objects -> how sure the form alone makes us (1 for a
-    name written as one, less for a word that merely could be). The asker's own names are in none of them. `when`: the
-    time it speaks of, or `anchor`: what it names that time by. `language` is a guess. `of_owner`: it asks of the person
-    whose memory it is, who has the `person_names`. `mentions` are the named entities of the text. `writer`: the name of
-    whom it asks what they wrote or said, or "". `asks_all`: it asks for no one thing, and may ask for all that happened
-    or was written, of a time or of what it names.
+    `original` is the unmodified text; `terms`: search words, lower case, unique; `topic`: those that are not about
+    time, possibly none. `names`: norms that may be objects -> certainty by form (1 for a capitalised name, less for a
+    word that may be one), without the asker's own names. `when`: the time it refers to, or `anchor`: the event that
+    gives it. `language` is a guess. `of_owner`: it asks about the owner of the memory, who has the `person_names`.
+    `mentions` are the named entities of the text. `writer`: the name of the person whose words it asks for, or "".
+    `asks_all`: it asks for no single thing, and may ask for everything of a time or name.
 
-    `asked_on`: what "last week" is seen from; `as_of`: only what was known then counts; `within`: the part of the
-    memory that is asked. `type` is what an answer looks like, known once the named objects are (stage `seed`).
+    `asked_on`: the reference for "last week"; `as_of`: only what was known then counts; `within`: the part of the
+    memory to search. `type` is the form of the answer, set in stage `seed`.
     """
 
     text: str
@@ -127,12 +126,12 @@ class QuestionState:
 
     @property
     def today(self) -> date:
-        """The local day on which it is asked, or as of which."""
+        """The local day of the question, or of `as_of`."""
         return (self.as_of or self.asked_on).astimezone().date()
 
     @property
     def asks_entries(self) -> bool:
-        """Whether entries of lists or of calendars may answer, by its type or as it asks of a time as a whole."""
+        """Whether entries of lists or calendars may answer."""
         return bool(self.type.of) or self.type.asks_list or (self.when is not None and not self.topic)
 
 
@@ -152,7 +151,7 @@ NO_SEEDS = Seeds(np.zeros(0, np.float32), {})
 @dataclass(frozen=True, slots=True)
 class TextScores:
     """Per episode row (n,): `lexical` BM25 >= 0, `vector` cosine, `fused` in [0, 1]; 0 where not allowed. `best_cosine`
-    and `best_lexical` are the channels' raw maxima, which fusion takes away and NoAnswer needs."""
+    and `best_lexical` are the raw maxima, which fusion loses and NoAnswer needs."""
 
     lexical: Floats
     vector: Floats
@@ -161,12 +160,12 @@ class TextScores:
     best_cosine: float
 
     def scatter(self, rows: NDArray[np.integer[Any]], n: int) -> TextScores:
-        """These scores, of rows (r,), among n episodes, of which the others score nothing."""
+        """These scores, of rows (r,), among n episodes; all others 0."""
 
         def dense(values: Floats) -> Floats:
-            found = np.zeros(n, np.float32)  # pages that nobody writes to cost nothing
-            found[rows] = values
-            return found
+            scores = np.zeros(n, np.float32)  # untouched pages cost nothing
+            scores[rows] = values
+            return scores
 
         return TextScores(
             dense(self.lexical), dense(self.vector), dense(self.fused), self.best_lexical, self.best_cosine
@@ -178,14 +177,13 @@ NO_TEXT_SCORES = TextScores(np.zeros(0, np.float32), np.zeros(0, np.float32), np
 
 @dataclass(slots=True)
 class Retrieval:
-    """The working state of one retrieval: what it was asked, and what each stage adds for those behind it.
+    """The working state of one retrieval: its input, and what each stage adds for the next ones.
 
-    `whole` is the question as it was asked, `question` what is searched for, without an event whose time is known. `k`
-    episodes are wanted, more with `by_type` where the type of the question takes many. `allowed` (n,) are the episodes
-    that may be seen, `seen` (n,) those of them that are looked at, with `time_weights` (n,) if they do not count alike.
-    `when` is the time that limits the search and `spoken_of` the one that the question speaks of; `valid_time` when
-    facts must hold. `objects`: column -> weight of the named objects, `labels` their names by node id. `channels`:
-    named scores (n,) that each hit shows.
+    `whole` is the original question, `question` the one to search for, without a resolved anchor. `k` episodes are
+    wanted, more with `by_type` if the type of the question needs many. `allowed` (n,) are the visible episodes, `seen`
+    (n,) those to search, with `time_weights` (n,) unless equal. `when` is the time that limits the search and
+    `spoken_of` the one in the question; `valid_time` when facts must hold. `objects`: column -> weight of the named
+    objects, `labels` their names by node id. `channels`: named scores (n,) that each hit shows.
     """
 
     conn: Connection
@@ -228,13 +226,12 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """A recall with what later stages need of it: the snapshot and embedder it used, the `question` as it was analysed,
-    the names of the objects that it names by node id, when facts must hold to be shown (`valid_time`), the time that is
-    asked of (`time_ms`, UTC), and whether a time is all that was asked for, and there is something of it (`only_time`).
+    """A recall with the data that later stages need: its snapshot and embedder, the analysed `question`, the names of
+    its objects by node id, the time at which facts must hold (`valid_time`), the time in question (`time_ms`, UTC), and
+    whether the question asks only for a time that has episodes (`only_time`).
 
-    `allowed` (n,): the episodes that may be seen; `ranking` (n,) >= 0: the score by which all of them are ranked;
-    `seeds`: where walks begin and what leads them. `collected`: ids of the episodes that were gathered on top of what
-    retrieval gave by itself; `replay`: what is remembered of earlier questions.
+    `allowed` (n,): the visible episodes; `ranking` (n,) >= 0: their scores; `seeds`: starts and guidance of walks.
+    `collected`: ids of episodes gathered after retrieval; `replay`: what earlier questions contributed.
     """
 
     recall: Recall
@@ -255,7 +252,7 @@ class RetrievalResult:
 
     @property
     def is_of_empty_time(self) -> bool:
-        """Whether a time is all that was asked for, and there is nothing of it."""
+        """Whether the question asks only for a time, and that has no episodes."""
         when = self.question.when
         return not self.only_time and not self.question.topic and when is not None and when.kind == "range"
 
@@ -270,7 +267,7 @@ class RetrievalResult:
         return int(self.allowed.sum())
 
     def relevance(self, allowed: Bools) -> Floats:
-        """(n,) the ranking as a share of the best of the `allowed` episodes (n,); 0 if none of them is ranked."""
+        """(n,) the ranking relative to the best `allowed` episode (n,); 0 if none is ranked."""
         best = float(self.ranking[allowed].max(initial=0.0))
         return self.ranking / np.float32(best) if best > 0 else np.zeros_like(self.ranking)
 
@@ -281,30 +278,30 @@ class RetrievalResult:
     def top(self, k: int) -> RetrievalResult:
         """The same with its `k` best hits only."""
         hits = self.recall.hits[:k]
-        kept = self.collected & {hit.episode.id for hit in hits}
-        return replace(self, recall=replace(self.recall, hits=hits), collected=kept)
+        remaining = self.collected & {hit.episode.id for hit in hits}
+        return replace(self, recall=replace(self.recall, hits=hits), collected=remaining)
 
     def widen(self, conn: Connection, k: int) -> RetrievalResult:
-        """The same with those of the `k` best episodes behind its hits that are not among them; none counts more than
-        the last hit. `conn` must see what the retrieval saw."""
-        there = {hit.episode.id for hit in self.recall.hits}
-        known = {hit.episode.content for hit in self.recall.hits}
+        """The same with those of the `k` best episodes that are not yet hits; none scores above the last hit. `conn`
+        must see the snapshot of the retrieval."""
+        ids_present = {hit.episode.id for hit in self.recall.hits}
+        contents = {hit.episode.content for hit in self.recall.hits}
         ids = self.graph.episode_ids[top_k(self.ranking, self.allowed, k)].tolist()
-        behind = episodes.by_ids(conn, [id for id in ids if id not in there])
-        more = {one.id: one for one in behind if one.content not in known}
+        candidates = episodes.by_ids(conn, [id for id in ids if id not in ids_present])
+        more = {episode.id: episode for episode in candidates if episode.content not in contents}
         least = min((hit.score for hit in self.recall.hits), default=0.0)
         hits = (*self.recall.hits, *(Hit(more[id], least) for id in ids if id in more))
         return replace(self, recall=replace(self.recall, hits=hits)) if more else self
 
     def restricted_to(self, conn: Connection, ids: Collection[int]) -> RetrievalResult:
-        """The same with these episodes (ids) as its hits and no others, as far as the question may see them."""
+        """The same with only these episodes (ids) as its hits, if visible."""
         every = self.with_collected(conn, ids)
         hits = tuple(hit for hit in every.recall.hits if hit.episode.id in ids)
         return replace(every, recall=replace(every.recall, hits=hits), collected=every.collected & set(ids))
 
     def with_collected(self, conn: Connection, gathered: Iterable[int]) -> RetrievalResult:
-        """The same with these episodes among its hits, as far as the question may see them: all are ranked as before,
-        and what was gathered gains COLLECTED_SHARE of the best score. `conn` must see what the retrieval saw."""
+        """The same with these episodes among its hits, if visible: the ranking stays, and collected ones gain
+        COLLECTED_SHARE of the best score. `conn` must see the snapshot of the retrieval."""
         new = {id for id in gathered if self.sees(id)} | self.collected
         if new == self.collected:
             return self
@@ -318,7 +315,7 @@ class RetrievalResult:
         hits = [replace(hit, score=score(id)) for id, hit in scores.items()]
         hits += [Hit(episode, score(episode.id)) for episode in missing]
         hits.sort(key=lambda hit: (-hit.score, hit.episode.id))
-        visits = [Visit(one.id, "episode", one.title, score(one.id), "collected") for one in missing]
+        visits = [Visit(episode.id, "episode", episode.title, score(episode.id), "collected") for episode in missing]
         walk = Walkable(self.graph, self.allowed, when=self.seeds.guidance.when)
         before = self.recall.trace.visits
         trace = replace(self.recall.trace, visits=(*before, *add_parents(conn, walk, visits, before)))

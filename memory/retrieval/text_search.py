@@ -1,12 +1,10 @@
 """Search by the question's words: passages by full text and vectors, and the objects that it names.
 
-The text channel is full text (BM25) and vectors, each over all episodes, and the two fused.
+The text channel fuses full text (BM25) and vectors, each over all episodes, by min-max scaling and not by rank: spread
+starts from these scores, and the distance between passages matters there.
 
-Scores are min-max fused, not by rank: spread starts from them, and it matters there how much better one
-passage is than the next.
-
-In a large memory neither channel looks at everything. Full text looks for the rarest words only, as many as it can
-afford (`memory.store.text.affordable`); of the vectors the nearest are compared, and those of what full text found.
+In a large memory neither channel scans everything. Full text searches the rarest words that fit a budget
+(`memory.store.text.affordable`); vectors are compared for the nearest episodes and those found by full text.
 """
 
 from collections.abc import Iterable
@@ -30,30 +28,29 @@ from memory.text.languages import stem
 from memory.text.words import UNSPACED, words
 from memory.time.expressions import generic_verbs
 
-MAX_LISTED_EPISODES = 10_000  # of a scope; beyond, it is cheaper to look everywhere and pass over what is outside
+MAX_LISTED_EPISODES = 10_000  # of a scope; beyond, searching everything and filtering is cheaper
 MAX_NAMED_OBJECTS = 10
 MAX_COMPARED_EPISODES = 200  # the best by full text and vectors, whose sentences are compared
 SENTENCE_SHARE = 0.7  # of the cosine of the best sentence; the rest is that of the whole episode
-LEAST_OF_TIME = np.float32(0.1)  # score of a passage of the time that is asked of as a whole
-SCORE_DIGITS = 6  # of a scaled score: what lies behind them depends on where in a matrix a vector stands
+LEAST_OF_TIME = np.float32(0.1)  # least score of a passage in a time that is asked for as a whole
+SCORE_DIGITS = 6  # of a scaled score: further digits depend on a vector's place in the matrix
 
 
 def search_text(retrieval: Retrieval) -> TextNote:
-    """Stage: full text and vectors. Where nothing of the time that is asked of is about the question, all times are
-    searched."""
+    """Stage: full text and vectors. If nothing of the time in question is about the topic, all times are searched."""
     question, spoken_of = retrieval.question, retrieval.spoken_of
-    asked = retrieval.conn, retrieval.snapshot, retrieval.embedder, retrieval.settings
-    scores = text_scores(*asked, question, retrieval.seen)
+    context = retrieval.conn, retrieval.snapshot, retrieval.embedder, retrieval.settings
+    scores = text_scores(*context, question, retrieval.seen)
     if retrieval.seen is not retrieval.allowed and question.topic and not scores.best_lexical:
         retrieval.seen, retrieval.time_weights = retrieval.allowed, None
         retrieval.when, retrieval.question = None, retrieval.whole
-        scores = text_scores(*asked, retrieval.question, retrieval.seen)
+        scores = text_scores(*context, retrieval.question, retrieval.seen)
     if not question.topic and retrieval.time_weights is not None:  # every passage about that time fits
         scores = replace(scores, fused=np.where(retrieval.seen, np.maximum(scores.fused, LEAST_OF_TIME), 0))
     retrieval.scores = scores
     retrieval.channels = {"lexical": scores.lexical, "vector": scores.vector, "text": scores.fused}
     any_time = spoken_of is not None and spoken_of.kind != "now" and retrieval.time_weights is None
-    lexical = float(f"{scores.best_lexical:.4g}")  # 0 is said of what holds no word only, and some score near to it
+    lexical = float(f"{scores.best_lexical:.4g}")  # 0 only without any word; some scores are close to it
     return TextNote(lexical, round(scores.best_cosine, 3), any_time or None)
 
 
@@ -69,7 +66,7 @@ def text_scores(
     weight = embedder.lexical_weight if settings.lexical_weight == "auto" else settings.lexical_weight
     rows, lexical = np.empty(0, np.int32), np.empty(0, np.float32)
     if weight > 0:
-        rows, lexical = _lexical(conn, snapshot, settings, question.terms, allowed)
+        rows, lexical = _search_lexical(conn, snapshot, settings, question.terms, allowed)
     query = np.zeros(embedder.dimension, np.float32)
     if weight < 1:
         query = embedder.embed_query(question.text)
@@ -80,29 +77,29 @@ def text_scores(
     else:
         assert snapshot.quantized is not None
         near, vector = snapshot.quantized.nearest(query, allowed, rows)
-    ours = np.zeros(len(near), np.float32)
-    ours[np.searchsorted(near, rows)] = lexical
-    scores = fuse(ours, vector, allowed[near], weight)
+    near_lexical = np.zeros(len(near), np.float32)
+    near_lexical[np.searchsorted(near, rows)] = lexical
+    scores = fuse(near_lexical, vector, allowed[near], weight)
     if query.any():
-        scores = _with_sentences(conn, embedder, snapshot.graph.episode_ids[near], query, scores, weight)
+        scores = _add_sentences(conn, embedder, snapshot.graph.episode_ids[near], query, scores, weight)
     return scores if snapshot.vectors is not None else scores.scatter(near, len(allowed))
 
 
-def _with_sentences(
+def _add_sentences(
     conn: Connection, embedder: CachedEmbedder, ids: Ints, query: Floats, scores: TextScores, lexical_weight: float
 ) -> TextScores:
-    """The scores with, in place of the cosine of each of the best episodes, its mean with that of its best sentence."""
+    """The scores with the cosine of each of the best episodes averaged with that of its best sentence."""
     best = top_k(scores.fused, scores.fused > 0, MAX_COMPARED_EPISODES)
     cosines = vectors.best_sentences(conn, vectors.find_embedder(conn, embedder), ids[best].tolist(), query)
     vector = scores.vector.copy()
     for row in best.tolist():
         if (cosine := cosines.get(int(ids[row]))) is not None:
             vector[row] = SENTENCE_SHARE * cosine + (1 - SENTENCE_SHARE) * vector[row]
-    found = fuse(scores.lexical, vector, scores.fused > 0, lexical_weight)
-    return replace(found, best_cosine=scores.best_cosine)
+    fused = fuse(scores.lexical, vector, scores.fused > 0, lexical_weight)
+    return replace(fused, best_cosine=scores.best_cosine)
 
 
-def _lexical(
+def _search_lexical(
     conn: Connection, snapshot: Snapshot, settings: RecallSettings, terms: tuple[str, ...], allowed: Bools
 ) -> tuple[Ids, Floats]:
     """The rows of the best allowed episodes for these words, and their BM25 scores."""
@@ -113,16 +110,16 @@ def _lexical(
     elif n_allowed < graph.n_alive and n_allowed <= MAX_LISTED_EPISODES:
         ids, values = full_text.search(conn, terms, most, within=graph.episode_ids[allowed].tolist())
     else:
-        wanted = most if n_allowed == graph.n_alive else graph.n_alive
-        ids, values = full_text.search_affordably(conn, terms, wanted, graph.n_alive, snapshot.frequencies)
+        limit = most if n_allowed == graph.n_alive else graph.n_alive
+        ids, values = full_text.search_affordably(conn, terms, limit, graph.n_alive, snapshot.frequencies)
     rows = graph.row_of.find(ids)  # what is newer than the graph has no row
-    seen = rows >= 0
-    seen[seen] = allowed[rows[seen]]
-    return rows[seen][:most], values[seen][:most].astype(np.float32)
+    visible = rows >= 0
+    visible[visible] = allowed[rows[visible]]
+    return rows[visible][:most], values[visible][:most].astype(np.float32)
 
 
 def fuse(lexical: Floats, vector: Floats, allowed: Bools, lexical_weight: float) -> TextScores:
-    """Both channels scaled to [0, 1] over the allowed episodes and mixed; a channel that says nothing is left out."""
+    """Both channels scaled to [0, 1] over the allowed episodes and mixed; an all-zero channel is left out."""
     lexical = np.where(allowed, lexical, 0).astype(np.float32)
     vector = np.where(allowed, vector, 0).astype(np.float32)
     weight = lexical_weight
@@ -131,13 +128,13 @@ def fuse(lexical: Floats, vector: Floats, allowed: Bools, lexical_weight: float)
     elif not vector.any():
         weight = 1.0
     fused = np.zeros(len(lexical), np.float32)
-    fused[allowed] = weight * _scaled(lexical[allowed]) + (1 - weight) * _scaled(vector[allowed])
+    fused[allowed] = weight * _scale(lexical[allowed]) + (1 - weight) * _scale(vector[allowed])
     return TextScores(lexical, vector, fused, float(lexical.max(initial=0.0)), float(vector.max(initial=0.0)))
 
 
-def _scaled(values: Floats) -> Floats:
-    """To [0, 1], from the least value or 0, whichever is lower, to the greatest: what is found alone is found, and
-    rounding does not decide between two passages that say the same."""
+def _scale(values: Floats) -> Floats:
+    """Scaled to [0, 1] from min(0, least value) to the greatest: a single hit scores 1, and rounding does not decide
+    between equal passages."""
     low, high = min(0.0, float(values.min(initial=0.0))), float(values.max(initial=0.0))
     if high <= low:
         return np.zeros_like(values)
@@ -146,7 +143,7 @@ def _scaled(values: Floats) -> Floats:
 
 
 def link_objects(retrieval: Retrieval) -> SeedNote:
-    """Stage: the objects that the question names, and with them what type of question it is."""
+    """Stage: the objects that the question names, and its type."""
     conn, graph, question = retrieval.conn, retrieval.graph, retrieval.question
     objects = find_named_objects(conn, graph, question, retrieval.seen)
     labels = stored.object_labels(conn, [int(graph.object_ids[column]) for column in objects])
@@ -162,15 +159,15 @@ def _is_all_named(question: QuestionState, labels: Iterable[str]) -> bool:
     """Whether a question names all that it asks about, with these `labels` of objects or with other names."""
     language = question.language
     names = (*labels, *(mention.surface for mention in question.mentions))
-    named = {stem(word, language) for name in names for word in words(name)}
-    asked = set(question.topic) - generic_verbs()
-    return all(stem(term, language) in named for term in asked)
+    stems = {stem(word, language) for name in names for word in words(name)}
+    terms = set(question.topic) - generic_verbs()
+    return all(stem(term, language) in stems for term in terms)
 
 
 def find_named_objects(conn: Connection, graph: Graph, question: QuestionState, allowed: Bools) -> dict[int, float]:
-    """Column of `graph` -> weight in (0, 1] for each object named; the rarest MAX_NAMED_OBJECTS of them. An object that
-    only episodes outside `allowed` (n,) mention is not there for this question. The longest name wins: a word that only
-    stands inside a longer name that was found ("lake" in "Lake Kivu") seeds nothing by itself."""
+    """Column of `graph` -> weight in (0, 1] for each object named; the rarest MAX_NAMED_OBJECTS of them. Objects
+    mentioned only outside `allowed` (n,) are ignored. The longest name wins: a word inside a longer known name ("lake"
+    in "Lake Kivu") seeds nothing by itself."""
     nodes = stored.objects_by_search(conn, list(question.names))
     seeds: dict[int, float] = {}
     covered: list[str] = []

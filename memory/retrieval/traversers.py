@@ -1,7 +1,7 @@
-"""Graph traversal: what a traverser is given and what it returns, and strategies, which are found by name.
+"""Graph traversal: the input and output of a traverser, and strategies, which are found by name.
 
-A traverser gets the graph, the seeds, the episodes it may enter and the settings of retrieval, and returns a `Walk`.
-The same input gives the same walk. `pagerank` is that of the library; others are registered by plugins.
+A traverser gets the graph, the seeds, the episodes it may enter and the retrieval settings, and returns a `Walk`. The
+same input gives the same walk. `pagerank` is the library's; plugins register others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_RELEVANCE_SOURCES = 50  # best episodes, from which the relevance of an obje
 
 
 class Lookup(NamedTuple):
-    """What a traverser may look up beside the graph: `conn` reads, and is open for as long as it walks."""
+    """Data outside the graph that a traverser may read; `conn` is open during the walk."""
 
     conn: Connection
     snapshot: Snapshot
@@ -36,12 +36,11 @@ class Lookup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """What leads a walk on from where it starts, for traversers that look where they go.
+    """Data for traversers that choose their steps.
 
-    `relevance` is asked for vertices, and without it follows from the text scores. `activation`: edge id -> how
-    strongly its memory fires. `when`: the time for which facts must hold. `lookup`: words and vectors, where there are
-    any; `scorer`: the trained edge scorer in use; `at_ms`: when it is asked (UTC); `outline`: sequences of relations
-    over which a model expects the answer.
+    `relevance` of vertices, by default from the text scores. `activation`: edge id -> activation. `when`: the time at
+    which facts must hold. `lookup`: words and vectors, if any; `scorer`: the trained edge scorer in use; `at_ms`: the
+    time of the question (UTC); `outline`: sequences of relations over which a model expects the answer.
     """
 
     relevance: Relevance | None = None
@@ -67,13 +66,13 @@ class Seeds:
 
 
 class EdgeScorer(Protocol):
-    """A trained model of which edges a question needs."""
+    """A trained model of the edges that a question needs."""
 
     def score_facts(
         self, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int]
     ) -> Floats | None:
-        """(n,) in [0, 1]: the share of the edges near the question that it finds less needed than each of these
-        relations (edge ids); 0 for one that the graph does not know. None if nothing is near."""
+        """(n,) in [0, 1]: the share of the edges near the question that score below each of these relations (edge ids);
+        0 for a relation outside the graph. None if no edge is near."""
         ...
 
 
@@ -84,8 +83,8 @@ Consult = Callable[[LLM, str, datetime | None, Callable[[], bool] | None], tuple
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A way to retrieve, by the name under which it can be chosen. `traverse` walks the graph, without it text counts
-    alone; `recall`: the settings of retrieval that it changes; `consult`: what a model is asked for before the walk."""
+    """A named way to retrieve. `traverse` walks the graph, without it only text counts; `recall`: retrieval settings
+    that it changes; `consult`: a call to a model before the walk."""
 
     name: str
     traverse: Traverser | None = None
@@ -114,32 +113,32 @@ class PropagatedRelevance:
         own = np.where(self.allowed, np.clip(self.scores, 0, 1), 0).astype(np.float32)
         rows = top_k(own, self.allowed, MAX_RELEVANCE_SOURCES)
         counts = self.graph.counts
-        of, entries = counts.entries_of(rows)
+        origins, entries = counts.entries_of(rows)
         objects = np.zeros(len(self.graph.object_ids), np.float32)
-        np.maximum.at(objects, counts.indices[entries], own[rows][of])
-        episodes = np.where(self.allowed, np.maximum(own, self._of_titles(objects)), 0).astype(np.float32)
+        np.maximum.at(objects, counts.indices[entries], own[rows][origins])
+        episodes = np.where(self.allowed, np.maximum(own, self._score_titles(objects)), 0).astype(np.float32)
         return episodes, objects
 
-    def _of_titles(self, objects: Floats) -> Floats:
-        """(n,) the best relevance times rarity of the objects that give an episode its title."""
+    def _score_titles(self, objects: Floats) -> Floats:
+        """(n,) the best relevance times rarity of the objects that title an episode."""
         titled = self.graph.titled
         worth = objects * self.graph.idf / max(1e-6, float(self.graph.idf.max(initial=0.0)))
-        found = np.zeros(titled.shape[0], np.float32)
-        np.maximum.at(found, np.repeat(np.arange(len(found)), np.diff(titled.indptr)), worth[titled.indices])
-        return found
+        best = np.zeros(titled.shape[0], np.float32)
+        np.maximum.at(best, np.repeat(np.arange(len(best)), np.diff(titled.indptr)), worth[titled.indices])
+        return best
 
     def __call__(self, vertices: Ids) -> Floats:
         """(v,) node ids -> (v,)."""
         places = index(self.graph)
         kinds, rows = places.kinds[vertices], places.rows[vertices]
         episodes, objects = self._known
-        found = np.zeros(len(vertices), np.float32)
+        relevance = np.zeros(len(vertices), np.float32)
         for kind, scores in ((EPISODE, episodes), (OBJECT, objects)):
-            found[kinds == kind] = scores[rows[kinds == kind]]
-        found[kinds == THESIS] = episodes[self.graph.theses.rows[rows[kinds == THESIS]]]
-        return found
+            relevance[kinds == kind] = scores[rows[kinds == kind]]
+        relevance[kinds == THESIS] = episodes[self.graph.theses.rows[rows[kinds == THESIS]]]
+        return relevance
 
 
 def relevance_of(walk: Walkable, seeds: Seeds) -> Relevance:
-    """The relevance that leads the walk: the given one, else what follows from the text scores."""
+    """The relevance that guides the walk: the given one, by default from the text scores."""
     return seeds.guidance.relevance or PropagatedRelevance(walk.graph, seeds.episode_scores, walk.allowed)

@@ -1,1 +1,1 @@
-"""What the calls of `Memory` do: four services over one shared state."""
+"""The services behind the calls of `Memory`, over one shared state."""

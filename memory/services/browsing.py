@@ -1,4 +1,4 @@
-"""Looking around in a memory: what there is of a word, what an object stands beside, what a note says."""
+"""Browsing a memory: search by words, the surroundings of an object, the text of a note."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -25,14 +25,14 @@ MAX_FACTS = 500  # of an object or a note, that are looked at
 MAX_REVISIONS = 500
 MAX_NOTES = 100
 MAX_NEIGHBOURS = 40
-MAX_PASSAGES = 300  # the newest, whose notes and names are those of lately
+MAX_PASSAGES = 300  # the newest, from which recent notes and names are taken
 CANDIDATES = 3  # frequent objects for each that is wanted: some are no things
 TASK_STATES = ("open", "done", "dropped")  # as rules read them
 
 
 class ObjectView(NamedTuple):
-    """What is known of an object: the relations that were ever told, what became of them, and where it stands. `notes`
-    are the newest of so many."""
+    """An object: all its relations with their history, and the notes that mention it. `notes` are the newest of
+    them."""
 
     names: tuple[str, ...]
     told: list[Fact]
@@ -43,7 +43,7 @@ class ObjectView(NamedTuple):
 
 
 class GraphView(NamedTuple):
-    """A part of the graph. `center` are the vertices it was looked at for, none for the whole."""
+    """A part of the graph. `center` are the vertices around which it was chosen, empty for the whole."""
 
     center: tuple[int, ...]
     vertices: list[Vertex]
@@ -51,8 +51,8 @@ class GraphView(NamedTuple):
 
 
 class Neighbourhood(NamedTuple):
-    """What stands around an object, which is called by these `names` and is the first of `steps`: each object, by its
-    id, with how many steps away it is; what joins them; and how many more there are, about."""
+    """The surroundings of an object, which has these `names` and is the first of `steps`: object id -> distance in
+    steps; the edges; and about how many more objects there are."""
 
     names: list[str]
     vertices: dict[int, Vertex]
@@ -62,9 +62,8 @@ class Neighbourhood(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What changed in the memory between two times, the newest first, of each at most as many as were asked for.
-    `untold`: facts that no note says any more; `totals`: how many there are of begun, replaced, ended, untold and
-    sources."""
+    """What changed in the memory between two times, newest first, each list up to the limit. `untold`: facts without a
+    note any more; `totals`: the counts of begun, replaced, ended, untold and sources."""
 
     begun: list[Fact]
     replaced: list[Revision]
@@ -74,15 +73,15 @@ class Changes(NamedTuple):
     totals: tuple[int, int, int, int, int]
 
 
-class Lately(NamedTuple):
-    """What the notes that were read last are, the newest first, and whom and what they name most."""
+class RecentActivity(NamedTuple):
+    """The notes that were read last, newest first, and the names that occur most in them."""
 
     notes: list[ListedSource]
     names: list[str]
 
 
 class Browsing:
-    """What a person looks around in. Nothing is changed."""
+    """Read-only views for a person."""
 
     def __init__(self, state: State, knowledge: Knowledge) -> None:
         self._state = state
@@ -92,38 +91,38 @@ class Browsing:
     source = read_by(browse.read_source)
 
     def find_objects(self, words: str, limit: int, offset: int) -> tuple[list[FoundObject], int]:
-        """Objects by the words in their names, and how many there are."""
+        """Objects by words of their names, and how many there are."""
         return self._store.read(browse.find_objects, _fold(words), limit, offset)
 
     def find_facts(self, words: str, limit: int, offset: int) -> tuple[list[Fact], int]:
-        """Relations that hold, or held, by their words, the newest first; and how many there are."""
+        """Current and former relations by their words, newest first; and how many there are."""
         with self._store.reading() as conn:
             ids, total = browse.find_facts(conn, _fold(words), limit, offset)
             return facts.by_id(conn, ids), total
 
     def find_sources(self, words: str, limit: int, offset: int) -> tuple[list[ListedSource], int]:
-        """Sources by the words in their titles and passages, and how many there are."""
+        """Sources by words of their titles and passages, and how many there are."""
         return self._store.read(browse.find_sources, _fold(words), limit, offset)
 
-    def look_lately(self, limit: int) -> Lately:
-        """At most so many notes that were read last, and so many names of theirs: of people and of what notes are
-        called by before those of several words that only stand in the text."""
+    def list_recent(self, limit: int) -> RecentActivity:
+        """At most `limit` notes that were read last, and as many of their names: people and titles of notes before
+        names of several words from the text."""
         with self._store.reading() as conn:
             newest = recent.list_newest_episodes(conn, MAX_PASSAGES)
-            named = recent.count_mentioned(conn, newest, CANDIDATES * limit)
-            names = [label for label, kind in named if kind != "name" or " " in label]
-            return Lately(recent.list_read_last(conn, newest, limit), names[:limit])
+            mentioned = recent.count_mentioned(conn, newest, CANDIDATES * limit)
+            names = [label for label, kind in mentioned if kind != "name" or " " in label]
+            return RecentActivity(recent.list_read_last(conn, newest, limit), names[:limit])
 
     def object(self, name: str) -> ObjectView:
         """What is known of an object, by any of its names. NotFoundError."""
         with self._store.reading() as conn:
             objects = self._knowledge.objects_named(conn, name)
             now = now_ms()
-            told = facts.list_about(conn, objects, now, wall_of(now), history=True, relations=True)[:MAX_FACTS]
+            fact_list = facts.list_about(conn, objects, now, wall_of(now), history=True, relations=True)[:MAX_FACTS]
             notes, total = browse.list_mentioning(conn, objects, MAX_NOTES)
             return ObjectView(
                 tuple(browse.names_of(conn, objects)),
-                told,
+                fact_list,
                 self._knowledge.revisions("all", MAX_REVISIONS, name),
                 notes,
                 total,
@@ -131,8 +130,8 @@ class Browsing:
             )
 
     def graph(self, about: str, limit: int) -> GraphView:
-        """What is best joined in the whole memory, or what stands around an object, by any of its names, or a source,
-        by its uri: at most so many vertices. NotFoundError."""
+        """At most `limit` vertices: the best connected ones of the whole memory, or those around an object, by any of
+        its names, or a source, by its uri. NotFoundError."""
         with self._store.reading() as conn:
             center, objects, notes = self._choose_vertices(conn, about, limit)
             return GraphView(
@@ -153,26 +152,26 @@ class Browsing:
         return center, objects, browse_graph.list_sources(conn, center, limit - len(objects))
 
     def explore(self, about: str, depth: int, limit: int, as_of: datetime | None) -> Neighbourhood:
-        """What stands around an object, by any of its names, so many steps out: facts that held at a time, by default
-        those that hold now, and what it is mentioned beside. NotFoundError."""
+        """The surroundings of an object, by any of its names, up to `depth` steps: facts valid at `as_of`, by default
+        now, and shared mentions. NotFoundError."""
         with self._state.past.state_at(as_of).store.reading() as conn:
             center = self._knowledge.objects_named(conn, about)
             now = now_ms()
-            found = neighbourhood.explore(
+            surroundings = neighbourhood.explore(
                 conn, center, now, wall_of(now) if as_of is None else to_wall(as_of), depth, limit
             )
             return Neighbourhood(
                 browse.names_of(conn, center),
-                {one.id: one for one in browse_graph.read_vertices(conn, list(found.steps), [])},
-                *found,
+                {vertex.id: vertex for vertex in browse_graph.read_vertices(conn, list(surroundings.steps), [])},
+                *surroundings,
             )
 
     def diff(self, since: datetime, until: datetime, limit: int) -> Changes:
-        """What changed after a time and up to another one. InvalidInputError if that is the earlier one."""
+        """What changed after `since` and up to `until`. InvalidInputError if `until` is earlier."""
         span = to_ms(since), to_ms(until)
         if span[0] > span[1]:
             raise InvalidInputError(
-                "The time ends before it begins. Give the earlier date first, and none that is still to come."
+                "The period ends before it begins. Give the earlier date first, and no future date."
             )
         with self._store.reading() as conn:
             begun, untold = diff.list_begun(conn, *span), diff.list_untold(conn, *span)
@@ -189,14 +188,14 @@ class Browsing:
             )
 
     def _list_frequent(self, limit: int) -> list[int]:
-        """Ids of the objects that most passages mention, the first of them first."""
+        """Ids of the objects mentioned in the most passages, most frequent first."""
         graph = self._state.serving.snapshot.graph
         frequency = np.where(graph.is_date, 0, graph.document_frequency)
-        found: list[int] = graph.object_ids[np.argsort(-frequency, kind="stable")[:limit]].tolist()
-        return found
+        ids: list[int] = graph.object_ids[np.argsort(-frequency, kind="stable")[:limit]].tolist()
+        return ids
 
     def facts_of(self, episodes: Iterable[int]) -> list[Fact]:
-        """The relations that were read out of these passages, in their order."""
+        """The relations extracted from these passages, in order."""
         with self._store.reading() as conn:
             ids = [id for id, *_ in relations.of_episodes(conn, list(episodes))]
             return facts.by_id(conn, list(dict.fromkeys(ids))[:MAX_FACTS])
@@ -205,15 +204,15 @@ class Browsing:
         """The tasks of notes with the state in which each is, the newest first."""
         with self._store.reading() as conn:
             ids = relations.list_labelled(conn, ["status"])[-MAX_FACTS:]
-            found = facts.by_id(conn, ids[::-1])
-        return [one for one in found if one.superseded_by is None and one.objects[-1] in TASK_STATES]
+            tasks = facts.by_id(conn, ids[::-1])
+        return [task for task in tasks if task.superseded_by is None and task.objects[-1] in TASK_STATES]
 
     def read_source(self, uri: str) -> ReadSource:
         """A live source with its passages' ids. NotFoundError."""
-        found = self.source(uri)
-        if found is None:
-            raise NotFoundError(f"Nothing is read of {uri}. It may have been forgotten, or be gone.")
-        return found
+        source = self.source(uri)
+        if source is None:
+            raise NotFoundError(f"{uri} is not in memory. It may have been forgotten or deleted.")
+        return source
 
 
 def _fold(words: str) -> list[str]:

@@ -14,8 +14,8 @@ from memory.time.timestamps import now_ms
 
 
 class Conversations:
-    """All but `latest` and `search` raise NotFoundError for one that is not there. Secrets in what a person writes are
-    masked."""
+    """All methods except `latest` and `search` raise NotFoundError for an unknown session. Secrets in a person's
+    messages are masked."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -26,17 +26,17 @@ class Conversations:
     delete = write_by(conversations.delete)
 
     def get(self, id: int) -> tuple[Conversation, tuple[ChatMessage, ...]]:
-        """With its messages in order, and of each answer what it rests on and has changed since."""
+        """A session with its messages in order, and for each answer what changed in its evidence since."""
         with self._store.reading() as conn:
             conversation, messages = conversations.get(conn, id)
             changes = list_changes(conn, messages)
-        return conversation, tuple(replace(one, changes=changes.get(one.id, ())) for one in messages)
+        return conversation, tuple(replace(message, changes=changes.get(message.id, ())) for message in messages)
 
     def state(self, id: int) -> ConversationState:
-        """How it stands: what limits its questions, and what models took."""
+        """The limits on its questions, and the usage of models."""
         with self._store.reading() as conn:
             _, messages = conversations.get(conn, id)
-            return traces.sum_up(conn, [one.trace_id for one in messages if one.trace_id is not None])
+            return traces.sum_up(conn, [message.trace_id for message in messages if message.trace_id is not None])
 
     def fork(self, id: int, messages: int, title: str = "") -> int:
         """A new one with the first `messages` of this one; its id."""
@@ -64,7 +64,7 @@ class Conversations:
 
 
 def _is_there(conn: Connection, answer: Answer) -> bool:
-    """Whether nothing of what the answer rests on has been forgotten since it was given."""
+    """Whether all evidence of the answer is still in memory."""
     cited = {citation.episode_id for citation in answer.citations}
     is_traced = answer.trace_id is None or traces.exists(conn, answer.trace_id)
     return is_traced and len(episodes.by_ids(conn, sorted(cited))) == len(cited)

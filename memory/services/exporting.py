@@ -1,4 +1,4 @@
-"""What leaves a memory: all that is true in it, row by row, or what is made of that for whoever reads it elsewhere."""
+"""Exports a memory: all rows that cannot be derived, or views made of them for other programs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ PIECE_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Nouns that are made of rows, such as facts: how many there are, about, and all of them as dataclasses."""
+    """Nouns built from rows, such as facts: about how many there are, and all of them as dataclasses."""
 
     count: Callable[[], int]
     read: Callable[[], Iterable[Any]]
 
 
 class Exporting:
-    """Reads a memory from beginning to end, as it was at one moment."""
+    """Reads a whole memory from one snapshot."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -35,16 +35,16 @@ class Exporting:
     def read(
         self, version: str, kinds: Sequence[str] = (), unmask: bool = False, views: Mapping[str, View] | None = None
     ) -> Iterator[bytes]:
-        """Lines of JSON, in pieces of whole ones: a header, those of each kind in this order, an end. Without `kinds`
-        all that is true, of which `Memory.load` makes the same memory again. Kinds are the rows of tables and `views`.
-        Of rows what is masked in the texts stays so, but stands in lines of its own with `unmask`; in views it is
-        filled in. InvalidInputError for a kind that is not there. To be read to its end by one thread."""
+        """Lines of JSON, in pieces of whole lines: a header, those of each kind in this order, an end. Without `kinds`
+        all rows from which `Memory.load` recreates the memory. Kinds are the rows of tables and `views`. Masked text
+        stays masked in rows, with the secrets in separate lines if `unmask`; in views it is filled in.
+        InvalidInputError for an unknown kind. To be read to its end by one thread."""
         known: Mapping[str, Kind | View] = {**{kind.name: kind for kind in KINDS}, **(views or {})}
         chosen = {name: known[name] for name in kinds or (kind.name for kind in KINDS) if name in known}
         if unknown := [name for name in kinds if name not in known]:
-            raise InvalidInputError(f"There are no lines of the kind {unknown[0][:40]!r}. Kinds: {', '.join(known)}.")
+            raise InvalidInputError(f"There is no kind {unknown[0][:40]!r}. Kinds: {', '.join(known)}.")
         if not unmask:
-            chosen = {name: one for name, one in chosen.items() if not (isinstance(one, Kind) and one.is_secret)}
+            chosen = {name: item for name, item in chosen.items() if not (isinstance(item, Kind) and item.is_secret)}
         return self._read(version, chosen, unmask)
 
     def views(self) -> dict[str, View]:
@@ -67,16 +67,16 @@ class Exporting:
     def _read(self, version: str, chosen: Mapping[str, Kind | View], unmask: bool) -> Iterator[bytes]:
         with self._store.reading() as conn:
             counts = {
-                name: export.count_rows(conn, one, unmask) if isinstance(one, Kind) else one.count()
-                for name, one in chosen.items()
+                name: export.count_rows(conn, item, unmask) if isinstance(item, Kind) else item.count()
+                for name, item in chosen.items()
             }
             yield export.write_header(version, counts, unmask)
             lines = 1
-            for name, one in chosen.items():
+            for name, item in chosen.items():
                 pieces = (
-                    export.read_pieces(conn, one, unmask)
-                    if isinstance(one, Kind)
-                    else self._read_view(name, one, unmask)
+                    export.read_pieces(conn, item, unmask)
+                    if isinstance(item, Kind)
+                    else self._read_view(name, item, unmask)
                 )
                 for piece, number in pieces:
                     lines += number
@@ -85,8 +85,8 @@ class Exporting:
 
     def _read_view(self, name: str, view: View, unmask: bool) -> Iterator[tuple[bytes, int]]:
         encode, begin, piece, number = msgspec.json.Encoder().encode, f'{{"type":"{name}",'.encode(), bytearray(), 0
-        for one in view.read():
-            line = begin + encode(one)[1:] + b"\n"
+        for noun in view.read():
+            line = begin + encode(noun)[1:] + b"\n"
             piece += self._fill(line) if unmask else line
             number += 1
             if len(piece) > PIECE_BYTES:
@@ -96,10 +96,10 @@ class Exporting:
             yield bytes(piece), number
 
     def _fill(self, line: bytes) -> bytes:
-        """A line with what its placeholders stand for."""
+        """A line with its placeholders filled in."""
         text = line.decode()
-        found = self._store.read(secrets.find, find_placeholders(text)) if "‹" in text else {}
-        if not found:
+        secrets_by_name = self._store.read(secrets.find, find_placeholders(text)) if "‹" in text else {}
+        if not secrets_by_name:
             return line
-        spelled = {name: msgspec.json.encode(value)[1:-1].decode() for name, value in found.items()}
+        spelled = {name: msgspec.json.encode(value)[1:-1].decode() for name, value in secrets_by_name.items()}
         return fill_placeholders(text, spelled).encode()

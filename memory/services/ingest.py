@@ -7,14 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from memory.errors import (
-    NotFoundError,
-    StoreBusyError,
-    StoreDamagedError,
-    StoreError,
-    StoreFullError,
-    StoreMovedError,
-)
+from memory.errors import NotFoundError, StoreBusyError, StoreDamagedError, StoreError, StoreFullError, StoreMovedError
 from memory.facts.assertion import FactAsserter
 from memory.facts.attributes import is_about_owner
 from memory.ingest.draft import DocumentDraft
@@ -54,21 +47,21 @@ class Ingest:
     unwiped_since = read_by(forgetting.unwiped_since)
 
     def prepare(self, documents: Iterable[Document]) -> PreparedBatch:
-        """Chunks and embeds documents, which takes the time; nothing is written, and nobody waits. Raises
-        InvalidInputError for a document without words, NotAvailableError from the embedder."""
+        """Chunks and embeds documents, the slow part, without writing or holding a lock. Raises InvalidInputError for a
+        document without words, NotAvailableError from the embedder."""
         state, settings = self._state, self._state.settings
         return prepare(
             self._store, list(documents), settings.chunk, state.serving.embedder, settings.facts.rules, state.masker
         )
 
     def embed_drafts(self, drafts: Sequence[DocumentDraft]) -> PreparedBatch:
-        """Embeds what is new of documents, or of pieces of long ones, that were drafted elsewhere, each with another
-        uri; nothing is written. NotAvailableError from the embedder."""
+        """Embeds the new parts of documents, or of pieces of long ones, that were drafted elsewhere, each with another
+        uri; writes nothing. NotAvailableError from the embedder."""
         return embed_drafts(self._store, drafts, self._state.serving.embedder)
 
     def remember_many(self, documents: Iterable[Document] | PreparedBatch) -> list[Receipt]:
-        """Ingests documents in one transaction: all of them, or on any error none. A receipt for each, in order. Of two
-        documents with one uri the later is the newer version and the only one kept."""
+        """Ingests documents in one transaction: all of them, or none on any error. Returns a receipt for each, in
+        order. Of two documents with one uri only the later is kept."""
         ready = documents if isinstance(documents, PreparedBatch) else self.prepare(documents)
         batch = ready.documents
         if not batch:
@@ -103,60 +96,61 @@ class Ingest:
         return [receipts[place] for place in ready.places]
 
     def move(self, old_uri: str, new_uri: str) -> None:
-        """A source has another uri now; its episodes and all that hangs on them stay. NotFoundError."""
+        """Changes the uri of a source; its episodes and all that depends on them stay. NotFoundError."""
         with self._state.write_lock:
             self._store.write(sources.rename, old_uri, new_uri)
 
     def retire(self, uri: str) -> int:
-        """A source has gone: its episodes are no longer found, but stay in history; returns how many. NotFoundError."""
+        """Retires a deleted source: its episodes are no longer found, but stay in history; returns how many.
+        NotFoundError."""
         state = self._state
         with state.write_lock:
             with self._store.writing() as conn:
                 source = sources.get(conn, uri)
                 if source is None:
                     raise NotFoundError(f"There is no source {uri}.")
-                gone = episodes.retire_source(conn, source.id, now_ms())
+                retired = episodes.retire_source(conn, source.id, now_ms())
                 asserter = state.asserter(conn)
-                asserter.withdraw_episodes(gone)
+                asserter.withdraw_episodes(retired)
                 changes = asserter.graph_changes()
             before = state.serving.snapshot
-            state.serving = replace(state.serving, snapshot=before.without_episodes(gone))
+            state.serving = replace(state.serving, snapshot=before.without_episodes(retired))
             state.show(changes)
             if _tells_owner(source.reader, source.title):
                 state.name_owner()
             self._see_edges(asserter)
-        return len([node for node in gone if node in before.graph.row_of])
+        return len([node for node in retired if node in before.graph.row_of])
 
     def forget(self, object: str | None = None, fact: int | None = None, episode: int | None = None) -> Forgotten:
         """Removes one object (by name), fact or episode (by id) for good."""
         with self._forgetting() as conn:
             if object is not None:
-                gone = forgetting.object(conn, norm(object), now_ms())
+                forgotten = forgetting.object(conn, norm(object), now_ms())
             elif fact is not None:
-                gone = forgetting.fact(conn, fact, now_ms())
+                forgotten = forgetting.fact(conn, fact, now_ms())
             else:
                 assert episode is not None
-                gone = forgetting.episode(conn, episode, now_ms())
-        return replace(gone, pending=self.wipe())
+                forgotten = forgetting.episode(conn, episode, now_ms())
+        return replace(forgotten, pending=self.wipe())
 
     def forget_sources(self, uris: Sequence[str], files: Iterable[str] = (), wipe: bool = True) -> Forgotten:
         """Removes these sources for good, all of them or, with a NotFoundError, none. Files with the same content are
-        not read again, nor are these `files` (uris), whatever they hold later. Without `wipe` their words stay in the
-        log until it is called."""
+        not read again, nor are these `files` (uris), whatever their later content. Without `wipe` their words stay in
+        the log until it is called."""
         with self._forgetting() as conn:
-            gone = sum((forgetting.source(conn, uri, now_ms()) for uri in uris), Forgotten())
+            forgotten = sum((forgetting.source(conn, uri, now_ms()) for uri in uris), Forgotten())
             for file in files:
                 sources.skip(conn, file, FORGOTTEN, now_ms())
-        return replace(gone, pending=self.wipe()) if wipe else gone
+        return replace(forgotten, pending=self.wipe()) if wipe else forgotten
 
     def erase(self, unit: Callable[[Connection], Forgotten]) -> Forgotten:
-        """A unit of forgetting whose words stay in the log until `wipe` is called."""
+        """A unit of forgetting; its words stay in the log until `wipe` is called."""
         with self._forgetting() as conn:
             return unit(conn)
 
     def wipe(self, seconds: float = WIPE_SECONDS) -> str:
-        """Empties the log, so that what was forgotten is off the disk; "" then, else why it could not be done within
-        so many seconds. Until it is done the memory notes that (`unwiped_since`)."""
+        """Empties the log, which removes forgotten text from the disk; "" on success, else why it failed within
+        `seconds`. Until then the memory notes it (`unwiped_since`)."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -178,13 +172,13 @@ class Ingest:
             time.sleep(0.02)
 
     def _see_edges(self, asserter: FactAsserter) -> None:
-        """What a fact handed on to its successor is seen."""
+        """Updates the snapshot with credit that moved to a fact's successor."""
         if asserter.passed_on_edge_memory:
             self._state.reload_edge_memory()
 
     @contextmanager
     def _forgetting(self) -> Iterator[Connection]:
-        """A unit of forgetting; after it the snapshot is loaded anew, and `wipe` takes the old words off the disk."""
+        """A unit of forgetting; then reloads the snapshot and wipes the log."""
         state = self._state
         with state.write_lock, self._store.making_room():
             with self._store.writing() as conn:
@@ -197,5 +191,5 @@ class Ingest:
 
 
 def _tells_owner(reader: str, title: str) -> bool:
-    """Whether what is read so may tell whose memory it is."""
+    """Whether a document of this reader and title may name the owner."""
     return reader == sources.MAIL_READER or is_about_owner(title)

@@ -12,8 +12,7 @@ from memory.time.timestamps import now_ms
 
 
 class NewJob(NamedTuple):
-    """A job to be queued, once: of one `kind` and `key` there is one that waits or runs. What has more priority goes
-    first."""
+    """A job to queue; at most one of each `kind` and `key` waits or runs. Higher priority goes first."""
 
     kind: str
     key: str
@@ -30,24 +29,24 @@ class Jobs:
 
     count = read_by(jobs.count)
 
-    def enqueue(self, wanted: Iterable[NewJob]) -> list[int]:
-        """Queues jobs; their ids, in order, of those that are there already as well."""
-        return self._store.write(_enqueue, wanted)
+    def enqueue(self, new_jobs: Iterable[NewJob]) -> list[int]:
+        """Queues jobs; returns their ids in order, including those already queued."""
+        return self._store.write(_enqueue, new_jobs)
 
-    def begin(self, wanted: NewJob, process: str) -> int:
-        """Queues a job and leases the next of its kind; the id of that."""
+    def begin(self, new_job: NewJob, process: str) -> int:
+        """Queues a job and leases the next of its kind; returns that one's id."""
         with self._store.writing() as conn:
-            _enqueue(conn, [wanted])
-            job = jobs.claim(conn, now_ms(), process, [wanted.kind])
+            _enqueue(conn, [new_job])
+            job = jobs.claim(conn, now_ms(), process, [new_job.kind])
             return job.id if job else 0
 
-    def begin_only(self, wanted: NewJob, process: str) -> int:
-        """Queues a job; the others of its kind are over."""
+    def begin_only(self, new_job: NewJob, process: str) -> int:
+        """Queues a job and finishes all others of its kind."""
         with self._store.writing() as conn:
-            (id,) = _enqueue(conn, [wanted])
-            while other := jobs.claim(conn, now_ms(), process, [wanted.kind]):
-                if other.id != id:
-                    jobs.finish(conn, other.id)
+            (id,) = _enqueue(conn, [new_job])
+            while earlier := jobs.claim(conn, now_ms(), process, [new_job.kind]):
+                if earlier.id != id:
+                    jobs.finish(conn, earlier.id)
         return id
 
     def claim(self, kinds: Sequence[str], process: str) -> Job | None:
@@ -71,35 +70,35 @@ class Jobs:
         """The attempt failed: later again, and given up after too many."""
         self._store.write(jobs.fail, id, error, now_ms())
 
-    def count_attempt(self, wanted: NewJob, error: str, most: int) -> int:
-        """Counts an attempt that failed at what that job stands for, which nobody claims; how many there were. After
-        `most` it is given up."""
-        return self._store.write(jobs.count_attempt, wanted.kind, wanted.key, wanted.payload, error, now_ms(), most)
+    def count_attempt(self, new_job: NewJob, error: str, most: int) -> int:
+        """Counts a failed attempt at an unclaimed job; returns the number of attempts. After `most` the job is given
+        up."""
+        return self._store.write(jobs.count_attempt, new_job.kind, new_job.key, new_job.payload, error, now_ms(), most)
 
     def drop(self, kind: str, keys: Sequence[str]) -> None:
-        """Forgets jobs of that kind, whatever became of them."""
+        """Deletes jobs of that kind in any state."""
         self._store.write(jobs.drop, kind, keys)
 
     def give_up(self, id: int, error: str, then: Iterable[NewJob] = ()) -> None:
-        """There is no use in trying again; others follow it all the same."""
+        """Gives a job up for good, and queues its successors."""
         with self._store.writing() as conn:
             jobs.bury(conn, id, error)
             _enqueue(conn, then)
 
     def release(self, id: int, seconds: float) -> None:
-        """It could not be tried, through no fault of its own: the attempt does not count."""
+        """Puts a job back that could not be tried; the attempt does not count."""
         self._store.write(jobs.release, id, now_ms() + int(seconds * 1000))
 
     def put_back(self) -> int:
-        """Gives back all that is leased, without counting the attempts: the process ends as it was told."""
+        """Releases all leased jobs without counting the attempts, at an ordered end of the process."""
         return self._store.write(jobs.put_back)
 
     def list_unfinished(self, kinds: Sequence[str]) -> list[Job]:
-        """Those that wait or run, the newest first of each."""
+        """Waiting and running jobs, newest first for each kind."""
         return [job for state in ("leased", "queued") for job in self._store.read(jobs.list_jobs, state, -1, kinds)]
 
     def retry(self, kinds: Sequence[str], id: int | None = None) -> int:
-        """Queues anew what was given up, or one job of it; how many."""
+        """Requeues jobs that were given up, or one of them; returns how many."""
         return self._store.write(jobs.retry, kinds, now_ms(), id)
 
     def prune(self, kinds: Sequence[str]) -> None:
@@ -123,5 +122,5 @@ class ModelUse:
     count = write_by(jobs.count_use)
 
 
-def _enqueue(conn: Connection, wanted: Iterable[NewJob]) -> list[int]:
-    return [jobs.enqueue(conn, *one[:3], now_ms(), priority=one.priority) for one in wanted]
+def _enqueue(conn: Connection, new_jobs: Iterable[NewJob]) -> list[int]:
+    return [jobs.enqueue(conn, *job[:3], now_ms(), priority=job.priority) for job in new_jobs]

@@ -53,29 +53,29 @@ class Knowledge:
     # Asserting ------------------------------------------------------------------------------------
 
     def assert_facts(self, extractions: Mapping[int, Extraction], model: str | None = None) -> AssertionResult:
-        """Asserts what was extracted from live episodes (by id); `model` is the one that read them, None if rules did.
-        Names become objects, relations are put in their place in time and supersede what they can be seen to replace.
-        Nothing is lost by it: every replacement is a revision. The same again changes nothing. Pairs of facts that no
-        rule can judge come back with a model's extraction, for `apply_decisions`."""
+        """Asserts the extractions of live episodes (by id); `model` is the one that read them, None for rules. Resolves
+        names to objects, places relations in time, and supersedes facts where that is certain. Every replacement is a
+        revision, so nothing is lost. Idempotent. Pairs of facts that no rule can judge are returned for
+        `apply_decisions`."""
         with self.transaction() as asserter:
             asserter.assert_extractions(extractions, model)
             result = asserter.result()
             return result if model is None else replace(result, undecided=asserter.propose_pairs())
 
     def apply_decisions(self, decisions: Sequence[Decision], model: str) -> tuple[int, ...]:
-        """Applies what a model decided of pairs of facts, where it is sure; ids of the revisions."""
+        """Applies a model's certain decisions on pairs of facts; returns ids of the revisions."""
         with self.transaction() as asserter:
             asserter.apply_decisions(decisions, model)
             return asserter.result().revisions
 
     def pairs(self, ids: Iterable[Sequence[int]]) -> list[tuple[Fact, Fact]]:
-        """Both facts of each pair (older, newer) as a model is to judge them, where both are still there."""
-        wanted = [tuple(pair) for pair in ids]
-        all_ids = sorted({id for pair in wanted for id in pair})
+        """Both facts of each pair (older, newer) for a model to judge, if both still exist."""
+        wanted_pairs = [tuple(pair) for pair in ids]
+        all_ids = sorted({id for pair in wanted_pairs for id in pair})
         with self._store.reading() as conn:
-            there = {one.id for one in relations.claims_by_id(conn, all_ids)}
-            known = {one.id: one for one in facts.by_id(conn, all_ids) if one.id in there}
-        return [(known[old], known[new]) for old, new in wanted if old in known and new in known]
+            claims = {fact.id for fact in relations.claims_by_id(conn, all_ids)}
+            by_id = {fact.id: fact for fact in facts.by_id(conn, all_ids) if fact.id in claims}
+        return [(by_id[old], by_id[new]) for old, new in wanted_pairs if old in by_id and new in by_id]
 
     def unread_episodes(self, limit: int) -> list[Episode]:
         """Live episodes that no model has read and no job has in hand: what questions found first, then the newest."""
@@ -85,27 +85,27 @@ class Knowledge:
     def facts_near(self, texts: Sequence[str]) -> list[Fact]:
         """The facts nearest to what these texts say, `MAX_NEAR` at most."""
         spoken = [text[start:end] for text in texts for start, end in sentences(text)]
-        told = sorted(spoken, key=len, reverse=True)[:MAX_SENTENCES]
-        if not told:
+        told_texts = sorted(spoken, key=len, reverse=True)[:MAX_SENTENCES]
+        if not told_texts:
             return []
         with self._store.reading() as conn:
-            near = fact_vectors.near_texts(conn, self._state.sentence_embedder.embed_documents(told), MAX_NEAR)
-            known = {one.id: one for one in facts.by_id(conn, near)}
-        return [known[id] for id in near if id in known]
+            near = fact_vectors.near_texts(conn, self._state.sentence_embedder.embed_documents(told_texts), MAX_NEAR)
+            by_id = {fact.id: fact for fact in facts.by_id(conn, near)}
+        return [by_id[id] for id in near if id in by_id]
 
     def owner_names(self, *, of_mails: bool) -> tuple[str, ...]:
-        """The names of the person whose memory it is; as their notes and mails tell them only with `of_mails`."""
+        """The names of the owner of the memory; those from notes and mails only with `of_mails`."""
         return self._state.settings.person.names or (self._state.told_names() if of_mails else ())
 
     def profile(self) -> Profile:
-        """What is known of the person whose memory it is, and who that is."""
+        """What is known about the owner of the memory."""
         from memory.insight.profile import read_profile
 
         return self._store.read(read_profile, self._state.names_with_reason(), now_ms())
 
     @contextmanager
     def transaction(self) -> Iterator[FactAsserter]:
-        """A transaction that asserts facts; after it questions see what has changed."""
+        """A transaction that asserts facts; afterwards questions see the changes."""
         state = self._state
         with state.write_lock:
             with self._store.writing() as conn:
@@ -127,127 +127,130 @@ class Knowledge:
         now = now_ms()  # after a copy was taken back, which changes facts
         known = now if known_on is None else to_ms(known_on)
         with store.reading() as conn:
-            at = wall_of(now) if as_of is None else to_wall(as_of)
-            return _list_statements(conn, facts.list_about(conn, self.objects_named(conn, about), known, at, history))
+            at_ms = wall_of(now) if as_of is None else to_wall(as_of)
+            return _list_statements(
+                conn, facts.list_about(conn, self.objects_named(conn, about), known, at_ms, history)
+            )
 
     def revisions(self, state: str, limit: int, about: str | None) -> list[Revision]:
         """Replacements of facts in a state, the newest first."""
         if state != "all" and state not in get_args(RevisionState):
-            known = ", ".join(get_args(RevisionState))
-            raise InvalidInputError(f"{state!r} is no state of a revision. Use one of: {known}, all.")
+            choices = ", ".join(get_args(RevisionState))
+            raise InvalidInputError(f"Unknown revision state {state!r}. Use one of: {choices}, all.")
         chosen: RevisionState | None = None if state == "all" else state  # type: ignore[assignment]
         with self._store.reading() as conn:
             objects = None if about is None else self.objects_named(conn, about)
             return read_revisions(conn, revisions.list_revisions(conn, chosen, limit, objects))
 
     def replaced_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[Revision], int]:
-        """The newest replacements of facts since a time, and up to another one, that stand, and how many there are."""
+        """The newest active replacements of facts between two times, and how many there are."""
         with self._store.reading() as conn:
             rows, total = recent.list_replaced(conn, to_ms(since), to_ms(until), limit)
             return read_revisions(conn, rows), total
 
     def list_planned(self, today: date, days: int) -> list[PlannedEntry]:
-        """What is planned from a day on for so many days, and what is overdue, in order."""
+        """Plans for the next `days` days from `today`, and overdue ones, in order."""
         from memory.insight.agenda import list_planned
 
         return self._store.read(list_planned, today, days)
 
     def revision(self, id: int) -> Revision:
-        """One revision. NotFoundError."""
         with self._store.reading() as conn:
             return read_revisions(conn, [revisions.get(conn, id)])[0]
 
     # Deciding -------------------------------------------------------------------------------------
 
     def settle(self, revision_id: int, verdict: Verdict) -> Revision:
-        """Applies what a person says of a revision."""
+        """Applies a person's verdict on a revision."""
         if verdict not in get_args(Verdict):
-            raise InvalidInputError(f"{verdict!r} is no verdict. Use one of: {', '.join(get_args(Verdict))}.")
+            raise InvalidInputError(f"Unknown verdict {verdict!r}. Use one of: {', '.join(get_args(Verdict))}.")
         with self.transaction() as asserter:
             asserter.settle_revision(revisions.get(asserter.conn, revision_id), verdict)
         return self.revision(revision_id)
 
     def undo(self, revision_id: int) -> Revision:
-        """Takes a revision back."""
         with self.transaction() as asserter:
             asserter.settle_revision(revisions.get(asserter.conn, revision_id), "undo")
         return self.revision(revision_id)
 
     def correct(self, fact: int, value: str, episode: int) -> int:
-        """A person says what the value of a relation is from now on, in a passage of theirs; the relation that says so.
-        It takes the other's place until the passage goes. InvalidInputError if it is that already."""
+        """Sets the value of a relation from now on, from a passage of the person; returns the new relation. It replaces
+        the old one as long as the passage exists. InvalidInputError if the value is the same."""
         with self.transaction() as asserter:
-            (said,) = episodes.words_of(asserter.conn, [episode])
-            return asserter.correct(fact, self._state.mask(value), episode, len(said.text))
+            (passage,) = episodes.words_of(asserter.conn, [episode])
+            return asserter.correct(fact, self._state.mask(value), episode, len(passage.text))
 
     def join_names(self, one: str, other: str) -> int:
-        """Two names mean one object: each finds both from now on. Nothing is moved and no fact is replaced (0), so
-        `separate_names` undoes it. NotFoundError; InvalidInputError if they are one already."""
+        """Joins two names of one object: each finds both. Nothing is moved and no fact is replaced (0), so
+        `separate_names` undoes it. NotFoundError; InvalidInputError if they are joined already."""
         with self.transaction() as asserter:
             ones, others = self.objects_named(asserter.conn, one), self.objects_named(asserter.conn, other)
             if set(ones) & set(others):
-                raise InvalidInputError(f"{one!r} and {other!r} are one already.")
+                raise InvalidInputError(f"{one!r} and {other!r} are already the same.")
             graph.join(asserter.conn, ones, others)
             return 0
 
     def separate_names(self, one: str, other: str) -> int:
-        """Two names mean different objects: the opposite of `join_names`, also where a model took one for the other's
-        alias. How many replacements it undid. NotFoundError; InvalidInputError if they are not taken for one."""
+        """Separates two names, also where a model took one for the other's alias; returns how many replacements it
+        undid. NotFoundError; InvalidInputError if they are not joined."""
         with self.transaction() as asserter:
             ones, others = (graph.find_by_own_name(asserter.conn, norm(name)) for name in (one, other))
             if not ones or not others:
-                raise NotFoundError(f"Nothing is known of {(one if not ones else other)!r}.")
+                raise NotFoundError(f"Nothing is known about {(one if not ones else other)!r}.")
             if not set(self.objects_named(asserter.conn, one)) & set(self.objects_named(asserter.conn, other)):
-                raise InvalidInputError(f"{one!r} and {other!r} are two already.")
+                raise InvalidInputError(f"{one!r} and {other!r} are already separate.")
             return asserter.separate_objects(ones, others)
 
     # ----------------------------------------------------------------------------------------------
 
     def objects_named(self, conn: Connection, name: str) -> list[int]:
-        """The objects of that name. NotFoundError if there are none."""
+        """The objects of that name. NotFoundError without any."""
         key = norm(name)
-        found = (graph.owner(conn) if key in ME else []) or graph.all_by_norm(conn, key)
-        if not found and not sources.list_sources(conn, limit=1):
+        objects = (graph.owner(conn) if key in ME else []) or graph.all_by_norm(conn, key)
+        if not objects and not sources.list_sources(conn, limit=1):
             raise NotFoundError(
-                f"Nothing is known of {name!r}: nothing has been read yet. To read a folder: pal add ~/notes"
+                f"Nothing is known about {name!r}: nothing has been read yet. To read a folder: pal add ~/notes"
             )
-        if not found:
+        if not objects:
             names = (graph.beginning_with(conn, key, MAX_NAMES) or find_similar(conn, key, MAX_NAMES)) if key else []
-            known = f" There is: {', '.join(names)}." if names else ""
-            raise NotFoundError(f"Nothing is known of {name!r}.{known}")
-        return found
+            examples = f" Known names: {', '.join(names)}." if names else ""
+            raise NotFoundError(f"Nothing is known about {name!r}.{examples}")
+        return objects
 
 
-def _list_statements(conn: Connection, found: Sequence[Fact]) -> list[Fact]:
+def _list_statements(conn: Connection, fact_list: Sequence[Fact]) -> list[Fact]:
     """The facts without sentences that only name or file: headings, the head of a mail, dates, links. An event, a row
     and a task are one statement each."""
-    told = {fact.episode_id for fact in found if fact.origin == "sentence"}
+    quoted_episodes = {fact.episode_id for fact in fact_list if fact.origin == "sentence"}
     units: dict[tuple[int, int | None, str], tuple[str, Place]] = {}
-    for one in episodes.by_ids(conn, sorted(told)):
-        spans = sentences(one.text)
-        for (start, end), (unit, place) in zip(spans, find_units(one.text, spans), strict=True):
-            units[one.id, one.line_at(start), one.text[start:end]] = show_unit(one.text[slice(*unit)], place), place
+    for episode in episodes.by_ids(conn, sorted(quoted_episodes)):
+        spans = sentences(episode.text)
+        for (start, end), (unit, place) in zip(spans, find_units(episode.text, spans), strict=True):
+            units[episode.id, episode.line_at(start), episode.text[start:end]] = (
+                show_unit(episode.text[slice(*unit)], place),
+                place,
+            )
     listed: dict[object, Fact] = {}
-    for fact in found:
-        shown, place = units.get((fact.episode_id, fact.line, fact.quote), ("", NOWHERE))
+    for fact in fact_list:
+        unit_text, place = units.get((fact.episode_id, fact.line, fact.quote), ("", NOWHERE))
         if fact.origin != "sentence" or place.kind == "text":
             listed[fact.id] = fact
         elif place.kind not in ("heading", "filing"):
             key = (fact.episode_id, place.start)
-            listed[key] = min(replace(fact, text=shown), listed.get(key, fact), key=lambda one: one.id)
+            listed[key] = min(replace(fact, text=unit_text), listed.get(key, fact), key=lambda fact: fact.id)
     return [*listed.values()]
 
 
 def read_revisions(conn: Connection, rows: Sequence[revisions.Row]) -> list[Revision]:
-    """The revisions of these rows with their facts, as far as both are still there."""
+    """The revisions of these rows with their facts, if both still exist."""
     ids = sorted({id for row in rows for id in (row.old, row.new)})
-    known = {fact.id: fact for fact in facts.by_id(conn, ids)}
-    found = []
+    by_id = {fact.id: fact for fact in facts.by_id(conn, ids)}
+    result = []
     for row in rows:
-        if row.old in known and row.new in known:
-            old, new = known[row.old], known[row.new]
-            at, settled = from_ms(row.t), from_ms(row.settled)
-            found.append(
-                Revision(row.id, row.relation, old, new, row.reason, row.author, row.conf, row.state, at, settled)
+        if row.old in by_id and row.new in by_id:
+            old, new = by_id[row.old], by_id[row.new]
+            made, settled = from_ms(row.t), from_ms(row.settled)
+            result.append(
+                Revision(row.id, row.relation, old, new, row.reason, row.author, row.conf, row.state, made, settled)
             )
-    return found
+    return result

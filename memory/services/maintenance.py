@@ -1,6 +1,6 @@
-"""Maintenance: another embedder, consolidation, edge memory and ranker made anew, diagnosis, check and backup.
+"""Maintenance: change of embedder, consolidation, rebuilding edge memory and ranker, diagnosis, check and backup.
 
-All of it goes on beside questions and writes, in small transactions, and can be broken off between any two of them.
+Everything runs in parallel with questions and writes, in small transactions, and can be cancelled between any two.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,15 +31,15 @@ from memory.text.mentions import norm
 
 BATCHES_AT_ONCE = 64  # that are looked for at once: looking takes as long as embedding one
 QUESTIONS_AT_ONCE = 200  # that are embedded between two looks at who waits
-EDGES_AT_ONCE = 500  # that are made anew in one transaction
-EDGES_FOLDED = 100  # whose edge memory is made anew before looking who waits
-MAX_TRIES = 3  # to make it all anew, while questions are forgotten or facts replaced
+EDGES_AT_ONCE = 500  # rebuilt in one transaction
+EDGES_FOLDED = 100  # whose edge memory is rebuilt before yielding to other writers
+MAX_TRIES = 3  # to rebuild everything while questions are forgotten or facts replaced
 GROUPS_AT_ONCE = 50  # groups of the same fact that are joined in one transaction
 ALL = 1 << 30
 
 
 class _StoppedError(Exception):
-    """Nobody wants it any more."""
+    """The job was cancelled."""
 
 
 class Maintenance:
@@ -53,19 +53,14 @@ class Maintenance:
     # The embedder ---------------------------------------------------------------------------------
 
     def switch_embedder(
-        self,
-        embedder: Embedder,
-        *,
-        batch: int | None = None,
-        keep: bool = False,
-        write: Write = write_directly,
+        self, embedder: Embedder, *, batch: int | None = None, keep: bool = False, write: Write = write_directly
     ) -> Iterator[tuple[int, int]]:
-        """Gives every episode a vector of `embedder`, and answers with these once there are all of them.
+        """Gives every episode a vector of `embedder`, and answers with these once all exist.
 
-        Questions and writes go on meanwhile, with the vectors there are: each `next` embeds one batch of `batch` texts
-        (default: what the embedder likes best), outside of `write` but for the last one, so that none slips through,
-        and gives (done, total) episodes. The other embedders' vectors are dropped at the end, unless `keep`. What was
-        done is kept if this breaks off: the same call goes on with it.
+        Questions and writes continue with the old vectors: each `next` embeds one batch of `batch` texts (default: the
+        embedder's preference), outside of `write` except for the last one, so that none is missed, and yields (done,
+        total) episodes. The other embedders' vectors are dropped at the end, unless `keep`. If interrupted, the same
+        call continues.
         """
         size = batch or embedder.batch
         embedder_id = write(partial(self._store.write, vectors.register, embedder))
@@ -80,15 +75,15 @@ class Maintenance:
                 yield min(done, total), total
         self._catch_up(write)
         with self._store.reading() as conn:
-            others = vectors.others(conn, embedder_id)
+            old = vectors.others(conn, embedder_id)
             total = vectors.coverage(conn, embedder_id)[1]
         yield total, total
-        for other in [] if keep else others:
-            while not write(partial(self._store.write, vectors.drop, other)):
+        for old_id in [] if keep else old:
+            while not write(partial(self._store.write, vectors.drop, old_id)):
                 yield total, total
 
     def _take_over(self, embedder: Embedder, embedder_id: int, size: int) -> bool:
-        """Embeds what is left and changes over, if that is one batch at most; else False."""
+        """Embeds the rest and switches, if that is at most one batch; else False."""
         state = self._state
         with state.write_lock:
             active = self._store.read(vectors.active)
@@ -110,9 +105,8 @@ class Maintenance:
     def consolidate(
         self, *, write: Write = write_directly, cancelled: Callable[[], bool] = lambda: False
     ) -> ConsolidationReport:
-        """Joins facts that were asserted twice, makes what is missing, lets go of what hangs on nothing, and lists
-        names that may be one. Nothing that holds is lost: a fact that was joined comes back with `undo`. Doing it again
-        changes nothing."""
+        """Joins facts that were asserted twice, completes missing data, removes orphans, and lists possible aliases.
+        Current facts are kept: a joined fact comes back with `undo`. Idempotent."""
         report = ConsolidationReport()
 
         def unit(work: Callable[[], Any]) -> Any:
@@ -143,8 +137,8 @@ class Maintenance:
             return asserter.merge_duplicates(groups)
 
     def fill_vectors(self, write: Write = write_directly) -> int:
-        """Gives the episodes that the embedder in use has not seen their vectors; how many, fewer where its server is
-        away. A set that is only being made is none of its business: `switch_embedder` makes it whole."""
+        """Embeds the episodes without a vector of the embedder in use; returns how many, fewer if its server is down.
+        Ignores an incomplete set of another embedder: `switch_embedder` completes it."""
         embedder_id, embedder = self._state.serving.embedder_id, self._state.serving.embedder
         active = self._store.read(vectors.active)
         waiting = self._store.read(vectors.list_incomplete, embedder_id, embedder.batch * BATCHES_AT_ONCE)
@@ -163,17 +157,17 @@ class Maintenance:
     def rebuild_vectors(
         self, progress: Callable[[int, int], None] = lambda done, total: None, write: Write = write_directly
     ) -> int:
-        """Makes the vectors of all episodes and facts anew; how many episodes. Questions go on meanwhile, with those
-        there are. Whatever breaks it off, each has the one it had, or the one it should have."""
+        """Recomputes the vectors of all episodes and facts; returns the number of episodes. Questions continue with the
+        old ones. If interrupted, each has its old or its new vector."""
         serving = self._state.serving
-        of, embedder = serving.embedder_id, serving.embedder
-        write(partial(self._store.write, vectors.drop_stray, of))
+        embedder_id, embedder = serving.embedder_id, serving.embedder
+        write(partial(self._store.write, vectors.drop_stray, embedder_id))
         waiting = self._store.read(vectors.list_live)
         for start in range(0, len(waiting), embedder.batch):
             progress(start, len(waiting))
             embedded = embed(self._store, embedder, waiting[start : start + embedder.batch])
-            write(partial(self._store.write, put_vectors, of, *embedded))
-        write(partial(self._state.load_vectors, embedder, of))
+            write(partial(self._store.write, put_vectors, embedder_id, *embedded))
+        write(partial(self._state.load_vectors, embedder, embedder_id))
         write(partial(self._store.write, fact_vectors.discard))
         write(self._state.complete_fact_vectors)
         progress(len(waiting), len(waiting))
@@ -184,9 +178,9 @@ class Maintenance:
     def rebuild_edge_memory(
         self, progress: Callable[[int, int], None] = lambda done, total: None, write: Write = write_directly
     ) -> int:
-        """Makes the vectors on edges anew from the traces; returns how many edges have some. It is done piece by piece,
-        so that questions go on; `progress` hears how many edges are done, of how many. Whatever breaks it off, every
-        edge has the vectors it had, or those it should have."""
+        """Recomputes the vectors on edges from the traces; returns how many edges have some. It works in pieces, so
+        that questions continue; `progress` gets the numbers of done and of all edges. If interrupted, every edge has
+        its old or its new vectors."""
         self._catch_up(write)
         serving = self._state.serving
         waiting = self._store.read(edge_memory.learners, serving.embedder_id)
@@ -204,8 +198,8 @@ class Maintenance:
                     rebuild.refold(conn, embedder_id, self._state.serving.embedder.dimension, edges)
 
     def _catch_up(self, write: Write) -> None:
-        """Embeds the questions that the embedder in use has not seen, and makes its edge memory, anew where it has
-        been reinforced by later ones."""
+        """Embeds the questions without a vector of the embedder in use, and completes its edge memory, from the start
+        if later questions reinforced it."""
         serving = self._state.serving
         while self._state.serves(serving.embedder_id):
             waiting = self._store.read(queries.list_missing, serving.embedder_id, QUESTIONS_AT_ONCE)
@@ -225,30 +219,28 @@ class Maintenance:
             rebuild.refold(conn, serving.embedder_id, serving.embedder.dimension, touched)
 
     def compare_edges(self, write: Write) -> bool:
-        """Computes anew the mean of all questions, if there are enough of them since the last time, and the activation
-        from which on an edge is followed."""
-        of, dimension = self._state.edge_memory[0], self._state.serving.embedder.dimension
+        """Recomputes the mean of all questions, if there are enough new ones, and the activation threshold."""
+        embedder_id, dimension = self._state.edge_memory[0], self._state.serving.embedder.dimension
         with self._store.reading() as conn:
-            n, known = queries.count(conn, of), queries.geometry(conn, of)
-        for _ in range(MAX_TRIES if is_due(n, known) else 0):
-            if self.recentre(write, of, dimension):
+            n, geometry = queries.count(conn, embedder_id), queries.geometry(conn, embedder_id)
+        for _ in range(MAX_TRIES if is_due(n, geometry) else 0):
+            if self.recentre(write, embedder_id, dimension):
                 return True
-        write(partial(self._state.change_edges, self._calibrate, of, dimension))
+        write(partial(self._state.change_edges, self._calibrate, embedder_id, dimension))
         return False
 
-    def recentre(self, write: Write, of: int, dimension: int) -> bool:
-        """Makes edge memory anew beside what there is, piece by piece, and lets it take the place of that. False if
-        something came between."""
-        anew = self._store.read(rebuild.Recentring, of, dimension)
-        while anew.left:
+    def recentre(self, write: Write, embedder_id: int, dimension: int) -> bool:
+        """Rebuilds edge memory as a copy, in pieces, and then replaces the old one. False if something interfered."""
+        rebuilt = self._store.read(rebuild.Recentring, embedder_id, dimension)
+        while rebuilt.left:
             write(lambda: None)  # whoever waits goes first
-            self._store.read(anew.fold, EDGES_FOLDED)
-        put = partial(self._state.change_edges, lambda conn: self._state.serves(of) and anew.put(conn))
+            self._store.read(rebuilt.fold, EDGES_FOLDED)
+        put = partial(self._state.change_edges, lambda conn: self._state.serves(embedder_id) and rebuilt.put(conn))
         return bool(write(put))
 
-    def _calibrate(self, conn: Connection, of: int, dimension: int) -> None:
-        if queries.count(conn, of, FIRST_QUESTIONS) == FIRST_QUESTIONS:
-            rebuild.calibrate(conn, of, dimension)
+    def _calibrate(self, conn: Connection, embedder_id: int, dimension: int) -> None:
+        if queries.count(conn, embedder_id, FIRST_QUESTIONS) == FIRST_QUESTIONS:
+            rebuild.calibrate(conn, embedder_id, dimension)
 
     # The ranker -----------------------------------------------------------------------------------
 
@@ -260,9 +252,9 @@ class Maintenance:
         progress: Callable[[TrainingProgress], None] = lambda progress: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> TrainingReport:
-        """Trains the ranker of edges on the questions that were answered well: minutes for some hundreds of them. What
-        comes of it is used from then on only if it finds more on the newest of them; see the report. `dry_run`:
-        writes nothing. Nothing changes if it is `cancelled`. NotAvailableError where nothing learns."""
+        """Trains the ranker of edges on well answered questions: minutes for some hundreds of them. The result is used
+        only if it finds more on the newest of them; see the report. `dry_run`: writes nothing. Nothing changes if it is
+        `cancelled`. NotAvailableError for a ranker that cannot be trained."""
         state = self._state
         report = self._ranker().train(
             self._store, state.serving, state.settings.recall, names=state.settings.person.names,
@@ -272,15 +264,15 @@ class Maintenance:
         return report
 
     def revert_ranker(self) -> tuple[Model, Model | None] | None:
-        """Takes back the ranker that was last brought into use, and uses the one before it, if there was one; both.
-        None if nothing is in use."""
+        """Withdraws the ranker in use and returns to its predecessor, if any; returns both. None if no ranker is in
+        use."""
         undone = self._store.write(self._ranker().undo, self._state.serving.embedder.name)
         self.load_ranker()
         return undone
 
     def _ranker(self) -> EdgeRanker:
         if self._state.ranker is None:
-            raise NotAvailableError("Nothing learns from questions: learning.ranker names no ranker of a plugin.")
+            raise NotAvailableError("No ranker can be trained: learning.ranker names none of a plugin.")
         return self._state.ranker
 
     def load_ranker(self) -> None:
@@ -290,7 +282,7 @@ class Maintenance:
             self._state.serving = replace(self._state.serving, scorer=scorer)
 
     def rebuild_text(self) -> None:
-        """Makes the full text anew, and the vectors of facts that are missing."""
+        """Rebuilds the full-text index and missing vectors of facts."""
         with self._state.write_lock:
             self._store.write(text.rebuild)
             self._state.complete_fact_vectors()
@@ -298,8 +290,8 @@ class Maintenance:
     # Damage ---------------------------------------------------------------------------------------
 
     def scrub(self, part: int = 0, parts: int = 1, write: Write = write_directly) -> tuple[str, ...]:
-        """Compares each `parts`-th block of rows, from `part` on, with its seal, and seals what has none: sentences of
-        what the disk has changed."""
+        """Verifies the checksum of each `parts`-th block of rows, from `part` on, and adds missing checksums; returns a
+        sentence for each damage."""
         with self._store.reading() as conn:
             damage = tuple(seals.find_damage(conn, part, parts))
             unsealed = seals.list_unsealed(conn)
@@ -308,7 +300,7 @@ class Maintenance:
         return damage
 
     def outline(self) -> str:
-        """A hash of counts: another one when something was added, changed or forgotten since."""
+        """A hash of counts that changes when something is added, changed or forgotten."""
         return self._store.read(metrics.hash_outline)
 
     # Looking --------------------------------------------------------------------------------------
@@ -318,18 +310,18 @@ class Maintenance:
     note_copy = write_by(backups.note_copy)
 
     def discard_unfinished(self, folder: Path) -> int:
-        """Removes what processes that were killed left of copies, in the backup `folder`, beside the memory and where
-        else copies were put: each is the whole memory. Nobody else may be making one."""
+        """Removes partial copies of killed processes from the backup `folder`, from the memory's folder and from other
+        targets: each is the whole memory. No copy may be in progress."""
         return self._store.read(backups.discard_unfinished, self._store.path, folder)
 
     def diagnose(self, limit: int = diagnose.TRACES) -> Diagnosis:
-        """How well the graph served the newest `limit` questions that were asked, and what mends what failed."""
+        """How well the graph served the newest `limit` questions, and remedies for failures."""
         with self._state.reading() as (conn, serving):
             return diagnose.diagnose_newest(conn, serving.snapshot.graph, limit)
 
     def note_run(self, job: str, figures: dict[str, Any], standing: bool = False) -> None:
-        """Notes what a periodic job did, in numbers and in the place of what it did before; with `standing` also how
-        things stand now. `t`, ms UTC, is one of the figures."""
+        """Stores the figures of a periodic job in place of the previous ones; with `standing` also the current state.
+        `t`, ms UTC, is one of the figures."""
         with self._store.writing() as conn:
             if standing:
                 trend.record(conn, figures["t"])
@@ -347,9 +339,9 @@ class Maintenance:
         fact: int | None = None,
         episode: int | None = None,
     ) -> list[Path]:
-        """The copies of this memory, in `folder` or elsewhere, that have one of these sources (by uri), or that object,
-        fact or episode; and those that cannot be read, which may. To be asked before it is forgotten."""
+        """The copies of this memory, in `folder` or elsewhere, that contain one of these sources (by uri), or that
+        object, fact or episode; and unreadable copies, which may. Call it before forgetting."""
         with self._store.reading() as conn:
-            wanted = backups.find_rows(conn, sources, object and norm(object), fact, episode)
+            rows = backups.find_rows(conn, sources, object and norm(object), fact, episode)
             copies = backups.known_copies(conn, self._store.path, folder)
-        return backups.copies_with(copies, *wanted)
+        return backups.copies_with(copies, *rows)

@@ -1,4 +1,4 @@
-"""Questions: passages and answers with their traces, what a person says of them, and why an answer is what it is."""
+"""Questions: passages and answers with their traces, verdicts of persons, and explanations of answers."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -34,11 +34,11 @@ from memory.text.words import replace_surrogates
 from memory.time.timestamps import now_ms, to_ms, to_wall, wall_of
 from memory.trace import OPINIONS, Hop, Plan, Used, Why, WhyNot
 
-FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # what may be said of an answer
+FEEDBACK: dict[str, int | None] = {**OPINIONS, "none": None}  # verdicts on an answer
 FIRST_QUESTIONS = 25  # after which edges are first compared
 MAX_QUESTIONS_COMPARED = 2_000  # while somebody waits; with more it is left to the night
 NOT_KEPT = "This question was not kept."
-MAX_LOST = 3  # passages that `why_not` tells of
+MAX_LOST = 3  # passages in the reply of `why_not`
 LEAST_CONTEXT_TOKENS, MOST_CONTEXT_TOKENS = 100, 50_000
 MAX_PROPOSED = 12  # questions that are tried, to find some that have an answer
 
@@ -59,12 +59,12 @@ class Questions:
     ) -> Iterator[AskEvent]:
         """Answers a question; a bad one fails here, not when the first event is fetched."""
         question = self._state.mask(question)
-        asked, searched_before, last = self._before(conversation)
+        earlier, searched_before, last = self._before(conversation)
         before, last = (*searched_before, *options.before), UNKNOWN if options.before else last
         searched = resolve_followup(question, before, last, options.now) if before else question
         options = replace(
             options,
-            before=(*asked, *options.before),
+            before=(*earlier, *options.before),
             question="" if searched == question else replace_surrogates(question),
         )
         state = self._analyse(searched, options.now, options.as_of, within)
@@ -79,10 +79,10 @@ class Questions:
         driver: ChooseLLM | None = None,
         replay: bool = True,
     ) -> Iterator[AskEvent]:
-        """Asks the question of a trace once more, now: in the same part of the memory, as of the same time, with the
-        same effort and strategy. The events are those of `ask`; the new trace knows this one as its parent.
-        NotFoundError, before the first event."""
-        asked, plan = (one := self.trace(trace_id)).asked, one.plan
+        """Repeats the question of a trace now: same scope, `as_of`, effort and strategy. The events are those of `ask`;
+        the new trace has this one as its parent. NotFoundError, before the first event."""
+        traced = self.trace(trace_id)
+        asked, plan = traced.asked, traced.plan
         options = AskOptions(
             as_of=plan.as_of, cancelled=cancelled, question=asked.question if plan.searched else "",
             effort=plan.effort, strategy=plan.strategy, replay=replay,
@@ -103,41 +103,41 @@ class Questions:
         strategy: str = "",
     ) -> RetrievalResult:
         """The `k` episodes that best fit a question, and all that an answer is made from."""
-        asked = self._analyse(self._state.mask(question), now, as_of, within)
-        return self._retrieve(asked, k or self._state.settings.recall.k, replay=replay, strategy=strategy)
+        analysed = self._analyse(self._state.mask(question), now, as_of, within)
+        return self._retrieve(analysed, k or self._state.settings.recall.k, replay=replay, strategy=strategy)
 
     def write_context(
         self, task: str, tokens: int, as_of: datetime | None = None, within: Scope | None = None
     ) -> TaskContext:
-        """What the memory holds for a task, in so many tokens, about, at most. Nothing of it is kept or learnt from.
-        InvalidInputError for too few tokens, and what `retrieve` raises it for."""
+        """Context for a task, of about `tokens` tokens at most. Stores nothing and learns nothing. InvalidInputError
+        for too few tokens, and as `retrieve`."""
         from memory.answering.task_context import PASSAGES, write_task_context
 
         if not LEAST_CONTEXT_TOKENS <= tokens <= MOST_CONTEXT_TOKENS:
             raise InvalidInputError(f"Ask for {LEAST_CONTEXT_TOKENS} to {MOST_CONTEXT_TOKENS:,} tokens.")
-        found = self.retrieve(task, PASSAGES, as_of, within)
-        with self._state.past.state_of(found.question).store.reading() as conn:
-            return write_task_context(conn, found, self._sentence_embedder(found), tokens)
+        result = self.retrieve(task, PASSAGES, as_of, within)
+        with self._state.past.state_of(result.question).store.reading() as conn:
+            return write_task_context(conn, result, self._sentence_embedder(result), tokens)
 
     def answer_unkept(self, question: str) -> Answer:
-        """The answer of the lines themselves; nothing of it is kept, and nothing is learnt from it."""
-        asked = self._analyse(question, None, None, None)
-        found = self._retrieve(asked, self._state.settings.answer.episodes, True, False, rerank=False)
-        said = self._answer_from(self._state, found, ModelChoice(), AskOptions(replay=False), ())
+        """The extractive answer; stores nothing and learns nothing."""
+        analysed = self._analyse(question, None, None, None)
+        result = self._retrieve(analysed, self._state.settings.answer.episodes, True, False, rerank=False)
+        events = self._answer_from(self._state, result, ModelChoice(), AskOptions(replay=False), ())
         while True:
             try:
-                next(said)
+                next(events)
             except StopIteration as end:
                 outcome: AskOutcome = end.value
                 return outcome.answer
 
     def suggest(self, changed: Sequence[Fact], has_plans: bool, most: int) -> list[str]:
-        """Questions worth asking of this memory: each was asked, and has an answer. `changed`: facts that took the
-        place of others lately; `has_plans`: whether something is planned or due."""
+        """Questions for this memory that have an answer. `changed`: recently replaced facts; `has_plans`: whether
+        something is planned or due."""
         from memory.insight.suggestions import propose_questions
 
         proposed = self._store.read(propose_questions, changed, has_plans)[:MAX_PROPOSED]
-        return list(islice((one for one in proposed if not self._answers_nothing(one)), most))
+        return list(islice((question for question in proposed if not self._answers_nothing(question)), most))
 
     def _answers_nothing(self, question: str) -> bool:
         answer = self.answer_unkept(question)
@@ -146,13 +146,13 @@ class Questions:
     def feedback(self, trace_id: int, verdict: str) -> None:
         """Reinforces or penalises the edges that led to an answer."""
         if verdict not in FEEDBACK:
-            raise InvalidInputError(f"{verdict[:40]!r} is no verdict. Say good, bad or none.")
+            raise InvalidInputError(f"Unknown verdict {verdict[:40]!r}. Use good, bad or none.")
         with self._state.edge_transaction() as conn:
             serving = self._state.serving
             rebuild.apply_verdict(conn, serving.embedder_id, serving.embedder.dimension, trace_id, FEEDBACK[verdict])
 
     def take_back_verdicts(self, agent: str, since: datetime | None = None) -> int:
-        """Takes back what an agent said of the answers to its questions, all of them or those since a time; of how
+        """Withdraws an agent's verdicts on the answers to its questions, all or those since a time; returns how
         many."""
         judged = self._store.read(traces.list_judged_by, agent, to_ms(since) or 0)
         for trace_id in judged:
@@ -167,13 +167,13 @@ class Questions:
     traces = read_by(traces.list_traces)
 
     def why(self, trace_id: int) -> Why:
-        """What the answer of a trace rests on. NotFoundError."""
+        """The evidence of a trace's answer. NotFoundError."""
         with self._store.reading() as conn:
             traced = traces.get(conn, trace_id)
-            cited = traced.answer.citations if traced.answer else ()
-            quoted = relations.quoted_facts(conn, cited)
-            told = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
-            paths = {one.episode_id: path_to(traced.trace.visits, one.episode_id) for one in cited}
+            citations = traced.answer.citations if traced.answer else ()
+            quoted = relations.quoted_facts(conn, citations)
+            facts_of = {number: tuple(facts.by_id(conn, ids)) for number, ids in quoted.items()}
+            paths = {cited.episode_id: path_to(traced.trace.visits, cited.episode_id) for cited in citations}
             crossed = [visit.parent_edge for path in paths.values() for visit in path if visit.relation]
             told_by = {fact.id: fact for fact in facts.by_id(conn, [edge for edge in crossed if edge is not None])}
         scores = _scores(traced.trace.visits)
@@ -182,14 +182,17 @@ class Questions:
         ranked, answered, routed = last_note(RankNote, steps), last_note(AnswerNote, steps), [*notes(RouteNote, steps)]
         channels = (ranked.channels if ranked else None) or {}
         used = [
-            Used(one, places.get(id), scores.get(id), channels.get(str(id), {}), told[one.n], _hops(paths[id], told_by))
-            for one in cited for id in [one.episode_id]
+            Used(
+                cited, places.get(cited.episode_id), scores.get(cited.episode_id),
+                channels.get(str(cited.episode_id), {}), facts_of[cited.n], _hops(paths[cited.episode_id], told_by),
+            )
+            for cited in citations
         ]  # fmt: skip
         answer, allowed = traced.answer or Answer(""), ALLOWANCES[traced.plan.effort]
         chain = (answered and answered.chain) or ()
         return Why(
             traced.asked, tuple(used),
-            () if traced.asked.model else tuple(chain),  # a model numbers the lines anew
+            () if traced.asked.model else tuple(chain),  # a model renumbers the lines
             tuple(dict.fromkeys(note.reason for note in routed if note.reason)),
             tuple(dict.fromkeys(gap for note in routed for gap in note.gaps or ())),
             len(scores), traced.plan.effort, answer.confidence, answer.note, allowed.calls, allowed.tokens,
@@ -197,19 +200,20 @@ class Questions:
         )  # fmt: skip
 
     def why_not(self, trace_id: int, words: str) -> WhyNot:
-        """Why the answer of a trace does not hold these words: the nearest passages that do, and what dropped each. The
-        question is searched for anew, so none that was forgotten. NotFoundError; InvalidInputError for no words."""
+        """Why the answer of a trace does not contain these words: the nearest passages that do, and the stage that
+        dropped each. Repeats the retrieval, so forgotten passages are not found. NotFoundError; InvalidInputError for
+        no words."""
         traced = self.trace(trace_id)
         plan, asked = traced.plan, traced.asked
         question = plan.searched or asked.question
-        now = plan.now or (None if plan.as_of else asked.at)  # what "last week" in the question is seen from
+        now = plan.now or (None if plan.as_of else asked.at)  # the reference for "last week"
         state = self._analyse(question, now, plan.as_of, plan.within)
-        found = self._retrieve(state, self._state.settings.answer.episodes, True, strategy=plan.strategy)
+        result = self._retrieve(state, self._state.settings.answer.episodes, True, strategy=plan.strategy)
         with self._state.past.state_of(state).store.reading() as conn:
             gathered = [visit.node_id for visit in traced.trace.visits if visit.stage == "collected"]
-            found = found.with_collected(conn, gathered)
-            said = extract_answer(conn, found, self._sentence_embedder(found), self._state.settings.answer)
-            return explain_absence(conn, found, said, traced, words, MAX_LOST)
+            result = result.with_collected(conn, gathered)
+            answer = extract_answer(conn, result, self._sentence_embedder(result), self._state.settings.answer)
+            return explain_absence(conn, result, answer, traced, words, MAX_LOST)
 
     # ----------------------------------------------------------------------------------------------
 
@@ -220,17 +224,17 @@ class Questions:
         self, question: str, now: datetime | None, as_of: datetime | None, within: Scope | None
     ) -> QuestionState:
         names = self._state.settings.person.names or self._state.serving.owner
-        found = analyse(question, names, now, as_of=as_of, within=within)
-        if not found.of_owner:
-            return found
+        state = analyse(question, names, now, as_of=as_of, within=within)
+        if not state.of_owner:
+            return state
         with self._state.store.reading() as conn:
-            named = name_family(conn, found.text, to_wall(as_of) or wall_of(now_ms()))
-        if named == found.text:
-            return found
-        return replace(analyse(named, names, now, as_of=as_of, within=within), original=found.original)
+            rephrased = name_family(conn, state.text, to_wall(as_of) or wall_of(now_ms()))
+        if rephrased == state.text:
+            return state
+        return replace(analyse(rephrased, names, now, as_of=as_of, within=within), original=state.original)
 
     def _strategy(self, name: str) -> Strategy:
-        """The strategy of that name, by default that of the settings. InvalidInputError."""
+        """The strategy of that name, by default the configured one. InvalidInputError."""
         return self._state.find_strategy(name or self._state.settings.recall.strategy)
 
     def _retrieve(
@@ -244,9 +248,9 @@ class Questions:
         state: State | None = None,
         rerank: bool = True,
     ) -> RetrievalResult:
-        """`state`: what answers it, where that is known already."""
+        """`state`: what answers it, if already known."""
         state, chosen = state or self._state.past.state_of(question), self._strategy(strategy)
-        replay = replay and state is self._state  # what a copy would learn of its edges, nobody kept
+        replay = replay and state is self._state  # a copy of the past does not keep what its edges learn
         settings = replace(state.settings.recall, **chosen.recall)
         with state.reading() as (conn, serving):
             return retrieve(
@@ -262,114 +266,115 @@ class Questions:
     ) -> Iterator[AskEvent]:
         searched, within, k = question.original, question.within, self._state.settings.answer.episodes
         split = () if options.question else decompose(searched)
-        asked = [question, *(self._analyse(one, options.now, options.as_of, within) for one in split)]
+        asked = [question, *(self._analyse(part, options.now, options.as_of, within) for part in split)]
         state = self._state.past.state_of(question)
-        found, *of_parts = (self._retrieve(one, k, True, options.replay, (), options.strategy, state) for one in asked)
-        yield from found.recall.trace.steps
-        yield from found.recall.trace.visits
-        follows, newest = searched if options.question else "", int(found.graph.episode_ids.max(initial=0))
+        result, *of_parts = (
+            self._retrieve(part, k, True, options.replay, (), options.strategy, state) for part in asked
+        )
+        yield from result.recall.trace.steps
+        yield from result.recall.trace.visits
+        follows, newest = searched if options.question else "", int(result.graph.episode_ids.max(initial=0))
         plan = Plan(
             options.as_of, within, options.now, options.effort, follows, newest, options.strategy, options.agent
         )
         options = replace(options, plan=plan)
-        outcome = yield from self._answer_from(state, found, models, options, of_parts)
-        trace, said = outcome.found.recall.trace.with_steps(*outcome.steps), outcome.answer
+        outcome = yield from self._answer_from(state, result, models, options, of_parts)
+        trace, answer = outcome.found.recall.trace.with_steps(*outcome.steps), outcome.answer
         trace = replace(trace, question=options.question or trace.question)
         try:
-            trace_id = self.keep(trace, said, plan, outcome, parent)
+            trace_id = self.keep(trace, answer, plan, outcome, parent)
         except StoreError as error:  # an answer never depends on writing
-            yield replace(said, note=" ".join(filter(None, [said.note, f"{NOT_KEPT} {error}"])))
+            yield replace(answer, note=" ".join(filter(None, [answer.note, f"{NOT_KEPT} {error}"])))
             return
         if trace_id is None:
-            yield Answer("What this was answered from has been forgotten meanwhile.", no_answer=True)
+            yield Answer("The evidence of this answer has since been forgotten.", no_answer=True)
             return
-        yield replace(said, trace_id=trace_id)
+        yield replace(answer, trace_id=trace_id)
         with suppress(StoreError):  # the night does it, too
             self.compare_edges()
 
     def _answer_from(
         self,
         state: State,
-        found: RetrievalResult,
+        result: RetrievalResult,
         models: ModelChoice,
         options: AskOptions,
         parts: Sequence[RetrievalResult],
     ) -> Generator[Event, None, AskOutcome]:
-        """The answer from what was retrieved from a state, by a model if one may write."""
-        embedder, settings = self._sentence_embedder(found), self._state.settings.answer
+        """The answer from a retrieval, by a model if one may write."""
+        embedder, settings = self._sentence_embedder(result), self._state.settings.answer
         reading = state.store.reading
-        if models.writer is None or settings.model != "auto" or not found.n_allowed:
-            return (yield from Answering(reading, found, embedder, settings, options, parts).run())
+        if models.writer is None or settings.model != "auto" or not result.n_allowed:
+            return (yield from Answering(reading, result, embedder, settings, options, parts).run())
         from memory.answering.escalation import Escalation  # half of answering, which many never need
 
         k = self._state.settings.answer.episodes
 
         def again(outline: Sequence[Sequence[str]]) -> RetrievalResult:
-            return self._retrieve(found.question, k, True, options.replay, outline, options.strategy, state)
+            return self._retrieve(result.question, k, True, options.replay, outline, options.strategy, state)
 
         run = Escalation(
-            reading, found, embedder, settings, options, parts, choose=models.writer, drive=models.driver, again=again
+            reading, result, embedder, settings, options, parts, choose=models.writer, drive=models.driver, again=again
         )
         return (yield from run.run())
 
-    def _sentence_embedder(self, found: RetrievalResult) -> CachedEmbedder:
+    def _sentence_embedder(self, result: RetrievalResult) -> CachedEmbedder:
         """What compares sentences with the question: the embedder that found them, if it is the same."""
-        wanted = self._state.sentence_embedder
-        return found.embedder if wanted is found.embedder.embedder else CachedEmbedder(wanted)
+        embedder = self._state.sentence_embedder
+        return result.embedder if embedder is result.embedder.embedder else CachedEmbedder(embedder)
 
     def _before(self, conversation: int | None) -> tuple[tuple[str, ...], tuple[str, ...], EarlierAnswer]:
-        """What was asked in a chat before, the newest last, and as it was searched for; and what is known of the last
-        answer."""
+        """The earlier questions of a chat, newest last, as typed and as searched for; and the last answer."""
         if conversation is None:
             return (), (), UNKNOWN
         with self._store.reading() as conn:
             turns = conversations.list_turns(conn, conversation, MAX_EARLIER_QUESTIONS)
-            known = [(text, traces.get(conn, trace) if trace is not None else None) for text, trace in turns]
-        asked = tuple(text for text, _ in known)
-        searched = tuple((traced and traced.plan.searched) or text for text, traced in known)
-        _, traced = known[-1] if known else ("", None)
+            turns_traced = [(text, traces.get(conn, trace) if trace is not None else None) for text, trace in turns]
+        typed = tuple(text for text, _ in turns_traced)
+        searched = tuple((traced and traced.plan.searched) or text for text, traced in turns_traced)
+        _, traced = turns_traced[-1] if turns_traced else ("", None)
         if traced is None or traced.answer is None:
-            return asked, searched, UNKNOWN
-        named = tuple(one.label for one in traced.trace.visits if one.stage == "seed")
-        return asked, searched, EarlierAnswer(named, traced.answer.citations, self._is_title)
+            return typed, searched, UNKNOWN
+        labels = tuple(visit.label for visit in traced.trace.visits if visit.stage == "seed")
+        return typed, searched, EarlierAnswer(labels, traced.answer.citations, self._is_title)
 
     def _is_title(self, name: str) -> bool:
         """Whether notes are called by a name."""
-        of = self._state.serving.snapshot.graph
+        links = self._state.serving.snapshot.graph
         nodes = self._store.read(graph.all_by_norm, norm(name))
-        return any(len(of.titles.find(np.array([of.column_of[id]]))[1]) for id in nodes if id in of.column_of)
+        return any(len(links.titles.find(np.array([links.column_of[id]]))[1]) for id in nodes if id in links.column_of)
 
-    def keep(self, trace: Trace, said: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:
-        """Keeps the trace of a question and reinforces its edges; its id. None if something that it shows has been
-        forgotten meanwhile, while a model wrote or a person read: then nothing is kept."""
-        found, state, now = outcome.found, self._state, now_ms()
-        quoted = self._store.read(relations.quoted_facts, said.citations)
-        given = training_signal(found, said, outcome.expanded, quoted)
+    def keep(self, trace: Trace, answer: Answer, plan: Plan, outcome: AskOutcome, parent: int | None) -> int | None:
+        """Stores the trace of a question and reinforces its edges; returns its id. None, without storing, if any of its
+        content was forgotten in the meantime."""
+        result, state, now = outcome.found, self._state, now_ms()
+        facts_of = self._store.read(relations.quoted_facts, answer.citations)
+        credit = training_signal(result, answer, outcome.expanded, facts_of)
         if plan.agent:  # who only reads teaches nothing; what is said of the answer later does
-            given = given._replace(grounded=False, penalised={})
+            credit = credit._replace(grounded=False, penalised={})
         with state.edge_lock:
             with self._store.writing() as conn:
-                if not traces.is_whole(conn, trace, said):
+                if not traces.is_whole(conn, trace, answer):
                     return None
-                id = traces.store(conn, trace, said, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
-                (of, known), serving, query = state.edge_memory, state.serving, found.replay.query
-                if query.any() and found.embedder.embedder is serving.embedder and of == serving.embedder_id:
-                    known = reinforce_edges(conn, known, of, id, query, given, now)
-            state.edge_memory = of, known
+                id = traces.store(conn, trace, answer, now, plan, outcome.calls, outcome.usage, outcome.tier, parent)
+                (embedder_id, edge_memory), serving, query = state.edge_memory, state.serving, result.replay.query
+                if query.any() and result.embedder.embedder is serving.embedder and embedder_id == serving.embedder_id:
+                    edge_memory = reinforce_edges(conn, edge_memory, embedder_id, id, query, credit, now)
+            state.edge_memory = embedder_id, edge_memory
         return id
 
     def compare_edges(self) -> None:
-        """Computes anew the mean of all questions, when it is time for that; with very many questions that takes
-        seconds, and waits for the night."""
+        """Recomputes the mean of all questions when due; with very many questions that takes seconds and is left to the
+        nightly job."""
         state = self._state
-        of, known = state.edge_memory
-        n = self._store.read(queries.count, of, MAX_QUESTIONS_COMPARED + 1)
-        first = FIRST_QUESTIONS <= n < ENOUGH and known.geometry.threshold is None
-        if n > MAX_QUESTIONS_COMPARED or not (first or is_due(n, known.geometry)):
+        embedder_id, edge_memory = state.edge_memory
+        n = self._store.read(queries.count, embedder_id, MAX_QUESTIONS_COMPARED + 1)
+        first = FIRST_QUESTIONS <= n < ENOUGH and edge_memory.geometry.threshold is None
+        if n > MAX_QUESTIONS_COMPARED or not (first or is_due(n, edge_memory.geometry)):
             return
         with state.edge_transaction() as conn:
-            if state.serves(of) and rebuild.recentre(conn, of, known.dimension) is None:
-                rebuild.calibrate(conn, of, known.dimension)
+            if state.serves(embedder_id) and rebuild.recentre(conn, embedder_id, edge_memory.dimension) is None:
+                rebuild.calibrate(conn, embedder_id, edge_memory.dimension)
 
 
 def _hops(path: Sequence[Visit], told_by: Mapping[int, Fact]) -> tuple[Hop, ...]:
@@ -386,9 +391,9 @@ def _hops(path: Sequence[Visit], told_by: Mapping[int, Fact]) -> tuple[Hop, ...]
 
 
 def _scores(visits: Sequence[Visit]) -> dict[int, float]:
-    """The scores of the episodes that were shown, as shares of the best that the search gave by itself."""
-    found = {visit.node_id: visit.score for visit in visits if visit.stage == "rank"}
-    top = max(found.values(), default=0.0) or 1.0
-    return {id: score / top for id, score in found.items()} | {
+    """The scores of the shown episodes, relative to the best one of the retrieval itself."""
+    ranked = {visit.node_id: visit.score for visit in visits if visit.stage == "rank"}
+    top = max(ranked.values(), default=0.0) or 1.0
+    return {id: score / top for id, score in ranked.items()} | {
         visit.node_id: visit.score for visit in visits if visit.stage == "collected"
     }

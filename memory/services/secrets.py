@@ -1,4 +1,4 @@
-"""Secrets: what stands behind placeholders, for the person whose memory it is, and where secrets lie."""
+"""Secrets: the values of placeholders, for the owner, and where unmasked secrets are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Secrets:
 
     @property
     def masker(self) -> Masker | None:
-        """What takes secrets out of documents that are drafted elsewhere; None if it is not to."""
+        """The masker for documents that are drafted elsewhere; None if masking is off."""
         return self._state.masker
 
     def mask(self, text: str) -> str:
@@ -37,26 +37,28 @@ class Secrets:
         return self._state.mask(text)
 
     def list_unmasked(self) -> list[SecretPlace]:
-        """Where secrets stand in what was kept before they were masked, by uri and line: in passages, also of earlier
-        versions, and in questions ("trace 12"). Reads all of the memory."""
-        return sorted({*self._in_passages(), *self._in_questions()}, key=lambda place: (place.uri, place.line or 0))
+        """Where secrets are in text from before masking, by uri and line: in passages, also of earlier versions, and in
+        questions ("trace 12"). Reads the whole memory."""
+        return sorted(
+            {*self._find_in_passages(), *self._find_in_questions()}, key=lambda place: (place.uri, place.line or 0)
+        )
 
     def _find(self, text: str) -> list[Secret]:
         from memory.text.secrets import find_secrets  # 35 ms, which a start should not pay
 
         return find_secrets(text)
 
-    def _in_passages(self) -> Iterator[SecretPlace]:
+    def _find_in_passages(self) -> Iterator[SecretPlace]:
         last = 0
         while ids := self._store.read(episodes.list_ids, last, AT_ONCE):
-            for one in self._store.read(episodes.by_ids, ids):
-                for start, _, kind in self._find(one.text):
-                    yield SecretPlace(one.source.uri, one.line_at(start), kind)
-                for _, _, kind in self._find(one.title):
-                    yield SecretPlace(one.source.uri, one.line, kind)
+            for episode in self._store.read(episodes.by_ids, ids):
+                for start, _, kind in self._find(episode.text):
+                    yield SecretPlace(episode.source.uri, episode.line_at(start), kind)
+                for _, _, kind in self._find(episode.title):
+                    yield SecretPlace(episode.source.uri, episode.line, kind)
             last = ids[-1]
 
-    def _in_questions(self) -> Iterator[SecretPlace]:
+    def _find_in_questions(self) -> Iterator[SecretPlace]:
         for id, question in self._store.read(traces.list_questions):
             for _, _, kind in self._find(question):
                 yield SecretPlace(f"trace {id}", None, kind)

@@ -14,7 +14,7 @@ from memory.time.timestamps import now_ms, to_ms
 
 
 class Sources:
-    """What is known of sources; their text comes and goes through `Ingest`."""
+    """Metadata of sources; their text is handled by `Ingest`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -42,12 +42,11 @@ class Sources:
     read_again = write_by(forgotten.unmark)
 
     def read_since(self, since: datetime, limit: int, until: datetime | None = None) -> tuple[list[ListedSource], int]:
-        """The live sources of which something was read since a time, and up to another one, the newest first, and how
-        many there are."""
+        """The live sources read between two times, newest first, and how many there are."""
         return self._store.read(recent.list_read, to_ms(since), to_ms(until), limit)
 
     def search(self, query: str, limit: int) -> tuple[list[ListedSource], int]:
-        """Live sources that have `query` in uri or title, the newest first; and how many there are of them."""
+        """Live sources with `query` in uri or title, newest first; and how many there are."""
         with self._store.reading() as conn:
             return sources.list_sources(conn, query, limit), sources.count(conn, query)
 
@@ -64,9 +63,8 @@ class Sources:
         stamps: Iterable[tuple[Source, int, int]],
         whole: Mapping[str, tuple[str, int, int]] | None = None,
     ) -> None:
-        """Files that can be read now; those that cannot, with the reason; and those whose size or mtime_ns is another
-        though their content is the same. `whole`: hash, size and mtime_ns of the files whose sources, by uri, are now
-        all there."""
+        """Records files that became readable; unreadable ones, with the reason; and files with new size or mtime_ns but
+        the same content. `whole`: hash, size and mtime_ns of files whose sources, by uri, are now complete."""
         with self._store.writing() as conn:
             for uri in readable:
                 sources.unskip(conn, uri)
@@ -78,7 +76,7 @@ class Sources:
                 sources.set_content(conn, uri, *content)
 
     def unwatch_folder(self, path: str, uri: str, then: NewJob | None = None) -> None:
-        """Stops watching a folder, and queues what is to be done with what was read from it, in one transaction."""
+        """Stops watching a folder, and queues a job for its sources, in one transaction."""
         with self._store.making_room(), self._store.writing() as conn:
             sources.unwatch_folder(conn, path, uri)
             if then is not None:
@@ -89,18 +87,21 @@ class Sources:
         self._store.write(sources.watch_folder, path, now_ms(), policy, options)
 
     def episodes(self, ids: Sequence[int], *, live: bool = False) -> list[Episode]:
-        """Those that are there, in that order; with `live` only those that are not retired."""
+        """The existing ones, in that order; with `live` only those that are not retired."""
         with self._store.reading() as conn:
             alive = episodes.alive(conn, ids) if live else ids
             return episodes.by_ids(conn, [id for id in ids if id in alive])
 
     def surroundings(self, id: int) -> tuple[Episode | None, Episode | None, dict[str, Any]]:
-        """The live episodes before and after one in its source, and the properties of that. NotFoundError."""
+        """The live episodes before and after one in its source, and the properties of that source. NotFoundError."""
         with self._store.reading() as conn:
-            if id not in (beside := episodes.neighbours(conn, [id])):
+            if id not in (adjacent := episodes.neighbours(conn, [id])):
                 raise NotFoundError(f"There is no passage {id} any more.")
-            found = {one.id: one for one in episodes.by_ids(conn, [near for near in beside[id] if near is not None])}
-            before, after = (found.get(near) if near is not None else None for near in beside[id])
+            by_id = {
+                episode.id: episode
+                for episode in episodes.by_ids(conn, [near for near in adjacent[id] if near is not None])
+            }
+            before, after = (by_id.get(near) if near is not None else None for near in adjacent[id])
             return before, after, sources.properties_of(conn, id)
 
     def has_chat(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The state that all calls share: what questions are answered with, and the locks of those who change it."""
+"""The state that all calls share: the data that questions use, and the locks of writers."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ T = TypeVar("T")
 
 MIN_MAILS = 2  # to tell whose mailbox it is
 _ADDRESS_WORD = re.compile(r"[^\W\d_][\w’'-]*")
-PAST = ".past-"  # of the folder of a copy, beside the memory's file; nothing in it outlives the memory's being open
+PAST = ".past-"  # prefix of a copy's folder next to the memory's file; deleted when the memory closes
 ALL = 1 << 30
 FACTS_AT_ONCE = 1000
 USABLE_SHARE = 0.9  # of the episodes that must have a vector before questions use vectors at all
 
 
 class State:
-    """The store, and the snapshot and edge memory that questions use of it. Questions take what there is and never
-    wait; who changes it holds the lock, replaces it as a whole, and takes `write_lock` before `edge_lock`."""
+    """The store, and the snapshot and edge memory that questions use. Readers take the current objects and never wait;
+    a writer holds the lock, replaces them as a whole, and takes `write_lock` before `edge_lock`."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class State:
             self.complete_fact_vectors()
 
     def _register(self, embedder: Embedder) -> tuple[int, bool]:
-        """The embedder's id, and whether the vectors of facts are to be made."""
+        """The embedder's id, and whether the vectors of facts are missing."""
         embedder_id = self.store.write(vectors.register, embedder)
         with self.store.writing() as conn:
             if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
@@ -109,7 +109,7 @@ class State:
 
     @property
     def masker(self) -> Masker | None:
-        """What takes secrets out of texts; None if it is not to."""
+        """Masks secrets in texts; None if that is off."""
         from memory.ingest.masking import Masker
 
         return Masker(self.store.read(secrets.get_key)) if self.settings.secrets.mask else None
@@ -122,38 +122,38 @@ class State:
 
     @contextmanager
     def reading(self) -> Iterator[tuple[Connection, Serving]]:
-        """A reading connection, and what goes with it: an embedder whose vectors that connection sees."""
+        """A reading connection, and the serving state with an embedder whose vectors that connection sees."""
         while True:
             serving = self.serving
             with self.store.reading() as conn:
-                if serving.embedder_id == self.serving.embedder_id:  # nobody has dropped its vectors before
+                if serving.embedder_id == self.serving.embedder_id:  # its vectors were not dropped in between
                     yield conn, serving
                     return
 
     def serves(self, embedder_id: int) -> bool:
-        """Whether that embedder is still the one in use; else another has taken over, and makes its own edge memory."""
+        """Whether that embedder is still in use; otherwise its successor builds its own edge memory."""
         return self.serving.embedder_id == embedder_id
 
     def load(self, embedder: Embedder, embedder_id: int, graph: Graph | None = None) -> Serving:
-        """What there is to answer with, read from the file: vectors, trained ranker and, if none is given, the
-        graph. What is damaged of it is left out: questions are answered by full text, then."""
+        """The serving state read from the file: vectors, trained ranker and, unless given, the graph. Damaged parts are
+        left out: questions are then answered by full text."""
         limit, dimension = self.settings.recall.vectors_in_memory, embedder.dimension
         with self.store.reading() as conn:
-            known = graph
-            if known is None:
-                known = self._undamaged("graph", lambda: load_graph(conn), lambda: load_passages(conn))
-            snapshot = self._undamaged(
+            loaded = graph
+            if loaded is None:
+                loaded = self._read_undamaged("graph", lambda: load_graph(conn), lambda: load_passages(conn))
+            snapshot = self._read_undamaged(
                 "vectors",
-                lambda: with_vectors(conn, known, embedder_id, dimension, limit),
-                lambda: without_vectors(known, dimension, limit),
+                lambda: with_vectors(conn, loaded, embedder_id, dimension, limit),
+                lambda: without_vectors(loaded, dimension, limit),
             )
             usable = "vectors" not in self.damage and _coverage(conn, embedder_id) >= USABLE_SHARE
-            scorer = self._undamaged("ranker", lambda: self._load_scorer(conn, embedder), lambda: None)
-            names = self._undamaged("names", self.told_names, lambda: ())
+            scorer = self._read_undamaged("ranker", lambda: self._load_scorer(conn, embedder), lambda: None)
+            names = self._read_undamaged("names", self.told_names, lambda: ())
             return Serving(embedder, embedder_id, snapshot, usable, names, scorer)
 
     def _load_scorer(self, conn: Connection, embedder: Embedder) -> EdgeScorer | None:
-        """Of the ranker, which may be a plug-in's. StoreDamagedError for what that raises of its own."""
+        """The scorer of the ranker, which may be a plug-in's. StoreDamagedError for its own errors."""
         try:
             return self.ranker.load(conn, embedder) if self.ranker else None
         except (driver().Error, StoreError):
@@ -161,43 +161,43 @@ class State:
         except (Exception, SystemExit) as error:
             raise StoreDamagedError(type(error).__name__) from error
 
-    def _undamaged(self, what: str, read: Callable[[], T], otherwise: Callable[[], T]) -> T:
-        """What is read or, where the file is damaged there, something in its place; `damage` tells."""
+    def _read_undamaged(self, what: str, read: Callable[[], T], otherwise: Callable[[], T]) -> T:
+        """The result of `read`, or of `otherwise` if the file is damaged there; recorded in `damage`."""
         try:
-            found = read()
+            value = read()
         except (driver().Error, StoreDamagedError, ArithmeticError, LookupError, TypeError, ValueError) as error:
             self.damage[what] = str(error) if isinstance(error, StoreDamagedError) else type(error).__name__
             return otherwise()
         self.damage.pop(what, None)
-        return found
+        return value
 
     def load_vectors(self, embedder: Embedder, embedder_id: int) -> None:
-        """Questions use from now on the vectors of this embedder that are stored, which are all of them."""
+        """Questions now use the stored vectors of this embedder, which are complete."""
         with self.write_lock:
             self.serving = self.load(embedder, embedder_id, self.serving.snapshot.graph)
 
     def told_names(self) -> tuple[str, ...]:
-        """The names of the person whose memory it is, as a note about them or else their mailbox tells them."""
+        """The names of the owner, from a note about them or else from their mailbox."""
         own = self.store.read(sources.list_titled, title_spellings())
-        told = [name for _, properties, text in own for name in names_told(properties, text)]
-        return tuple(dict.fromkeys(told)) or mailbox_owner(self.store.read(sources.mail_people))
+        names = [name for _, properties, text in own for name in names_told(properties, text)]
+        return tuple(dict.fromkeys(names)) or mailbox_owner(self.store.read(sources.mail_people))
 
     def names_with_reason(self) -> dict[str, str]:
-        """What the owner is called -> what says so: the setting `person.names`, the uri of a note, or "mails"."""
+        """Name of the owner -> its source: the setting `person.names`, the uri of a note, or "mails"."""
         if self.settings.person.names:
             return dict.fromkeys(self.settings.person.names, "person.names")
         own = self.store.read(sources.list_titled, title_spellings())
-        told = {name: uri for uri, properties, text in reversed(own) for name in names_told(properties, text)}
-        return {name: told.get(name, "mails") for name in self.told_names()}
+        uri_of = {name: uri for uri, properties, text in reversed(own) for name in names_told(properties, text)}
+        return {name: uri_of.get(name, "mails") for name in self.told_names()}
 
     def name_owner(self) -> None:
-        """The owner's object has the names that the owner has now: what is told under them is told of the owner."""
+        """Gives the owner's object the owner's current names, so that facts under these names belong to it."""
         self.serving = replace(self.serving, owner=self.told_names())
         names = {norm(name): name for name in self.settings.person.names or self.serving.owner if norm(name)}
         if not self.store.is_read_only and tuple(names.values()) != self.store.read(graph.owner_names):
             with self.store.writing() as conn:
-                object, made = graph.name_owner(conn, names, now_ms())
-            self.show([GraphChange(objects=[(object, False)])] if made else [])
+                object, is_new = graph.name_owner(conn, names, now_ms())
+            self.show([GraphChange(objects=[(object, False)])] if is_new else [])
 
     def asserter(self, conn: Connection) -> FactAsserter:
         """Asserts facts within a transaction."""
@@ -215,31 +215,31 @@ class State:
 
     @contextmanager
     def edge_transaction(self) -> Iterator[Connection]:
-        """A transaction that changes edge memory; after it questions see what it left."""
+        """A transaction that changes edge memory; afterwards questions see the changes."""
         with self.edge_lock:
             with self.store.writing() as conn:
                 yield conn
             self.reload_edge_memory()
 
     def change_edges(self, verb: Callable[Concatenate[Connection, P], R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """One verb in an `edge_transaction` of its own."""
+        """Runs one function in its own `edge_transaction`."""
         with self.edge_transaction() as conn:
             return verb(conn, *args, **kwargs)
 
     def reload(self) -> None:
-        """Questions see from now on what is stored, with passages that live again."""
+        """Reloads what questions see, including restored passages."""
         serving = self.serving
         _embed_missing(self.store, serving.embedder, serving.embedder_id)
         self.complete_fact_vectors()
         self.serving = self.load(serving.embedder, serving.embedder_id)
 
     def complete_fact_vectors(self) -> None:
-        """Gives every fact that is told today its vectors, some in each unit, so that other writers need not wait."""
+        """Adds missing vectors of current facts, in small units, so that other writers need not wait."""
         while not self.store.write(fact_vectors.complete, self.sentence_embedder, FACTS_AT_ONCE):
             pass
 
     def complete_edge_memory(self, conn: Connection) -> None:
-        """Makes what is missing of edge memory, within a transaction that took some away."""
+        """Rebuilds missing edge memory, within a transaction that removed some."""
         rebuild.complete(conn, self.serving.embedder_id, self.serving.embedder.dimension)
 
     def reload_edge_memory(self) -> None:
@@ -247,22 +247,22 @@ class State:
         with self.edge_lock:
             serving = self.serving
             id, dimension = serving.embedder_id, serving.embedder.dimension
-            known = self._undamaged(
+            edge_memory = self._read_undamaged(
                 "edge memory",
                 lambda: self.store.read(load_edge_memory, id, dimension),
                 lambda: EdgeMemory.empty(dimension),
             )
-            self.edge_memory = id, known
+            self.edge_memory = id, edge_memory
 
     def edge_memory_of(self, embedder_id: int) -> EdgeMemory | None:
-        """Edge memory of that embedder, if it is the one in use."""
-        of, known = self.edge_memory
-        return known if of == embedder_id else None
+        """Edge memory of that embedder, if it is in use."""
+        current, edge_memory = self.edge_memory
+        return edge_memory if current == embedder_id else None
 
 
 class Past:
-    """Copies of the memory taken back to a day, the last one kept at hand. A copy is made only for a day on which a
-    source said something else than today, and takes about as long as opening the memory."""
+    """Copies of the memory as of a day, with the last one cached. A copy is made only for a day on which a source had
+    other text, and takes about as long as opening the memory."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -270,8 +270,8 @@ class Past:
         self._last: tuple[Versions, State] | None = None
 
     def state_of(self, question: QuestionState) -> State:
-        """What answers a question: today's state where nothing has been edited since the time that it is asked as of or
-        whose state of things it asks for. What was then may also be told later."""
+        """The state that answers a question: today's, unless a source was edited since its `as_of` or the time whose
+        state it asks for. Later notes about that time count."""
         when = question.when
         if question.as_of is not None or when is None or when.kind != "as_of" or when.until is None:
             return self.state_at(question.as_of)
@@ -279,8 +279,8 @@ class Past:
         return self.state_at(when.until - timedelta(milliseconds=1), told_later=True) if is_past else self._state
 
     def state_at(self, as_of: datetime | None, told_later: bool = False) -> State:
-        """What answers a question that is asked as of a time; with `told_later` by what was said then or is said since,
-        but for what an edit put in place of what was said then."""
+        """The state as of a time; with `told_later` also later statements, except what replaced earlier text by an
+        edit."""
         if as_of is None:
             return self._state
         with self._state.store.reading() as conn:
@@ -296,7 +296,7 @@ class Past:
             return self._last[1]
 
     def drop(self) -> None:
-        """No copy is kept: what was forgotten is in none."""
+        """Discards the cached copy, which may contain forgotten text."""
         with self._lock:
             self._last = None
 
@@ -316,7 +316,7 @@ class Past:
 
 
 def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[episodes.Words], Vectors]:
-    """Those of these episodes that there still are, with a vector each, and behind these those of their sentences."""
+    """The existing ones of these episodes with a vector each, followed by the vectors of their sentences."""
     from memory.ingest.ingest import embedded_text, sentence_texts, sentence_window
 
     rows, window = store.read(episodes.words_of, ids), sentence_window(embedder)
@@ -326,7 +326,7 @@ def embed(store: Store, embedder: Embedder, ids: Sequence[int]) -> tuple[list[ep
 
 
 def _embed_missing(store: Store, embedder: Embedder, embedder_id: int) -> None:
-    """Gives the few episodes that live again their vectors back, unless the embedder cannot be reached now."""
+    """Adds vectors of the few restored episodes, unless the embedder is unreachable."""
     from memory.ingest.ingest import put_vectors
 
     missing = store.read(vectors.list_missing, embedder_id, ALL)
@@ -339,13 +339,13 @@ def _coverage(conn: Connection, embedder_id: int) -> float:
     active = vectors.active(conn)
     if active is not None and active.id == embedder_id:
         return 1.0
-    seen, live = vectors.coverage(conn, embedder_id)
-    return seen / live if live else 1.0
+    n_embedded, live = vectors.coverage(conn, embedder_id)
+    return n_embedded / live if live else 1.0
 
 
 def mailbox_owner(mails: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """The names of the one that most mails are addressed to, given From and To of each; empty if nobody is it clearly.
-    Of the mails that they did not write themselves, more than half are addressed to them, MIN_MAILS at least."""
+    """The names of the main addressee of a mailbox, given From and To of each mail; empty if unclear. More than half of
+    the mails that they did not write, and at least MIN_MAILS, are addressed to them."""
     to, own, called = Counter[str](), Counter[str](), dict[str, Counter[str]]()
     for sender, receivers in mails:
         writers = {part for name, address in getaddresses([sender]) for part in (name.casefold(), address.casefold())}

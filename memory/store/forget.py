@@ -105,7 +105,7 @@ def object(conn: Connection, norm: str, now: int) -> Forgotten:
     gone = "SELECT node_id FROM alias JOIN node ON id = node_id WHERE norm = ? AND t_expired IS NOT NULL"
     objects += select_ids(conn, gone, norm)
     if not objects:
-        raise NotFoundError(f"Nothing is known of {norm!r}.")
+        raise NotFoundError(f"Nothing is known about {norm!r}.")
     touching = [id_list(objects)] * 4
     query = "SELECT DISTINCT e.src FROM edge e JOIN node n ON n.id = e.src WHERE n.kind = 'T' AND e.id IN"
     theses = select_ids(conn, f"{query} ({_TOUCHING})", *touching)

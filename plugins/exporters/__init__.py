@@ -1,4 +1,4 @@
-"""The exporters that come with the program. Importing this imports none of what writes."""
+"""The built-in exporters. Importing this imports no writer."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,15 +9,12 @@ DESCRIPTIONS = {
     "csv": "Tables for a spreadsheet: facts, objects, sources, episodes.",
     "vault": "Markdown that Obsidian opens: a page for each person, place and thing.",
 }
-KINDS = {
-    "csv": ("fact", "thing", "note", "passage"),
-    "vault": ("thing", "page"),
-}
+KINDS = {"csv": ("fact", "thing", "note", "passage"), "vault": ("thing", "page")}
 
 
 @hookimpl
 def register_exporters(register: Callable[[Exporter], None]) -> None:
-    everything = "All that is true, line by line: `pal import` makes the same memory of it."
+    everything = "JSON lines from which `pal import` recreates the memory."
     register(Exporter("jsonl", everything, write_lines, suffixes=(".jsonl", ".ndjson")))
     for name, sentence in DESCRIPTIONS.items():
         write = import_late(f"plugins.exporters.{name}", "write")
@@ -25,5 +22,4 @@ def register_exporters(register: Callable[[Exporter], None]) -> None:
 
 
 def write_lines(lines: Iterator[Line]) -> Iterator[Part]:
-    """The lines as they are."""
     return (Part("", line.text) for line in lines)

@@ -1,7 +1,7 @@
-"""Tables: facts, objects, sources and episodes, a file each, for a spreadsheet.
+"""Tables for a spreadsheet: facts, objects, sources and episodes, a file each.
 
-A cell that a spreadsheet would take for a formula begins with an apostrophe: whoever wrote a note, or a mail that is in
-the memory, could make it do something otherwise.
+A cell that a spreadsheet would read as a formula gets a leading apostrophe, so that the author of a note or mail cannot
+run formulas there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TABLES: dict[str, tuple[str, dict[str, str | Callable[[Mapping[str, Any]], Any]]
 
 
 def write(lines: Iterator[Line]) -> Iterator[Part]:
-    """The files one after the other, each with its header even if nothing is in it."""
+    """The files in turn, each with its header even if it is empty."""
     waiting = list(KINDS)
     for kind, of_kind in groupby(lines, lambda line: line.kind):
         if kind in waiting:
@@ -62,7 +62,9 @@ def _write_table(kind: str, lines: Iterator[Line]) -> Iterator[Part]:
     rows.writerow(columns)
     for line in lines:
         fields = line.fields
-        rows.writerow([_cell(fields[of] if isinstance(of, str) else of(fields)) for of in columns.values()])
+        rows.writerow(
+            [_cell(fields[column] if isinstance(column, str) else column(fields)) for column in columns.values()]
+        )
         if text.tell() > AT_ONCE:
             yield Part(path, text.getvalue().encode())
             text.seek(0)

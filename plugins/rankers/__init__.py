@@ -1,4 +1,4 @@
-"""The trained ranker of edges. Importing this imports nothing of what is trained."""
+"""The trained ranker of edges. Importing this imports no training code."""
 
 from __future__ import annotations
 

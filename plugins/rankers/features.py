@@ -1,11 +1,11 @@
-"""Features: what is known of an edge near a question, as 33 numbers for the edge scorer (after SubgraphRAG).
+"""Features: an edge near a question as 33 numbers for the edge scorer (after SubgraphRAG).
 
-SubgraphRAG's head reads four vectors of an embedder and ten numbers, and needs thousands of questions. Ours has to
-learn from a few hundred of one person, so it reads cosines instead of vectors.
+SubgraphRAG's head reads four vectors of an embedder and ten numbers, and needs thousands of questions. This one learns
+from a few hundred questions of one person, so it reads cosines instead of vectors.
 
 The distance encoding (DDE) walks from the starts along the edges, two rounds with and two against their direction. A
-vertex gets the mean of those that point to it, as printed, and beside it whether any of them has something: among 500
-edges of a hub the mean of one start is 0.002. Where nothing points, nothing arrives: such rows stay zero.
+vertex gets the mean of its predecessors, as in the paper, and also whether any of them is non-zero: among 500 edges of
+a hub the mean of one start is 0.002. Rows without predecessors stay zero.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, direct_edges,
 from plugins.traversers.walking import begin_walk
 
 ROUNDS = ("1", "2", "1 against", "2 against")
-_OF_END = ("start", *(f"mean {one}" for one in ROUNDS), *(f"any {one}" for one in ROUNDS))
+_OF_END = ("start", *(f"mean {name}" for name in ROUNDS), *(f"any {name}" for name in ROUNDS))
 NAMES: tuple[str, ...] = (
     "cos text", "cos head", "cos tail", "cos predicate", "cos part", "memory", "sigma",
     *(f"head {name}" for name in _OF_END), *(f"tail {name}" for name in _OF_END),
@@ -39,9 +39,8 @@ _GROUPS: tuple[tuple[EdgeKind, ...], ...] = (("rel",), ("asserts", "member"), ("
 
 
 class Surroundings(NamedTuple):
-    """The edges near a question, and what their features are relative to: the graph as it may be walked, where the
-    question starts, how relevant vertices are, words as vectors, edge -> how strongly its memory fires, and when the
-    question was asked (ms UTC)."""
+    """The edges near a question and the context of their features: the walkable graph, the starts, the relevance of
+    vertices, text vectors, edge -> activation, and when the question was asked (ms UTC)."""
 
     near: Subgraph
     walk: Walkable
@@ -55,10 +54,10 @@ class Surroundings(NamedTuple):
     def gather(
         cls, lookup: Lookup, graph: Graph, seeds: Seeds, allowed: Bools, facts: Sequence[int] = ()
     ) -> Surroundings:
-        """Those of a question, and these relations (edge ids) wherever they lie."""
+        """Those of a question, plus these relations (edge ids) at any distance."""
         walk, begin, relevance = begin_walk(graph, seeds, allowed, WALK)
-        known = {one: ends for one in facts if (ends := graph.links.ends(one)) is not None}
-        near = direct_edges(walk, draw_rings(walk, begin, relevance).edges | known)
+        given = {fact: ends for fact in facts if (ends := graph.links.ends(fact)) is not None}
+        near = direct_edges(walk, draw_rings(walk, begin, relevance).edges | given)
         own = seeds.guidance
         return cls(near, walk, tuple(begin), relevance, GraphEmbeddings(lookup), own.activation, own.at_ms)
 
@@ -66,25 +65,25 @@ class Surroundings(NamedTuple):
 def features(around: Surroundings) -> Floats:
     """(e, WIDTH), as NAMES says."""
     near = around.near
-    found = np.zeros((len(near.edges), WIDTH), np.float32)
+    matrix = np.zeros((len(near.edges), WIDTH), np.float32)
     if not len(near.edges):
-        return found
-    column = {name: found[:, number] for number, name in enumerate(NAMES)}
+        return matrix
+    column = {name: matrix[:, number] for number, name in enumerate(NAMES)}
     if around.embeddings is not None:
         words, question = around.embeddings, around.embeddings.question
         own = words.vertices(near.vertices)
         is_member = near.kinds == EDGE_KINDS.index("member")  # which says what its thesis does, any other its end
-        said = words.triples(near, np.where(is_member[:, None], own[near.heads], own[near.tails]))
-        column["cos text"][:] = said @ question
+        triples = words.triples(near, np.where(is_member[:, None], own[near.heads], own[near.tails]))
+        column["cos text"][:] = triples @ question
         column["cos head"][:], column["cos tail"][:] = (own @ question)[near.heads], (own @ question)[near.tails]
         column["cos predicate"][:] = words.predicates(near) @ question
-        column["cos part"][:] = (said @ words.parts.T).max(1)
+        column["cos part"][:] = (triples @ words.parts.T).max(1)
     column["memory"][:] = [around.activation.get(edge, 0.0) for edge in near.edges.tolist()]
     column["sigma"][:] = near.mean_of_ends(around.relevance(near.vertices))
     encoded = encode_distances(near, around.starts)
     first, width = NAMES.index("head start"), encoded.shape[1]
-    found[:, first : first + width] = encoded[near.heads]
-    found[:, first + width : first + 2 * width] = encoded[near.tails]
+    matrix[:, first : first + width] = encoded[near.heads]
+    matrix[:, first + width : first + 2 * width] = encoded[near.tails]
     degrees = np.log1p(np.bincount(np.concatenate([near.heads, near.tails]), minlength=len(near.vertices)))
     column["degree head"][:], column["degree tail"][:] = degrees[near.heads], degrees[near.tails]
     for name, group in zip(("is relation", "is thesis", "is mention"), _GROUPS, strict=True):
@@ -92,28 +91,28 @@ def features(around: Surroundings) -> Floats:
     column["age"][:] = _age(around)
     support, confidence = _evidence(around)
     column["support"][:], column["confidence"][:] = np.log1p(support), confidence
-    return found
+    return matrix
 
 
 def encode_distances(near: Subgraph, begin: Sequence[int]) -> Floats:
-    """(v, 9) of each vertex: whether it is a start; what arrives there, by mean, after one and two rounds with the
-    edges and after one and two against them; and the same as 0 or 1."""
+    """(v, 9) for each vertex: whether it is a start; the mean that arrives after one and two rounds with the edges and
+    after one and two against them; and the same as 0 or 1."""
     start = np.isin(near.vertices, np.array(begin, np.int32)).astype(np.float32)[:, None]
     size = len(near.vertices)
     means = []
-    for to, of in ((near.tails, near.heads), (near.heads, near.tails)):
-        arriving = np.bincount(to, minlength=size)[:, None]
+    for targets, sources in ((near.tails, near.heads), (near.heads, near.tails)):
+        arriving = np.bincount(targets, minlength=size)[:, None]
         mean = start
         for _ in range(2):
-            sums = np.bincount(to, mean[of, 0], size).astype(np.float32)[:, None]
+            sums = np.bincount(targets, mean[sources, 0], size).astype(np.float32)[:, None]
             mean = np.divide(sums, arriving, out=np.zeros_like(start), where=arriving > 0)
             means.append(mean)
     return np.hstack([start, *means, *((mean > 0).astype(np.float32) for mean in means)])
 
 
 def _age(around: Surroundings) -> Floats:
-    """(e,) ln(1 + days) between what an edge tells and the question: since a relation holds, or when the passage at
-    its head is of; 0 where nobody knows."""
+    """(e,) ln(1 + days) between the question and the time of an edge: the begin of a relation, or the date of the
+    passage at its head; 0 if unknown."""
     near, graph = around.near, around.walk.graph
     times = np.full(len(near.edges), NO_TIME, np.int64)
     rows = around.walk.episodes_of(near.src)
@@ -122,22 +121,22 @@ def _age(around: Surroundings) -> Floats:
         places = np.minimum(np.searchsorted(graph.links.ids, near.edges), len(graph.links.ids) - 1)
         linked = (graph.links.ids[places] == near.edges) & (rows < 0)
         times[linked] = graph.links.valid_from[places[linked]]
-    known = times != NO_TIME
-    found = np.zeros(len(times), np.float32)
-    found[known] = np.log1p(np.abs(around.at - times[known]) / DAY)
-    return found
+    is_dated = times != NO_TIME
+    ages = np.zeros(len(times), np.float32)
+    ages[is_dated] = np.log1p(np.abs(around.at - times[is_dated]) / DAY)
+    return ages
 
 
 def _evidence(around: Surroundings) -> tuple[Floats, Floats]:
-    """(e,) how often each edge is told, and (e,) how sure it is."""
+    """(e,) how often each edge is supported, and (e,) its confidence."""
     near, walk = around.near, around.walk
     support, confidence = np.ones(len(near.edges), np.float32), np.ones(len(near.edges), np.float32)
     mentions = np.flatnonzero((walk.kinds(near.src) == EPISODE) & (walk.kinds(near.dst) == OBJECT))
     if len(mentions):
         rows, columns = walk.rows(near.src[mentions]), walk.rows(near.dst[mentions])
         support[mentions] = walk.graph.counts.values_at(rows, columns)
-    told = around.embeddings.relations(near) if around.embeddings is not None else {}
+    relations = around.embeddings.relations(near) if around.embeddings is not None else {}
     for place, edge in enumerate(near.edges.tolist()):
-        if edge in told:
-            _, confidence[place], support[place] = told[edge]
+        if edge in relations:
+            _, confidence[place], support[place] = relations[edge]
     return support, confidence

@@ -10,14 +10,13 @@ NEGATIVES = 64  # random edges of a question that count as not needed
 
 
 def label_from_trace(lesson: Lesson, near: Subgraph) -> list[Label]:
-    """Labels from the trace alone: needed is what led to what was cited, which counts more if a person called the
-    answer right; not needed what was shown beside it, and some of what else was near, by chance, but the same each
-    time."""
+    """Labels from the trace alone. Needed: edges that led to a citation, with a higher weight if a person called the
+    answer right. Not needed: edges shown with them, and a random sample of other near edges, the same each time."""
     by_person = lesson.feedback == 1
     weight, origin = (SAID_RIGHT, "feedback") if by_person else (CITED, "citation")
-    found = [Label(lesson.trace_id, edge, 1.0, weight, origin) for edge in lesson.needed]  # type: ignore[arg-type]
-    found += [Label(lesson.trace_id, edge, 0.0, SHOWN, "shown") for edge in lesson.shown]
-    others = near.edges[~np.isin(near.edges, [*lesson.needed, *lesson.shown])]
+    labels_found = [Label(lesson.trace_id, edge, 1.0, weight, origin) for edge in lesson.needed]  # type: ignore[arg-type]
+    labels_found += [Label(lesson.trace_id, edge, 0.0, SHOWN, "shown") for edge in lesson.shown]
+    unused = near.edges[~np.isin(near.edges, [*lesson.needed, *lesson.shown])]
     draw = np.random.default_rng(lesson.trace_id)
-    few = np.sort(draw.permutation(others)[:NEGATIVES]).tolist()
-    return found + [Label(lesson.trace_id, edge, 0.0, RANDOM, "random") for edge in few]
+    sample = np.sort(draw.permutation(unused)[:NEGATIVES]).tolist()
+    return labels_found + [Label(lesson.trace_id, edge, 0.0, RANDOM, "random") for edge in sample]

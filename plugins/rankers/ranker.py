@@ -1,4 +1,4 @@
-"""The ranker of this program, as it stands in the daemon: what is trained, and how, is imported when it is needed."""
+"""The trained ranker as used by the daemon; training code is imported on demand."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class TrainedRanker:
-    """The ranker of this program: a `memory.ranking.EdgeRanker`. What it was trained to is kept as models of a kind for
-    each embedder, for vectors of one mean nothing to another."""
+    """A `memory.ranking.EdgeRanker`. Models are stored per embedder, because vectors of different embedders are not
+    comparable."""
 
     def __init__(self, settings: TrainedSettings | None = None) -> None:
         self._settings = settings or TrainedSettings()
@@ -35,12 +35,12 @@ class TrainedRanker:
         return Scorer.unpack(model.params)
 
     def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
-        """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""
+        """Withdraws the scorer in use; returns it and its predecessor, if any. None if there was no scorer."""
         return training.undo(conn, kind(embedder))
 
     def train(self, store: Store, serving: Serving, settings: RecallSettings, **options: Any) -> TrainingReport:
-        """Trains on the questions that were answered so far; `options` as `training.Training` has them. Deterministic
-        for the same memory. Breaking off leaves what is in use in use."""
+        """Trains on the questions answered so far; `options` are those of `training.Training`. Deterministic for the
+        same memory. A cancelled training leaves the scorer in use."""
         from plugins.rankers.training import Training  # once a night
 
         recall = settings if serving.usable else replace(settings, lexical_weight=1.0)

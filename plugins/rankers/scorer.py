@@ -1,10 +1,10 @@
-"""The edge scorer: which edges near a question it needs, learnt from the questions that were answered before
-(after ReG's triple retriever).
+"""The edge scorer: which edges near a question it needs, learnt from earlier answered questions (after ReG's triple
+retriever).
 
-A network of 33 inputs, 32 hidden units and one output, in numpy. It begins as sigma: one hidden unit passes the
-relevance on and the others add little, so that what it comes to differs from sigma only as far as the questions held
-back show a gain. Each question is one step: a softmax over its labelled edges, in which wrong ones count by the weight
-of their label. The same examples and seed give the same numbers.
+A network of 33 inputs, 32 hidden units and one output, in numpy. It is initialised as sigma: one hidden unit passes the
+relevance on and the others add little, so it departs from sigma only where the validation questions show a gain. Each
+question is one step: a softmax over its labelled edges, in which negatives are weighted by their labels. The same
+examples and seed give the same numbers.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Doubles = NDArray[np.float64]
 
 
 class Example(NamedTuple):
-    """The e edges near one question: their `features`; to learn by, `wanted` (e,) > 0 for those that are needed and
-    what each counts among all, `weights` (e,), 0 for those without a label; to measure by, which are `needed` (e,), and
-    how many are in all, with those that are not near."""
+    """The e edges near one question: their `features`; for training, `wanted` (e,) > 0 for needed edges with their
+    shares, and `weights` (e,), 0 for edges without a label; for measuring, which are `needed` (e,), and the number of
+    needed edges including those that are not near."""
 
     features: Floats
     wanted: Floats
@@ -67,7 +67,7 @@ class Scorer:
             return None
         scores = self.score(features(around))
         place = {edge: number for number, edge in enumerate(around.near.edges.tolist())}
-        rows = np.array([place.get(one, -1) for one in facts], np.int64)
+        rows = np.array([place.get(fact, -1) for fact in facts], np.int64)
         below = np.searchsorted(np.sort(scores), scores[rows]) / len(scores)
         return np.where(rows >= 0, below, 0.0).astype(np.float32)
 
@@ -95,14 +95,14 @@ class Scorer:
 
     @classmethod
     def unpack(cls, data: bytes) -> Scorer | None:
-        """The network of these numbers; None if they are those of another version."""
+        """The network of these numbers; None for numbers of another version."""
         if len(data) != 4 * sum(SIZES):
             return None
         return cls.of_numbers(np.frombuffer(data, "<f4").astype(np.float64))
 
     @classmethod
     def of_numbers(cls, numbers: Doubles) -> Scorer:
-        """(sum of SIZES,): the network whose parts are views of these."""
+        """(sum of SIZES,): the network whose parts are views of this array."""
         scale, into, bias, out = np.split(numbers, np.cumsum(SIZES)[:-1])
         return cls(scale, into.reshape(WIDTH, HIDDEN), bias, out)
 
@@ -118,7 +118,6 @@ class Gain(NamedTuple):
 
     @property
     def points(self) -> float:
-        """What the scorer gains, in percentage points."""
         return 100 * (self.scorer - self.sigma)
 
 
@@ -130,11 +129,11 @@ def train(
     rank: int = RANK,
     tick: Callable[[int], None] = lambda epoch: None,
 ) -> tuple[Scorer, int]:
-    """Learns from examples by Adam (Kingma and Ba 2015), a step for each in an order by lot, until the recall on `held`
-    has not risen for PATIENCE epochs. The scorer, and after how many epochs it was best (0: as it began), of equally
-    good ones the earlier. `tick` is called before each epoch and may raise, to break off."""
+    """Learns by Adam (Kingma and Ba 2015), one example per step in random order, until the recall on the validation set
+    `held` has not risen for PATIENCE epochs. Returns the scorer and its best epoch (0: initial), the earlier of equals.
+    `tick` is called before each epoch and may raise to cancel."""
     draw = np.random.default_rng(seed)
-    labelled = [_labelled(example) for example in examples]
+    labelled = [_keep_labelled(example) for example in examples]
     numbers = _begin(labelled, draw)
     learnt = slice(WIDTH, None)  # the scale of features stays
     first, second = np.zeros_like(numbers[learnt]), np.zeros_like(numbers[learnt])
@@ -151,9 +150,9 @@ def train(
             rate = RATE * math.sqrt(1 - SECOND**steps) / (1 - FIRST**steps)
             numbers[learnt] -= rate * first / (np.sqrt(second) + TINY)
         scorer = Scorer.of_numbers(numbers.copy())
-        found = _mean_recall(scorer, held, rank)
-        if found > best_recall:
-            best, best_epoch, best_recall = scorer, epoch, found
+        mean_recall = _mean_recall(scorer, held, rank)
+        if mean_recall > best_recall:
+            best, best_epoch, best_recall = scorer, epoch, mean_recall
         elif epoch - best_epoch == PATIENCE:
             break
     return best, best_epoch
@@ -161,11 +160,11 @@ def train(
 
 def compare(scorer: Scorer, examples: Sequence[Example], rank: int = RANK) -> Gain:
     """How well a scorer and sigma find the needed edges of these questions."""
-    ours = [recall(one, scorer.logits(one.features), rank) for one in examples]
-    plain = [recall(one, one.features[:, SIGMA], rank) for one in examples]
+    scored = [recall(example, scorer.logits(example.features), rank) for example in examples]
+    by_sigma = [recall(example, example.features[:, SIGMA], rank) for example in examples]
     n = len(examples)
-    error = float(np.std(np.subtract(ours, plain), ddof=1)) / math.sqrt(n) if n > 1 else math.inf
-    return Gain(fmean(plain or [0.0]), fmean(ours or [0.0]), n, error)
+    error = float(np.std(np.subtract(scored, by_sigma), ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+    return Gain(fmean(by_sigma or [0.0]), fmean(scored or [0.0]), n, error)
 
 
 def recall(example: Example, scores: Floats | Doubles, rank: int = RANK) -> float:
@@ -175,11 +174,10 @@ def recall(example: Example, scores: Floats | Doubles, rank: int = RANK) -> floa
 
 
 def _mean_recall(scorer: Scorer, examples: Sequence[Example], rank: int) -> float:
-    return fmean(recall(one, scorer.logits(one.features), rank) for one in examples) if examples else 0.0
+    return fmean(recall(example, scorer.logits(example.features), rank) for example in examples) if examples else 0.0
 
 
-def _labelled(example: Example) -> Example:
-    """Its labelled edges alone."""
+def _keep_labelled(example: Example) -> Example:
     rows = example.weights > 0
     return example._replace(features=example.features[rows], wanted=example.wanted[rows], weights=example.weights[rows])
 
@@ -199,8 +197,8 @@ def _begin(examples: Sequence[Example], draw: np.random.Generator) -> Doubles:
 
 
 def _gradient(scorer: Scorer, example: Example, hide_memory: bool) -> Doubles:
-    """Of the loss `- sum_i p_i ln softmax(s)_i` with respect to all numbers but the scale; p is what is wanted, and in
-    the softmax each edge counts by its weight."""
+    """Gradient of the loss `- sum_i p_i ln softmax(s)_i` with respect to all numbers except the scale; p is the wanted
+    distribution, and each edge counts in the softmax by its weight."""
     x = example.features * scorer.scale
     if hide_memory:
         x[:, MEMORY] = 0

@@ -2,13 +2,13 @@
 
     lessons -> labels -> features -> train -> compare on the newest -> promote, or not
 
-A lesson is a question that was answered well. The split is by time: a scorer never sees what it is measured by, and
-the newest part is kept from training altogether. It is used from then on only if it beats plain relevance there by a
-point, surely and not by chance; else it is kept beside and measured by the questions that come after it. Every step can
-be taken back. What was labelled stays labelled, so a training that was broken off goes on where it was.
+A lesson is a question with a good answer. The split is by time: the newest part is never used for training. A scorer is
+used only if it beats plain relevance on that part by a point with statistical confidence; otherwise it stays a shadow
+and is measured on later questions. Every step can be undone. Labels are stored, so a cancelled training continues where
+it stopped.
 
-A question is seen again as it is found today, but with what edges remembered before it: a scorer that sees what the
-question itself has taught learns nothing.
+Each question is retrieved again today, but with the edge memory from before it: otherwise the scorer would see what the
+question itself taught.
 """
 
 import time
@@ -50,8 +50,7 @@ SEED = 42
 
 
 def decide_promotion(gain: Gain, active: Gain | None, points: float = TrainedSettings().points) -> tuple[bool, str]:
-    """Whether a scorer is to be used, by what it gains on the newest questions over relevance, and over the one in
-    use."""
+    """Whether to use a scorer, by its gain on the newest questions over relevance and over the scorer in use."""
     if gain.points < points:
         return False, f"It gains {gain.points:+.1f} points over plain relevance, and would need {points:g}."
     if gain.points < 100 * SURE * gain.error:
@@ -63,8 +62,7 @@ def decide_promotion(gain: Gain, active: Gain | None, points: float = TrainedSet
 
 @dataclass
 class Training:
-    """One training, from the questions to what is kept; `now` in ms UTC, by default the clock's time, the rest as
-    `memory.ranking.EdgeRanker` has it."""
+    """One training run; `now` in ms UTC, by default the clock's time, the rest as in `memory.ranking.EdgeRanker`."""
 
     store: Store
     serving: Serving
@@ -87,7 +85,7 @@ class Training:
         try:
             self._train()
         except ModelCancelledError:
-            self._note(stopped=True, reason="It was broken off; what was labelled stays.")
+            self._note(stopped=True, reason="Training was cancelled; its labels are kept.")
         self._note(seconds=round(time.perf_counter() - began, 2))
         self.progress(TrainingProgress("done", 1, 1))
         return self.report
@@ -100,7 +98,7 @@ class Training:
         self._note(questions=len(examples))
         least = max(self.settings.questions, 3)  # one to learn from, one that says when to stop, one to measure by
         if len(examples) < least:
-            self._note(reason=f"It takes {least} questions to learn from; so far: {len(examples)}.")
+            self._note(reason=f"Training needs {least} questions; so far: {len(examples)}.")
             return
         every = [example for _, example in examples]
         newest = max(1, round(NEWEST * len(every)))
@@ -122,15 +120,15 @@ class Training:
             promoted=promoted,
             reason=reason,
         )
-        beside = next((model for model in models if not model.active), None)
-        since = [example for t, example in examples if beside and t > beside.t]
-        if (shadow := self._compare(beside, since)) is not None:
+        shadow_model = next((model for model in models if not model.active), None)
+        since = [example for t, example in examples if shadow_model and t > shadow_model.t]
+        if (shadow := self._compare(shadow_model, since)) is not None:
             self._note(shadow=_percent(shadow.scorer), shadow_sigma=_percent(shadow.sigma))
         if not self.dry_run:
             self._keep(scorer, promoted)
 
     def _compare(self, model: Model | None, examples: Sequence[Example]) -> Gain | None:
-        """How well a scorer that was kept does; None if there is none of this version, or nothing to measure by."""
+        """The gain of a stored scorer; None for another version or without examples."""
         scorer = model and Scorer.unpack(model.params)
         return compare(scorer, examples) if scorer and examples else None
 
@@ -149,9 +147,8 @@ class Training:
     # Lessons ------------------------------------------------------------------------------------------------------
 
     def _study(self, lessons: Sequence[Lesson]) -> list[tuple[int, Example]]:
-        """When each lesson with something to learn was asked, and what is learnt from it, in the order of time; and its
-        labels written."""
-        found: list[tuple[int, Example]] = []
+        """The time of each useful lesson and its example, in order of time; stores the labels."""
+        examples: list[tuple[int, Example]] = []
         waiting: list[tuple[Lesson, list[Label]]] = []
         counted: dict[str, int] = {}
         with self.store.reading() as conn:
@@ -162,30 +159,30 @@ class Training:
             self._progress("label", number, len(lessons))
             trace = lesson.trace_id
             with self.store.reading() as conn:
-                seen = self._revisit(conn, lesson, before.activation(trace))
+                revisited = self._revisit(conn, lesson, before.activation(trace))
                 before.learn(conn, trace, noted.get(trace, []))
-                if seen is None:
+                if revisited is None:
                     continue
-                told = label_from_trace(lesson, seen.near)
-                example = _example(lesson, seen, told)
-            for label in told:
+                from_trace = label_from_trace(lesson, revisited.near)
+                example = _example(lesson, revisited, from_trace)
+            for label in from_trace:
                 counted[label.origin] = counted.get(label.origin, 0) + 1
             if example.wanted.any():
-                found.append((lesson.t, example))
-            if not {label.origin for label in told if label.y or label.origin == "random"} <= lesson.labelled:
-                waiting.append((lesson, told))
+                examples.append((lesson.t, example))
+            if not {label.origin for label in from_trace if label.y or label.origin == "random"} <= lesson.labelled:
+                waiting.append((lesson, from_trace))
             if len(waiting) >= BATCH:
                 self._put_labels(waiting)
                 waiting = []
         self._put_labels(waiting)
-        needed = sum(example.total for _, example in found)
-        reached = sum(int(example.needed.sum()) for _, example in found)
+        needed = sum(example.total for _, example in examples)
+        reached = sum(int(example.needed.sum()) for _, example in examples)
         self._note(labels=dict(sorted(counted.items())), reached=_percent(reached / needed) if needed else None)
-        return found
+        return examples
 
     def _revisit(self, conn: Connection, lesson: Lesson, activation: Mapping[int, float]) -> Surroundings | None:
-        """The question as it is found today, in the same scope and seen from the same time, and the edges near it; None
-        if its trace is gone. `activation`: edge -> how strongly it fired then. Use them only while `conn` is open."""
+        """The question retrieved today with its original scope and time, and the edges near it; None if its trace is
+        gone. `activation`: edge -> its activation then. Valid only while `conn` is open."""
         if self.revisited % LESSONS_CACHED == 0:
             self.embedder = CachedEmbedder(self.serving.embedder)
         self.revisited += 1
@@ -198,12 +195,12 @@ class Training:
         question = analyse(
             plan.searched or trace.asked.question, names, plan.now or asked_at, as_of=plan.as_of, within=plan.within
         )
-        found = retrieve(conn, self.serving.snapshot, self.embedder, self.recall, question, K)
-        lookup = Lookup(conn, self.serving.snapshot, self.embedder, found.question.text)
-        at = to_wall(plan.as_of or plan.now or asked_at) or 0
-        guidance = replace(found.seeds.guidance, activation=activation, at_ms=at)
-        seeds = replace(found.seeds, guidance=guidance)
-        return Surroundings.gather(lookup, found.graph, seeds, found.allowed)
+        retrieved = retrieve(conn, self.serving.snapshot, self.embedder, self.recall, question, K)
+        lookup = Lookup(conn, self.serving.snapshot, self.embedder, retrieved.question.text)
+        asked_ms = to_wall(plan.as_of or plan.now or asked_at) or 0
+        guidance = replace(retrieved.seeds.guidance, activation=activation, at_ms=asked_ms)
+        seeds = replace(retrieved.seeds, guidance=guidance)
+        return Surroundings.gather(lookup, retrieved.graph, seeds, retrieved.allowed)
 
     def _put_labels(self, waiting: Sequence[tuple[Lesson, list[Label]]]) -> None:
         """Writes labels in place of earlier ones."""
@@ -212,8 +209,8 @@ class Training:
 
         def unit() -> None:
             with self.store.writing() as conn:
-                for lesson, told in waiting:
-                    training.put_labels(conn, lesson.trace_id, ORIGINS, told)
+                for lesson, labels in waiting:
+                    training.put_labels(conn, lesson.trace_id, ORIGINS, labels)
 
         self.write(unit)
 
@@ -223,15 +220,15 @@ class Training:
 
     def _check(self) -> None:
         if self.cancelled():
-            raise ModelCancelledError("Nobody wants it any more.")
+            raise ModelCancelledError("Training was cancelled.")
 
     def _note(self, **figures: Any) -> None:
         self.report = replace(self.report, **figures)
 
 
 class _Before:
-    """What edges remembered before each question; call `learn` after each, in the order of time. What they were taught
-    by questions that are not told, and what they inherited, is left out."""
+    """Edge memory before each question; call `learn` after each, in order of time. It leaves out inherited memory and
+    the credit of questions without a lesson."""
 
     def __init__(self, conn: Connection, serving: Serving, traces: Sequence[int]) -> None:
         dimension = serving.embedder.dimension
@@ -255,16 +252,16 @@ class _Before:
             roles.setdefault(row.edge, {})[row.role] = row.delta
         nothing = Slots.none(self._remembered.dimension)
         changed = {
-            edge: update_slots(self._held.get(edge, nothing), key, what, noted[0].feedback, noted[0].t)
-            for edge, what in roles.items()
+            edge: update_slots(self._held.get(edge, nothing), key, role, noted[0].feedback, noted[0].t)
+            for edge, role in roles.items()
         }
         self._held |= changed
         self._remembered = self._remembered.with_changes(changed, edge_memory.ends(conn, changed))
 
 
 def _example(lesson: Lesson, around: Surroundings, labels: Sequence[Label]) -> Example:
-    """What is learnt from a lesson, nothing if no edge is wanted. Of an edge that several speak of counts whoever says
-    that it was needed, all of them together."""
+    """The example of a lesson; empty if no edge is wanted. For an edge with several labels, all positive ones count
+    together."""
     place = {edge: number for number, edge in enumerate(around.near.edges.tolist())}
     wanted, weights = np.zeros(len(place), np.float32), np.zeros(len(place), np.float32)
     needed = np.zeros(len(place), np.bool_)

@@ -1,7 +1,7 @@
-"""The traversers beside spread, and the presets of papers. Importing this imports none of what walks.
+"""The traversers other than spread, and the presets of papers. Importing this imports none of the walk code.
 
-A preset is what a paper describes as far as the same parts are here; what the papers let a language model do, such as
-finding the question's objects, is done by rule as elsewhere.
+A preset covers the parts of a paper that exist here. What the papers ask of a language model, such as finding the
+question's objects, is done by rule.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from plugins.traversers.contract import Preset, Registered, Reranking, Traversal
 from plugins.traversers.settings import TraverserSettings
 
 UNLIMITED = 1_000_000  # where a paper knows no limit
-NOTHING_BESIDE = {"link_weight": 0.0, "neighbour_weight": 0.0}  # of what ranks here beside text and walk
+NOTHING_BESIDE = {"link_weight": 0.0, "neighbour_weight": 0.0}  # settings that rank by neither text nor walk
 FROM_NAMES: dict[str, Any] = {"episodes": 0, "hub_penalty": False}  # a walk begins at the objects that are named
 
 PAPERS = (

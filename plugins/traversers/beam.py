@@ -1,9 +1,9 @@
 """BeamSearch of PersonalAI, with the visited memory of TGS-RAG's Algorithm 1.
 
-At every depth each path grows by its best neighbours, and the cheapest `width` of all are kept; a path costs
-`sum / length^0.75`. PersonalAI grows a beam from each start (`apart`) and compares triples with the question
-(`triples`); TGS-RAG compares the vertex that is reached (`rank = "last"`). A vertex that was seen and dropped stays in
-the visited memory with the cheapest path there, for synergy to bring back.
+At every depth each path grows by its best neighbours, and the cheapest `width` of all are kept; a path costs `sum /
+length^0.75`. PersonalAI grows a beam from each start (`apart`) and compares triples with the question (`triples`);
+TGS-RAG compares the new vertex (`rank = "last"`). A dropped vertex stays in the visited memory with its cheapest path,
+so that synergy can use it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -30,20 +30,20 @@ def beam(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings
     walk, begin, by_vertex = begin_walk(graph, seeds, allowed, settings.walk)
     by_triple = triple_relevance(walk, seeds) if settings.beam.triples else None
     paths, visit = search(walk, begin, by_vertex, settings.beam, seeds.guidance.activation, by_triple)
-    worth = {vertex: begin.get(vertex, float(np.exp(-seen.path.cost))) for vertex, seen in visit.items()}
+    worth = {vertex: begin.get(vertex, float(np.exp(-visited.path.cost))) for vertex, visited in visit.items()}
     return end_walk(walk, visit, worth, paths)
 
 
 def triple_relevance(walk: Walkable, seeds: Seeds) -> EdgeRelevance | None:
-    """The cosine of the question and what an edge says (PersonalAI); None without vectors."""
+    """The cosine of the question and an edge's text (PersonalAI); None without vectors."""
     if seeds.guidance.lookup is None:
         return None
     embeddings = GraphEmbeddings(seeds.guidance.lookup)
 
-    def relevance(edges: Ids, here: Ids, there: Ids) -> Floats:
-        ends = zip(here.tolist(), there.tolist(), strict=True)
+    def relevance(edges: Ids, sources: Ids, targets: Ids) -> Floats:
+        ends = zip(sources.tolist(), targets.tolist(), strict=True)
         near = direct_edges(walk, dict(zip(edges.tolist(), ends, strict=True)))
-        heads = embeddings.vertices(near.vertices)[near.heads]  # of an edge that is none: the passage, or the thesis
+        heads = embeddings.vertices(near.vertices)[near.heads]  # of an edge without a relation: passage or thesis
         cosines: Floats = embeddings.triples(near, heads) @ embeddings.question
         return cosines[np.searchsorted(near.edges, edges)]
 
@@ -58,14 +58,14 @@ def search(
     activation: Mapping[int, float] | None = None,
     by_triple: EdgeRelevance | None = None,
 ) -> tuple[tuple[Path, ...], dict[int, Visited]]:
-    """The `paths` best paths, cheapest first, and all vertices that were seen on the way; of each start so many if they
-    are walked `apart`."""
+    """The `paths` best paths, cheapest first, and all visited vertices; with `apart`, that many paths for each
+    start."""
     fires = np.array(sorted(edge for edge, strength in (activation or {}).items() if strength > 0), np.int32)
     visit = {vertex: Visited(Path((vertex,), tag="beam"), "seed", 0) for vertex in sorted(begin)}
     steps: dict[int, list[tuple[int, int, float]]] = {}
-    found: list[Path] = []
+    paths_found: list[Path] = []
     for together in [[vertex] for vertex in visit] if settings.apart else [[*visit]]:
-        kept: list[Path] = []
+        survivors: list[Path] = []
         tips = [visit[vertex].path for vertex in together]
         for depth in range(1, settings.depth + 1):
             new = dict.fromkeys(path.vertices[-1] for path in tips if path.vertices[-1] not in steps)
@@ -74,48 +74,48 @@ def search(
             for path in grown:
                 _remember(visit, path, depth, settings)
             tips = _select(grown, settings)
-            kept += tips
+            survivors += tips
             for vertex in {vertex for path in tips for vertex in path.vertices}:
                 if visit[vertex].status == "pruned":
                     visit[vertex] = replace(visit[vertex], status="selected")
-        found += sorted(dict.fromkeys(kept), key=lambda path: (path.cost, path.edges))[: settings.paths]
-    return tuple(found), visit
+        paths_found += sorted(dict.fromkeys(survivors), key=lambda path: (path.cost, path.edges))[: settings.paths]
+    return tuple(paths_found), visit
 
 
 def _order_steps(
     walk: Walkable, vertices: list[int], relevance: Relevance, fires: Ids, by_triple: EdgeRelevance | None
 ) -> Steps:
-    """The steps from these vertices: edges whose memory fires first, then the most relevant."""
+    """The steps from these vertices: activated edges first, then the most relevant."""
     around = [walk.neighbours(vertex) for vertex in vertices]
     if not around:
         return {}
     edges = np.concatenate([near.edges for near in around])
-    there = np.concatenate([near.vertices for near in around])
-    here = np.repeat(np.array(vertices, np.int32), [len(near.edges) for near in around])
-    fits = by_triple(edges, here, there) if by_triple else relevance(there)
-    cost, fire = costs(fits, walk.penalties(there)), np.isin(edges, fires)
-    order = np.lexsort((edges, -fits, ~fire, here))
-    found: dict[int, list[tuple[int, int, float]]] = {vertex: [] for vertex in vertices}
-    columns = (column[order].tolist() for column in (here, edges, there, cost))
+    targets = np.concatenate([near.vertices for near in around])
+    sources = np.repeat(np.array(vertices, np.int32), [len(near.edges) for near in around])
+    fits = by_triple(edges, sources, targets) if by_triple else relevance(targets)
+    cost, fire = costs(fits, walk.penalties(targets)), np.isin(edges, fires)
+    order = np.lexsort((edges, -fits, ~fire, sources))
+    steps: dict[int, list[tuple[int, int, float]]] = {vertex: [] for vertex in vertices}
+    columns = (column[order].tolist() for column in (sources, edges, targets, cost))
     for vertex, *step in zip(*columns, strict=True):
-        found[vertex].append((step[0], step[1], step[2]))
-    return found
+        steps[vertex].append((step[0], step[1], step[2]))
+    return steps
 
 
 def _grow(path: Path, steps: Steps, most: int) -> Iterable[Path]:
-    """The path with each of its tip's best neighbours, as far as it has not been there."""
+    """The path extended by each of its tip's best neighbours that it does not contain yet."""
     onward = (step for step in steps[path.vertices[-1]] if step[1] not in path.vertices)
     return (path.extend(*step) for step in islice(onward, most))
 
 
 def _remember(visit: dict[int, Visited], path: Path, depth: int, settings: BeamSettings) -> None:
-    """Puts the end of a path into the visit memory; a cheaper path replaces a dearer one, but a seed stays one."""
+    """Stores a path by its end in the visit memory; a cheaper path replaces a dearer one, except that a seed stays."""
     end = path.vertices[-1]
-    known = visit.get(end)
-    if known is None:
+    earlier = visit.get(end)
+    if earlier is None:
         visit[end] = Visited(path, "pruned", depth)
-    elif known.status != "seed" and _rank(path, settings) < _rank(known.path, settings):
-        visit[end] = replace(known, path=path)
+    elif earlier.status != "seed" and _rank(path, settings) < _rank(earlier.path, settings):
+        visit[end] = replace(earlier, path=path)
 
 
 def _select(candidates: list[Path], settings: BeamSettings) -> list[Path]:

@@ -1,6 +1,6 @@
-"""WaterCircles of PersonalAI: rings around every start; where those of several starts meet, there the answer lies.
+"""WaterCircles of PersonalAI: rings around every start; the answer is expected where rings of several starts meet.
 
-Here they are symmetric: each start draws its own rings, and those that meet are counted in the graph and not in words.
+The rings are symmetric here: each start draws its own, and meetings are counted in the graph, not in words.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ OWN = 0.7  # what the first start next to an episode or thesis counts; each furt
 
 
 def circles(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """Edges where circles meet, and the episodes and theses next to most starts. A vertex scores by how many starts
-    stand next to it, by the share of the starts whose circles meet there, and by its relevance."""
+    """Edges where circles meet, and the episodes and theses next to most starts. A vertex's score depends on the number
+    of starts next to it, the share of starts whose circles meet there, and its relevance."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     rings = draw_rings(walk, begin, relevance, settings.circles.depth, settings.circles.edges)
     vertices = np.array(sorted(rings.reached), np.int32)
@@ -51,8 +51,8 @@ def count_meetings(rings: Rings) -> dict[int, int]:
 
 
 def select_edges(rings: Rings, fits: Mapping[int, float], n_starts: int) -> tuple[int, ...]:
-    """Primary edges, which lie in the circles of several starts, most starts first, then the most relevant; if there
-    are none, secondary ones: the most relevant of all."""
+    """Primary edges, in the circles of several starts: most starts first, then the most relevant. Without primary
+    edges, the most relevant of all."""
     met = count_meetings(rings)
     best = {edge: max(fits[end] for end in ends) for edge, ends in rings.edges.items()}
     edges = sorted(met, key=lambda edge: (-met[edge], -best[edge], edge))
@@ -66,22 +66,22 @@ def _limit(limits: tuple[int, ...], n_starts: int) -> int:
 
 def _count_near(rings: Rings, begin: Mapping[int, float]) -> dict[int, float]:
     """Vertex -> OWN for the surest start next to it, and the weight of each further one."""
-    found = {}
+    counts = {}
     for vertex, starts_of in rings.reached.items():
         weights = sorted((begin[start] for start, distance in starts_of.items() if distance <= 1), reverse=True)
         if weights:
-            found[vertex] = OWN + sum(weights[1:])
-    return found
+            counts[vertex] = OWN + sum(weights[1:])
+    return counts
 
 
 def _share_met(rings: Rings, n_starts: int) -> dict[int, float]:
-    """Vertex -> the greatest share of the starts whose circles meet at an edge of it. All such edges count, not only
-    the primary ones: which of many equal ones are primary follows from the order in which they were written."""
-    found: dict[int, float] = {}
+    """Vertex -> the greatest share of the starts whose circles meet at one of its edges. All such edges count, because
+    which of several equal edges are primary depends on the order in which they were written."""
+    shares: dict[int, float] = {}
     for edge, shared in count_meetings(rings).items():
         for end in rings.edges[edge] if shared > 1 else ():
-            found[end] = max(found.get(end, 0.0), shared / n_starts)
-    return found
+            shares[end] = max(shares.get(end, 0.0), shared / n_starts)
+    return shares
 
 
 def _select_fragments(walk: Walkable, near: Mapping[int, float], fits: Mapping[int, float], n_starts: int) -> set[int]:

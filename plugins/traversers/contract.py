@@ -1,5 +1,5 @@
-"""What a plugin registers to walk the graph in another way, and what a name of a strategy means. Standard library only:
-what walks is imported when asked for."""
+"""What a plugin registers to walk the graph, and how strategy names are parsed. Standard library only: walk code is
+imported on demand."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ CORE = {  # of the library
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """A traverser by its name, which can be joined to others by "+". `make(settings)` gives what walks:
-    `memory.retrieval.traversers.Traverser`. `remembers`: its walks say what they saw on the way (`Walk.visit`).
-    `consult()` gives what asks a model before the walk, if it has a use for that."""
+    """A named traverser; "+" joins several. `make(settings)` returns a `memory.retrieval.traversers.Traverser`.
+    `remembers`: its walks record the visited vertices (`Walk.visit`). `consult()` returns the function that asks a
+    model before the walk, if the traverser needs one."""
 
     name: str
     sentence: str
@@ -39,7 +39,7 @@ class Traversal:
 
 @dataclass(frozen=True, slots=True)
 class Reranking:
-    """What works on the walk of the traversers that it is joined to, and needs what they saw; by its name."""
+    """A named step that reranks the walk of the traversers joined to it, from their visited vertices."""
 
     name: str
     sentence: str
@@ -48,8 +48,8 @@ class Reranking:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A strategy with settings of its own, such as those of a paper: `recall` of retrieval, `traversers` by section.
-    The sentence says what of the paper it has."""
+    """A strategy with its own settings, such as those of a paper: `recall` of retrieval, `traversers` by section. The
+    sentence says which parts of the paper it covers."""
 
     name: str
     sentence: str
@@ -62,23 +62,23 @@ Registered = Traversal | Reranking | Preset
 
 
 def describe_strategies(registered: Mapping[str, Registered]) -> dict[str, str]:
-    """The sentence of each strategy, by its name: the library's own, then those that can be joined, then presets."""
+    """The sentence of each strategy, by name: the library's own, then traversals that can be joined, then presets."""
     names = sorted(registered, key=lambda name: (isinstance(registered[name], Preset), name))
     return CORE | {name: registered[name].sentence for name in names}
 
 
 def parse_strategy(name: str, registered: Mapping[str, Registered]) -> list[str]:
-    """The names that are joined in a name, each once. InvalidInputError for one that is not there, and for what cannot
-    work together."""
+    """The parts of a strategy name, each once. InvalidInputError for an unknown part, or parts that do not work
+    together."""
     parts = list(dict.fromkeys(name.split("+")))
     for part in parts:
         if part not in CORE and part not in registered:
             known = ", ".join(describe_strategies(registered))
-            raise InvalidInputError(f"There is no strategy {part[:40]!r}. There are: {known}.")
+            raise InvalidInputError(f"There is no strategy {part[:40]!r}. Known: {known}.")
         if len(parts) > 1 and (part == "none" or isinstance(registered.get(part), Preset)):
             raise InvalidInputError(f"{part!r} is a strategy by itself: it cannot be joined to others.")
     rerankings = [part for part in parts if isinstance(registered.get(part), Reranking)]
-    able = sorted(one.name for one in registered.values() if isinstance(one, Traversal) and one.remembers)
+    able = sorted(item.name for item in registered.values() if isinstance(item, Traversal) and item.remembers)
     if rerankings and not set(parts).intersection(able):
         raise InvalidInputError(
             f"{rerankings[0]!r} works on what traversers saw, and {name!r} remembers nothing of that. Join it to"
@@ -100,18 +100,18 @@ def make_strategy(name: str, registered: Mapping[str, Registered], settings: Tra
     preset = registered.get(name)
     if isinstance(preset, Preset):
         own = {part: replace(getattr(settings, part), **changed) for part, changed in preset.traversers.items()}
-        made = make_strategy(preset.strategy, registered, replace(settings, **own))
-        return replace(made, name=name, recall=preset.recall)
+        strategy = make_strategy(preset.strategy, registered, replace(settings, **own))
+        return replace(strategy, name=name, recall=preset.recall)
     walkers: list[Traverser] = []
     rerankers: list[Rerank] = []
     consult: Consult | None = None
     for part in parts:
-        one = registered.get(part)
-        if isinstance(one, Reranking):
-            rerankers.append(one.make(settings))
-        elif isinstance(one, Traversal):
-            walkers.append(one.make(settings))
-            consult = consult or (one.consult() if one.consult is not None else None)
+        entry = registered.get(part)
+        if isinstance(entry, Reranking):
+            rerankers.append(entry.make(settings))
+        elif isinstance(entry, Traversal):
+            walkers.append(entry.make(settings))
+            consult = consult or (entry.consult() if entry.consult is not None else None)
         elif (core := find_core_strategy(part).traverse) is not None:
             walkers.append(core)
 

@@ -1,8 +1,8 @@
 """Paths between the starts, after PersonalAI's A*.
 
-The default searches from both ends at once and returns all shortest paths, which are then ranked by how well they fit
-the question: in clustered graphs that opens 14 to 22 vertices where A* opens hundreds. A* with the three heuristics of
-the paper is there to compare. A search that reaches its budget finds nothing, and never half a path.
+The default searches from both ends at once and returns all shortest paths, ranked by how well they fit the question: in
+clustered graphs that opens 14 to 22 vertices where A* opens hundreds. A* with the three heuristics of the paper is
+available for comparison. A search that reaches its budget returns no path.
 """
 
 import heapq
@@ -21,7 +21,7 @@ from plugins.traversers.subgraph import GraphEmbeddings
 from plugins.traversers.walking import begin_walk, price_paths, search_breadth_first, walk_along
 
 EDGES_OF_A_POP = 100  # on average; in a clique a search would follow all edges before it has opened many vertices
-PARALLELS = 20  # paths that run beside each other over parallel edges
+PARALLELS = 20  # paths over parallel edges
 
 Heuristic = Literal["ip", "weighted", "averaged"]
 Similarity = Callable[[Ids, int], Floats]
@@ -29,25 +29,25 @@ Similarity = Callable[[Ids, int], Floats]
 
 
 def paths(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """The paths between the surest pairs of starts, cheapest first. With less than two starts there is nothing to
-    connect, and it walks as `beam` does."""
+    """The paths between the surest pairs of starts, cheapest first. With fewer than two starts it walks as `beam`
+    does."""
     (walk, begin, relevance), own = begin_walk(graph, seeds, allowed, settings.walk), settings.paths
     if len(begin) < 2:
         return beam(graph, seeds, allowed, settings)
     surest = sorted(begin, key=lambda vertex: (-begin[vertex], vertex))
     pairs = sorted(combinations(surest, 2), key=lambda pair: (-begin[pair[0]] * begin[pair[1]], pair))[: own.pairs]
     if own.search == "both_ends":
-        found = [path for a, b in pairs for path in both_ends(walk, a, b, own.length, own.pops, own.count)]
+        unpriced = [path for a, b in pairs for path in both_ends(walk, a, b, own.length, own.pops, own.count)]
     else:
         alike = _similarity(seeds)
-        found = [path for a, b in pairs for path in astar(walk, a, b, own.search, alike, own)]
-    ranked = sorted(price_paths(walk, found, relevance), key=lambda path: (path.cost, path.edges))
+        unpriced = [path for a, b in pairs for path in astar(walk, a, b, own.search, alike, own)]
+    ranked = sorted(price_paths(walk, unpriced, relevance), key=lambda path: (path.cost, path.edges))
     return walk_along(walk, begin, ranked, lambda path: path.cost)
 
 
 def both_ends(walk: Walkable, a: int, b: int, length: int, pops: int, most: int) -> list[Path]:
-    """All shortest paths between two vertices, up to `most`; parallel edges make different paths. None if there is
-    none of at most `length` edges, or if it would take opening more than `pops` vertices."""
+    """All shortest paths between two vertices, up to `most`; parallel edges make different paths. Empty if every path
+    has more than `length` edges or the search would open more than `pops` vertices."""
     if a == b:
         return []
     back: tuple[_Back, _Back] = ({a: []}, {b: []})
@@ -56,15 +56,15 @@ def both_ends(walk: Walkable, a: int, b: int, length: int, pops: int, most: int)
     for _ in range(length):
         side = 0 if len(fronts[0]) <= len(fronts[1]) else 1
         onward: _Back = {}
-        for here in fronts[side]:
-            near = walk.neighbours(here)
+        for vertex_here in fronts[side]:
+            near = walk.neighbours(vertex_here)
             opened += 1
             followed += len(near.edges)
             if opened > pops or followed > pops * EDGES_OF_A_POP:
                 return []
-            for edge, there in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):
-                if there not in back[side]:
-                    onward.setdefault(there, []).append((edge, here))
+            for edge, target in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):
+                if target not in back[side]:
+                    onward.setdefault(target, []).append((edge, vertex_here))
         back[side].update(onward)
         fronts[side] = [*onward]
         met = sorted(v for v in onward if v in back[1 - side] and (v in (a, b) or walk.may_leave(v)))
@@ -78,11 +78,11 @@ _Back = dict[int, list[tuple[int, int]]]
 
 
 def _join(back: tuple[_Back, _Back], met: list[int]) -> Iterator[Path]:
-    """The paths over the vertices where two searches met. Each knows all vertices up to its depth, so together they
-    know every shortest path."""
+    """The paths through the vertices where two searches met. Each search knows all vertices up to its depth, so
+    together they know every shortest path."""
     for vertex in met:
-        for one, other in product(_trace_back(back[0], vertex), _trace_back(back[1], vertex)):
-            yield Path((*one.vertices, *other.vertices[-2::-1]), (*one.edges, *other.edges[::-1]), tag="paths")
+        for first, second in product(_trace_back(back[0], vertex), _trace_back(back[1], vertex)):
+            yield Path((*first.vertices, *second.vertices[-2::-1]), (*first.edges, *second.edges[::-1]), tag="paths")
 
 
 def _trace_back(back: _Back, vertex: int) -> Iterator[Path]:
@@ -97,9 +97,9 @@ def _trace_back(back: _Back, vertex: int) -> Iterator[Path]:
 def astar(
     walk: Walkable, a: int, b: int, heuristic: Heuristic, similarity: Similarity, settings: PathsSettings
 ) -> list[Path]:
-    """One path from `a` to `b`, and those that run beside it over parallel edges, by A* with f = step * g + h. h is
-    "ip": 1 - cosine to `b`; "weighted": that times the number of steps to `b`; "averaged": the mean of it along the
-    path times that number. None if `b` is not reached with `pops` vertices opened."""
+    """One path from `a` to `b`, and those over parallel edges, by A* with f = step * g + h. h is "ip": 1 - cosine to
+    `b`; "weighted": that times the number of steps to `b`; "averaged": its mean along the path times that number. Empty
+    if `b` is not reached after opening `pops` vertices."""
     if a == b:
         return []
     back = () if heuristic == "ip" else search_breadth_first(walk, b, settings.length, settings.pops)
@@ -127,12 +127,12 @@ def astar(
         if not queue:
             break
         *_, path = heapq.heappop(queue)
-        here, length = path.vertices[-1], len(path.edges)
-        if here == b:
-            return _with_parallels(walk, path)
-        if length >= settings.length or shortest[here] < length:
+        tip, length = path.vertices[-1], len(path.edges)
+        if tip == b:
+            return _add_parallels(walk, path)
+        if length >= settings.length or shortest[tip] < length:
             continue
-        near = walk.neighbours(here)
+        near = walk.neighbours(tip)
         measure(near.vertices)
         for edge, vertex in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):
             if length + 1 < shortest.get(vertex, settings.length + 1):
@@ -143,10 +143,10 @@ def astar(
     return []
 
 
-def _with_parallels(walk: Walkable, path: Path) -> list[Path]:
+def _add_parallels(walk: Walkable, path: Path) -> list[Path]:
     """The path over each edge that joins two vertices next to each other on it: parallel relations are all kept."""
-    around = [(walk.neighbours(here), there) for here, there in pairwise(path.vertices)]
-    choices = [near.edges[near.vertices == there].tolist() for near, there in around]
+    around = [(walk.neighbours(source), target) for source, target in pairwise(path.vertices)]
+    choices = [near.edges[near.vertices == target].tolist() for near, target in around]
     return [Path(path.vertices, edges, tag=path.tag) for edges in islice(product(*choices), PARALLELS)]
 
 
@@ -154,5 +154,5 @@ def _similarity(seeds: Seeds) -> Similarity:
     """Cosines between vertices; without vectors all are equally far from each other."""
     if seeds.guidance.lookup is None:
         return lambda vertices, _: np.zeros(len(vertices), np.float32)
-    of = GraphEmbeddings(seeds.guidance.lookup).vertices
-    return lambda vertices, other: of(vertices) @ of(np.array([other], np.int32))[0]
+    embed = GraphEmbeddings(seeds.guidance.lookup).vertices
+    return lambda vertices, target: embed(vertices) @ embed(np.array([target], np.int32))[0]

@@ -1,9 +1,9 @@
 """ReG's retrievers over the edges around the starts: ReG@Entity as `entities`, and ReG@Path as `sketches`.
 
-A sketch is a sequence of relations, "directed by, born in". ReG trains a model to write some; here any model may write
-them in one short call, and without one the question itself is compared with every step. The model sees the question
-alone, nothing of what is remembered, and what it writes is only ever compared with what edges say. What a passage or a
-thesis joins is a relation that reads as its text does, so this works where nobody extracted relations.
+A sketch is a sequence of relations, "directed by, born in". ReG trains a model to write sketches; here any model may
+write them in one short call, and without a model every step is compared with the question itself. The model sees only
+the question, no memory content, and its output is only compared with edge texts. An edge of a passage or thesis counts
+as a relation with that text, so this works without extracted relations.
 """
 
 import re
@@ -28,10 +28,10 @@ from plugins.traversers.settings import TraverserSettings
 from plugins.traversers.subgraph import GraphEmbeddings, Subgraph, extract_subgraph
 from plugins.traversers.walking import begin_walk, costs, end_walk, walk_along
 
-MAX_EDGES_KEPT = 250  # 200 more than of edges that are scored one by one, for relations beside each other are one
+MAX_EDGES_KEPT = 250  # 200 more than for edges scored singly, because parallel relations count once
 MAX_SELECTED = 50  # vertices that count as chosen
 BEAM = 20  # paths that each step of a sketch keeps
-MAX_STEPS = 3  # of a sketch, and of the question that stands for one
+MAX_STEPS = 3  # of a sketch, and of the question used in place of one
 MAX_SKETCHES = 3
 MAX_REPLY_TOKENS, MAX_QUESTION_CHARS, MAX_RELATION_CHARS = 96, 480, 40
 PURPOSE, NONE = "sketch", "NONE"
@@ -53,8 +53,8 @@ _ARROW = re.compile(r"\s*(?:-+>|=+>|→)\s*")
 
 
 def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """Every vertex near the starts scores as its best edge does; an episode as itself or the best of its theses. An
-    edge scores by the trained ranker, as far as it scores edges (`score_edges`), else as the mean of its ends."""
+    """Every vertex near the starts gets the score of its best edge; an episode its own or that of its best thesis. An
+    edge is scored by the trained ranker if that scores edges (`score_edges`), else by the mean of its ends."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     near = extract_subgraph(walk, begin, relevance)
     by_training = getattr(seeds.guidance.scorer, "score_edges", None)
@@ -68,29 +68,29 @@ def entities(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSett
 
 
 def _best_edges(near: Subgraph, of_vertices: Floats) -> tuple[int, ...]:
-    """The best edges by what they join, `s = p(head) + p(tail)`; parallel relations share one place."""
+    """The best edges by their ends, `s = p(head) + p(tail)`; parallel relations share one place."""
     together = of_vertices[near.heads] + of_vertices[near.tails]
     order = np.lexsort((near.edges, near.tails, near.heads, -together))
     places = near.heads[order] * len(near.vertices) + near.tails[order]
     number = np.cumsum(np.diff(places, prepend=-1) != 0)
-    kept: list[int] = near.edges[order][number <= MAX_EDGES_KEPT].tolist()
-    return tuple(kept)
+    best: list[int] = near.edges[order][number <= MAX_EDGES_KEPT].tolist()
+    return tuple(best)
 
 
 # ReG@Path ----------------------------------------------------------------------------------------------------------
 
 
 def sketches(graph: Graph, seeds: Seeds, allowed: Bools, settings: TraverserSettings) -> Walk:
-    """The paths that fit the sketches best. A path costs the mean of its steps: a sketch says how long it is, so no
-    length is better than another."""
+    """The paths that fit the sketches best. A path costs the mean of its steps: a sketch fixes its own length, so
+    length is not penalised."""
     walk, begin, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     near = extract_subgraph(walk, begin, relevance, MAX_STEPS)
-    found: dict[tuple[int, ...], Path] = {}
+    best: dict[tuple[int, ...], Path] = {}
     for steps in _compare_steps(near, seeds, relevance):
         for path in ground_sketch(walk, near, begin, steps):
-            if path.edges not in found or path.cost < found[path.edges].cost:
-                found[path.edges] = path
-    return walk_along(walk, begin, sorted(found.values(), key=_order), _mean_cost)
+            if path.edges not in best or path.cost < best[path.edges].cost:
+                best[path.edges] = path
+    return walk_along(walk, begin, sorted(best.values(), key=_order), _mean_cost)
 
 
 def ground_sketch(walk: Walkable, near: Subgraph, begin: Iterable[int], steps: Sequence[Floats]) -> list[Path]:
@@ -98,11 +98,11 @@ def ground_sketch(walk: Walkable, near: Subgraph, begin: Iterable[int], steps: S
     the sketch how well every edge fits it (e,)."""
     around: dict[int, list[tuple[int, int, int]]] = {}
     ends = zip(near.edges.tolist(), near.src.tolist(), near.dst.tolist(), strict=True)
-    for place, (edge, one, other) in enumerate(ends):
-        around.setdefault(one, []).append((place, edge, other))
-        around.setdefault(other, []).append((place, edge, one))
+    for place, (edge, head, tail) in enumerate(ends):
+        around.setdefault(head, []).append((place, edge, tail))
+        around.setdefault(tail, []).append((place, edge, head))
     beam = [Path((vertex,), tag="sketches") for vertex in sorted(begin)]
-    kept: list[Path] = []
+    grounded: list[Path] = []
     for fits in steps:
         cost = costs(fits)
         grown = [
@@ -113,8 +113,8 @@ def ground_sketch(walk: Walkable, near: Subgraph, begin: Iterable[int], steps: S
             if end not in path.vertices
         ]
         beam = sorted(grown, key=_order)[:BEAM]
-        kept += beam
-    return kept
+        grounded += beam
+    return grounded
 
 
 def _mean_cost(path: Path) -> float:
@@ -126,15 +126,19 @@ def _order(path: Path) -> tuple[float, tuple[int, ...]]:
 
 
 def _compare_steps(near: Subgraph, seeds: Seeds, relevance: Relevance) -> list[list[Floats]]:
-    """How every edge fits the steps of each sketch; of the question itself, if there is none."""
+    """How well every edge fits the steps of each sketch, or the question if there is no sketch."""
     if seeds.guidance.lookup is None:
         fits = relevance(near.vertices)
         return [[np.maximum(fits[near.heads], fits[near.tails])] * MAX_STEPS]
     embeddings = GraphEmbeddings(seeds.guidance.lookup)
-    said = _embed_relations(near, embeddings)
+    edges = _embed_relations(near, embeddings)
     if not seeds.guidance.outline:
-        return [[said @ embeddings.question] * MAX_STEPS]
-    return [[said @ step for step in embeddings.texts(one)] for one in seeds.guidance.outline[:MAX_SKETCHES] if one]
+        return [[edges @ embeddings.question] * MAX_STEPS]
+    return [
+        [edges @ step for step in embeddings.texts(sketch)]
+        for sketch in seeds.guidance.outline[:MAX_SKETCHES]
+        if sketch
+    ]
 
 
 def _embed_relations(near: Subgraph, embeddings: GraphEmbeddings) -> Floats:
@@ -142,16 +146,16 @@ def _embed_relations(near: Subgraph, embeddings: GraphEmbeddings) -> Floats:
     ends."""
     own = embeddings.vertices(near.vertices)
     ahead = np.isin(near.kinds, [_ASSERTS, _NEXT])
-    found: Floats = np.where(ahead[:, None], own[near.tails], own[near.heads])
-    found[near.kinds == _REL] = embeddings.predicates(near)[near.kinds == _REL]
-    return found
+    vectors: Floats = np.where(ahead[:, None], own[near.tails], own[near.heads])
+    vectors[near.kinds == _REL] = embeddings.predicates(near)[near.kinds == _REL]
+    return vectors
 
 
 def sketch_paths(
     llm: LLM, question: str, now: datetime | None = None, cancelled: Callable[[], bool] | None = None
 ) -> tuple[tuple[Sketch, ...], Step]:
-    """At most MAX_SKETCHES sketches of what the question needs, none if the model fails; and what to note of it. Only
-    the ModelCancelledError of a question that was `cancelled` passes through."""
+    """At most MAX_SKETCHES sketches of what the question needs, none if the model fails; and a note for the trace.
+    Raises only the ModelCancelledError of a `cancelled` question."""
     began, fence = perf_counter(), make_fence()
     parts = [f"Today is {now.date().isoformat()}."] if now else []
     parts.append(f"The question:\n{fence}\n{one_line(question, MAX_QUESTION_CHARS)}\n{fence}")
@@ -163,16 +167,16 @@ def sketch_paths(
         purpose=PURPOSE,
         cancelled=cancelled,
     )
-    found: tuple[Sketch, ...] = ()
+    sketches_found: tuple[Sketch, ...] = ()
     try:
         reply = llm.complete(request)
-        found = parse_sketches(reply.text)
-        note = SketchNote(reply.usage.total, found)
-    except Exception as error:  # a model of somebody else's may raise anything
+        sketches_found = parse_sketches(reply.text)
+        note = SketchNote(reply.usage.total, sketches_found)
+    except Exception as error:  # a plug-in's model may raise anything
         if isinstance(error, ModelCancelledError) and cancelled is not None and cancelled():
             raise
         note = SketchNote(said=type(error).__name__)
-    return found, step(note, (perf_counter() - began) * 1000)
+    return sketches_found, step(note, (perf_counter() - began) * 1000)
 
 
 def parse_sketches(reply: str) -> tuple[Sketch, ...]:
@@ -183,7 +187,7 @@ def parse_sketches(reply: str) -> tuple[Sketch, ...]:
 
 
 def _relation(words: str) -> str:
-    """A relation as it is compared; "" for what is none."""
+    """A relation in the form used for comparison; "" if there is none."""
     bare = " ".join(words.replace("_", " ").split()).strip(" \"'`[](){}<>.,;:*-")
     is_one = len(bare) <= MAX_RELATION_CHARS and bare != NONE and any(letter.isalpha() for letter in bare)
     return bare if is_one else ""

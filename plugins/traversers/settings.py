@@ -8,12 +8,12 @@ from memory.settings import setting
 
 @dataclass(frozen=True, slots=True)
 class WalkSettings:
-    """What all traversers but spread share."""
+    """Settings shared by all traversers except spread."""
 
     vertices: str = setting(
         "ETO", "What they may enter: episodes, theses, objects; a small letter: only as the end of a path."
     )
-    episodes: int = setting(8, "Best episodes of the text from which they start, beside the objects named.", most=1000)
+    episodes: int = setting(8, "Best episodes of the text to start from, with the named objects.", most=1000)
     hub_penalty: bool = setting(True, "Whether vertices with very many edges cost more.")
     mixed_weight: float = setting(
         0.2, 'What each further traverser of a strategy such as "spread+beam" counts.', most=100
@@ -35,7 +35,7 @@ class BeamSettings:
 
 @dataclass(frozen=True, slots=True)
 class CirclesSettings:
-    """Water circles: rings around the starts; where those of several meet, there the answer lies."""
+    """Water circles: rings around the starts; the answer is expected where several meet."""
 
     depth: int = setting(2, "Rings around each start.", least=1, most=20)
     edges: int = setting(2000, "Edges followed at most.", least=1)
@@ -48,7 +48,7 @@ class PathsSettings:
     search: Literal["both_ends", "ip", "weighted", "averaged"] = setting(
         "both_ends", "How they are searched: from both ends, or by A* with the heuristic ip, weighted or averaged."
     )
-    step: float = setting(0.25, "What an edge counts in A* beside its heuristic, which lies in [0, 2].", most=100)
+    step: float = setting(0.25, "Weight of an edge in A* relative to the heuristic, which is in [0, 2].", most=100)
     pairs: int = setting(6, "Pairs of starts between which paths are searched.", most=1000)
     length: int = setting(6, "Edges of a path.", least=1, most=100)
     pops: int = setting(400, "Vertices that one search may open.", least=1)
@@ -57,7 +57,7 @@ class PathsSettings:
 
 @dataclass(frozen=True, slots=True)
 class SynergySettings:
-    """Synergy: what a traverser saw and the best of the text confirm each other."""
+    """Synergy: a traverser's visited vertices and the best texts confirm each other."""
 
     weight: float = setting(0.5, "Its share of the final score.", most=1)
     formula: Literal["product", "paper"] = setting(
@@ -67,7 +67,7 @@ class SynergySettings:
 
 @dataclass(frozen=True, slots=True)
 class TraverserSettings:
-    """The traversers beside spread."""
+    """The traversers other than spread."""
 
     walk: WalkSettings = field(default_factory=WalkSettings)
     beam: BeamSettings = field(default_factory=BeamSettings)

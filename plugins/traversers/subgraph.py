@@ -1,4 +1,4 @@
-"""The edges around a question's starts, as one small graph of its own, and what they say as vectors."""
+"""The edges around a question's starts as a small graph, and its texts as vectors."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,8 +28,8 @@ _KINDS: dict[tuple[int, int], EdgeKind] = {
 
 @dataclass(slots=True)
 class Rings:
-    """Rings around starts: `reached` vertex -> the starts whose rings hold it, and how far from each; `paths` the way
-    to each from its nearest start; `edges` edge id -> its two ends."""
+    """Rings around starts: `reached` vertex -> start -> distance; `paths` the path to each vertex from its nearest
+    start; `edges` edge id -> its two ends."""
 
     reached: dict[int, dict[int, int]] = field(default_factory=dict)
     paths: dict[int, Path] = field(default_factory=dict)
@@ -39,9 +39,9 @@ class Rings:
 def draw_rings(
     walk: Walkable, begin: Iterable[int], relevance: Relevance, depth: int = DEPTH, most: int = MAX_EDGES
 ) -> Rings:
-    """Breadth-first rings of `depth` around each start over `most` edges at the utmost, the most relevant of a vertex
-    first. Each start has its own share of the edges, so that a hub among them does not use up what the others need, and
-    the order of the starts does not matter."""
+    """Breadth-first rings of `depth` around each start over at most `most` edges, the most relevant of a vertex first.
+    Each start has its own share of the edges: a hub cannot use up the others', and the order of the starts does not
+    matter."""
     rings = Rings()
     order = sorted(begin)
     share = most // max(1, len(order))
@@ -51,19 +51,19 @@ def draw_rings(
         ways = {start: Path((start,))}
         queue = deque([start])
         while queue and len(used) < share:
-            here = queue.popleft()
-            if rings.reached[here][start] >= depth:
+            vertex = queue.popleft()
+            if rings.reached[vertex][start] >= depth:
                 continue
-            near = walk.neighbours(here)
+            near = walk.neighbours(vertex)
             fits = relevance(near.vertices)
             cost = costs(fits, walk.penalties(near.vertices))
             for place in np.lexsort((near.edges, -fits))[: share - len(used)].tolist():
                 edge, end = int(near.edges[place]), int(near.vertices[place])
                 used.add(edge)
-                rings.edges.setdefault(edge, (here, end))
+                rings.edges.setdefault(edge, (vertex, end))
                 if start not in rings.reached.setdefault(end, {}):
-                    rings.reached[end][start] = rings.reached[here][start] + 1
-                    ways[end] = ways[here].extend(edge, end, float(cost[place]))
+                    rings.reached[end][start] = rings.reached[vertex][start] + 1
+                    ways[end] = ways[vertex].extend(edge, end, float(cost[place]))
                     queue.append(end)
         for vertex, path in ways.items():
             if vertex not in rings.paths or _order(path) < _order(rings.paths[vertex]):
@@ -76,8 +76,8 @@ def _order(path: Path) -> tuple[int, float, tuple[int, ...]]:
 
 
 class Subgraph(NamedTuple):
-    """e edges by id: `edges`, `kinds` (index of EDGE_KINDS), `src`, `dst` (e,) node ids, as they are directed.
-    `vertices` (v,) node ids rising; `heads`, `tails` (e,) the places of `src` and `dst` among them."""
+    """e edges by id: `edges`, `kinds` (index of EDGE_KINDS), `src`, `dst` (e,) node ids in the edge's direction.
+    `vertices` (v,) node ids, ascending; `heads`, `tails` (e,) the places of `src` and `dst` among them."""
 
     edges: Ids
     kinds: Codes
@@ -88,17 +88,17 @@ class Subgraph(NamedTuple):
     tails: Ints
 
     def mean_of_ends(self, of_vertices: Floats) -> Floats:
-        """(v,) -> (e,): how relevant each edge is without any training (ReG@Entity: of a triple p(h) + p(t)). By the
-        better end alone 15 instead of 83 of 100 needed edges are among the first 50 on hotpotqa, because then a good
-        passage brings all it mentions."""
+        """(v,) -> (e,): relevance of each edge without training (ReG@Entity: of a triple p(h) + p(t)). With the better
+        end alone, 15 instead of 83 of 100 needed edges are among the first 50 on hotpotqa, because a good passage then
+        lifts everything it mentions."""
         return ((of_vertices[self.heads] + of_vertices[self.tails]) / 2).astype(np.float32)
 
     def best_of_vertices(self, scores: Floats) -> Floats:
         """(e,) -> (v,) the best score of an edge of each vertex (ReG@Entity: p of an entity from those of triples)."""
-        found = np.zeros(len(self.vertices), np.float32)
-        np.maximum.at(found, self.heads, scores)
-        np.maximum.at(found, self.tails, scores)
-        return found
+        best = np.zeros(len(self.vertices), np.float32)
+        np.maximum.at(best, self.heads, scores)
+        np.maximum.at(best, self.tails, scores)
+        return best
 
 
 def extract_subgraph(walk: Walkable, begin: Iterable[int], relevance: Relevance, depth: int = DEPTH) -> Subgraph:
@@ -107,7 +107,7 @@ def extract_subgraph(walk: Walkable, begin: Iterable[int], relevance: Relevance,
 
 
 def direct_edges(walk: Walkable, ends: Mapping[int, tuple[int, int]]) -> Subgraph:
-    """Edges that join two vertices each, in whatever order these stand, as the graph directs them."""
+    """Edges given by two vertices in any order, directed as in the graph."""
     edges = np.array(sorted(ends), np.int32)
     pairs = np.array([ends[edge] for edge in edges.tolist()], np.int32).reshape(-1, 2)
     of_ends = np.stack([walk.kinds(pairs[:, 0]), walk.kinds(pairs[:, 1])], 1)
@@ -115,21 +115,21 @@ def direct_edges(walk: Walkable, ends: Mapping[int, tuple[int, int]]) -> Subgrap
     pairs[turned] = pairs[turned][:, ::-1]
     of_ends.sort(axis=1)
     kinds = np.zeros(len(edges), np.int8)
-    for (one, other), kind in _KINDS.items():
-        kinds[(of_ends[:, 0] == one) & (of_ends[:, 1] == other)] = EDGE_KINDS.index(kind)
+    for (source, target), kind in _KINDS.items():
+        kinds[(of_ends[:, 0] == source) & (of_ends[:, 1] == target)] = EDGE_KINDS.index(kind)
     links = walk.graph.links
     if len(links.ids):
         places = np.minimum(np.searchsorted(links.ids, edges), len(links.ids) - 1)
         linked = links.ids[places] == edges
         kinds[linked] = links.kinds[places[linked]]
         pairs[linked, 0], pairs[linked, 1] = links.src[places[linked]], links.dst[places[linked]]
-    vertices, where = np.unique(pairs, return_inverse=True)
-    where = where.reshape(-1, 2)
-    return Subgraph(edges, kinds, pairs[:, 0], pairs[:, 1], vertices.astype(np.int32), where[:, 0], where[:, 1])
+    vertices, places = np.unique(pairs, return_inverse=True)
+    places = places.reshape(-1, 2)
+    return Subgraph(edges, kinds, pairs[:, 0], pairs[:, 1], vertices.astype(np.int32), places[:, 0], places[:, 1])
 
 
 class GraphEmbeddings:
-    """What a question, the vertices around it and its edges say, as unit vectors (d,)."""
+    """A question, the vertices around it and its edges as unit vectors (d,)."""
 
     def __init__(self, lookup: Lookup) -> None:
         self._conn, snapshot, self._embedder, self._question = lookup
@@ -144,7 +144,7 @@ class GraphEmbeddings:
 
     @cached_property
     def parts(self) -> Floats:
-        """(p, d) the questions that it is made of, p >= 1; by default itself."""
+        """(p, d) the vectors of the question's parts, p >= 1; by default the question itself."""
         split = decompose(self._question)
         return self.texts(split) if split else self.question[None]
 
@@ -153,51 +153,51 @@ class GraphEmbeddings:
         return self._embedder.embed_documents(texts)
 
     def vertices(self, vertices: Ids) -> Floats:
-        """(v,) node ids -> (v, d): of an episode its stored vector, of a thesis or object that of its words; zeros
-        where there is none, or where MAX_EMBEDDED are used up."""
+        """(v,) node ids -> (v, d): the stored vector of an episode, the embedded text of a thesis or object; zeros for
+        missing vectors and after MAX_EMBEDDED."""
         kinds, rows = self._index.kinds[vertices], self._index.rows[vertices]
-        found = np.zeros((len(vertices), self._embedder.dimension), np.float32)
+        vectors = np.zeros((len(vertices), self._embedder.dimension), np.float32)
         if self._of_episodes is not None:
-            found[kinds == EPISODE] = self._of_episodes[rows[kinds == EPISODE]]
-        others = np.flatnonzero(kinds != EPISODE)[: self._left]
-        if len(others):
-            self._left -= len(others)
-            names = self._names(vertices[others].tolist())
-            found[others] = self.texts([names.get(one, "") for one in vertices[others].tolist()])
-        return found
+            vectors[kinds == EPISODE] = self._of_episodes[rows[kinds == EPISODE]]
+        unstored = np.flatnonzero(kinds != EPISODE)[: self._left]
+        if len(unstored):
+            self._left -= len(unstored)
+            names = self._names(vertices[unstored].tolist())
+            vectors[unstored] = self.texts([names.get(vertex, "") for vertex in vertices[unstored].tolist()])
+        return vectors
 
     def relations(self, near: Subgraph) -> dict[int, tuple[str, float, int]]:
-        """The predicate of each relation among these edges, how sure it is, and how often it was told."""
+        """The predicate of each relation among these edges, its confidence, and the number of its evidences."""
         return training.tellings(self._conn, near.edges[near.kinds == _REL].tolist())
 
     def predicates(self, near: Subgraph) -> Floats:
         """(e, d) the predicates of relations, zeros for other edges."""
-        said = {edge: predicate for edge, (predicate, *_) in self.relations(near).items()}
-        return self._of_relations(near, said)
+        texts = {edge: predicate for edge, (predicate, *_) in self.relations(near).items()}
+        return self._embed_relations(near, texts)
 
     def triples(self, near: Subgraph, of_others: Floats) -> Floats:
         """(e, d) what each edge says: a relation its subject, predicate and object; any other its row of `of_others`
         (e, d)."""
-        told = self.relations(near)
-        if not told:
+        relations = self.relations(near)
+        if not relations:
             return of_others
         is_relation = near.kinds == _REL
         names = self._names(np.unique([near.src[is_relation], near.dst[is_relation]]).tolist())
         ends = zip(near.edges.tolist(), near.src.tolist(), near.dst.tolist(), strict=True)
-        said = {
-            edge: f"{names.get(one, '')} {told[edge][0]} {names.get(other, '')}"
-            for edge, one, other in ends
-            if edge in told
+        texts = {
+            edge: f"{names.get(head, '')} {relations[edge][0]} {names.get(tail, '')}"
+            for edge, head, tail in ends
+            if edge in relations
         }
-        return np.where(is_relation[:, None], self._of_relations(near, said), of_others)
+        return np.where(is_relation[:, None], self._embed_relations(near, texts), of_others)
 
     def _names(self, vertices: Sequence[int]) -> dict[int, str]:
         """The words of theses and objects."""
         return stored.object_labels(self._conn, vertices) | stored.thesis_texts(self._conn, vertices)
 
-    def _of_relations(self, near: Subgraph, said: Mapping[int, str]) -> Floats:
-        found = np.zeros((len(near.edges), self._embedder.dimension), np.float32)
-        rows = [place for place, edge in enumerate(near.edges.tolist()) if edge in said]
+    def _embed_relations(self, near: Subgraph, texts: Mapping[int, str]) -> Floats:
+        vectors = np.zeros((len(near.edges), self._embedder.dimension), np.float32)
+        rows = [place for place, edge in enumerate(near.edges.tolist()) if edge in texts]
         if rows:
-            found[rows] = self.texts([said[int(near.edges[place])] for place in rows])
-        return found
+            vectors[rows] = self.texts([texts[int(near.edges[place])] for place in rows])
+        return vectors

@@ -1,9 +1,9 @@
-"""Synergy of TGS-RAG: the graph re-ranks the text, and the text confirms the graph.
+"""Synergy of TGS-RAG: the graph reranks the text, and the text confirms the graph.
 
-What a walk saw votes for the episodes that mention it, each vertex by how rare and how relevant it is and what became
-of it. Paths through the objects of the best episodes are confirmed, less with each further one; objects of those
-episodes that no path reaches are bridged from what the walk saw and dropped, else by a short search. The formula
-"paper" counts as TGS-RAG prints it (equation 2): each vote and each confirmation as one.
+Visited vertices vote for the episodes that mention them, weighted by rarity, relevance and status. Paths through
+objects of the best episodes are confirmed, with a decreasing gain per object. Objects of those episodes that no path
+reaches are bridged from dropped vertices, else by a short search. The formula "paper" follows TGS-RAG's equation 2:
+every vote and every confirmation counts one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,37 +30,37 @@ Scored = tuple[float, Path]
 
 def synergy(graph: Graph, seeds: Seeds, allowed: Bools, walk: Walk, settings: TraverserSettings) -> Walk:
     """The walk with its votes and the confirmed paths. An episode's vote is the mean of its votes and of the best path
-    through it, each scaled so that the greatest is 1; a part that has nothing to say does not count. By the paper's
-    formula paths rank paths only."""
+    through it, each scaled to a maximum of 1; an empty part does not count. In the paper's formula paths rank only
+    paths."""
     view, _, relevance = begin_walk(graph, seeds, allowed, settings.walk)
     plain = settings.synergy.formula == "paper"
     columns = np.unique(graph.counts.columns_of(top_k(seeds.episode_scores, view.allowed, MAX_CONFIRMING)))
     nodes = graph.object_ids[columns]
     worth = dict(zip(nodes.tolist(), (graph.idf[columns] * relevance(nodes.astype(np.int32))).tolist(), strict=True))
     bridges = find_bridges(view, walk.paths, walk.visit, worth, relevance)
-    begin = {vertex for vertex, seen in walk.visit.items() if seen.status == "seed"}
+    begin = {vertex for vertex, visited in walk.visit.items() if visited.status == "seed"}
     ranked = rank_paths(walk.paths, bridges, worth, begin, plain)
     parts = [count_votes(view, walk.visit, relevance, plain), *([] if plain else [_score_episodes(view, ranked)])]
-    said = [part / part.max() for part in parts if part.any()]
+    scaled = [part / part.max() for part in parts if part.any()]
     none = np.zeros(len(graph.alive), np.float32)
-    scores: Floats = np.mean(said, axis=0, dtype=np.float32) if said else none
+    scores: Floats = np.mean(scaled, axis=0, dtype=np.float32) if scaled else none
     return replace(walk, paths=tuple(path for _, path in ranked), votes=(scores, settings.synergy.weight))
 
 
 def count_votes(view: Walkable, visit: Mapping[int, Visited], relevance: Relevance, plain: bool = False) -> Floats:
-    """Rec (n,): `sum idf * sigma * status / log2(2 + objects of the episode)` over the objects that were seen; `plain`:
-    how many of them the episode mentions."""
+    """Rec (n,): `sum idf * sigma * status / log2(2 + objects of the episode)` over the visited objects; `plain`: the
+    number of them that the episode mentions."""
     graph, backwards = view.graph, index(view.graph).mentioned
-    found = np.zeros(len(graph.alive), np.float32)
+    votes = np.zeros(len(graph.alive), np.float32)
     vertices = np.array(sorted(visit), np.int32)
     vertices = vertices[view.kinds(vertices) == OBJECT]
     fits = relevance(vertices)
     rarity = np.log1p(graph.n_alive / (1 + graph.document_frequency))
     for vertex, column, fit in zip(vertices.tolist(), view.rows(vertices).tolist(), fits.tolist(), strict=True):
         rows = backwards.indices[slice(*backwards.indptr[column : column + 2])]
-        found[rows] += 1 if plain else rarity[column] * fit * WEIGHTS[visit[vertex].status]
+        votes[rows] += 1 if plain else rarity[column] * fit * WEIGHTS[visit[vertex].status]
     size = 1 if plain else np.log2(2 + np.diff(graph.counts.indptr))
-    return np.where(view.allowed, found / size, 0).astype(np.float32)
+    return np.where(view.allowed, votes / size, 0).astype(np.float32)
 
 
 def rank_paths(
@@ -70,9 +70,9 @@ def rank_paths(
     begin: Collection[int],
     plain: bool = False,
 ) -> list[Scored]:
-    """The best paths: `exp(-cost) * (1 + gamma * seeds / length)`, the factor only for several seeds, and
-    `eps * (1 - exp(-x / 2))` for x objects of the best episodes on it that are no seeds. `plain`: `eps * x`, and
-    nothing for bridges. A path that holds only vertices of a better one is left out."""
+    """The best paths: `exp(-cost) * (1 + gamma * seeds / length)`, the factor only for several seeds, plus `eps * (1 -
+    exp(-x / 2))` for the x objects of the best episodes on it that are not seeds. `plain`: `eps * x`, and nothing for
+    bridges. A path whose vertices are all on a better path is dropped."""
 
     def score(path: Path, confirmed: bool) -> Scored:
         on_it = set(path.vertices)
@@ -82,14 +82,14 @@ def rank_paths(
         return float(np.exp(-path.cost)) * density + (confirmation if confirmed else 0), path
 
     scored = [score(path, True) for path in paths] + [score(path, not plain) for path in bridges]
-    kept: list[Scored] = []
-    for one, path in sorted(scored, key=lambda each: (-each[0], each[1].edges)):
+    best: list[Scored] = []
+    for value, path in sorted(scored, key=lambda each: (-each[0], each[1].edges)):
         vertices = set(path.vertices)
-        if any(set(path.edges) == set(other.edges) or vertices <= set(other.vertices) for _, other in kept):
+        if any(set(path.edges) == set(other.edges) or vertices <= set(other.vertices) for _, other in best):
             continue
-        kept = [each for each in kept if not set(each[1].vertices) < vertices or each[0] >= one]
-        kept.append((one, path))
-    return kept[:MAX_PATHS]
+        best = [each for each in best if not set(each[1].vertices) < vertices or each[0] >= value]
+        best.append((value, path))
+    return best[:MAX_PATHS]
 
 
 def find_bridges(
@@ -99,29 +99,29 @@ def find_bridges(
     worth: Mapping[int, float],
     relevance: Relevance,
 ) -> list[Path]:
-    """Orphan bridging: ways to the objects of the best episodes that no path reaches, those of the greatest `worth`
-    first: what the walk remembers of them, else the shortest way from a path."""
+    """Orphan bridging: paths to the objects of the best episodes that no path reaches, in order of `worth`: a path from
+    the visited memory, else the shortest one from a path."""
     reached = {vertex for path in paths for vertex in path.vertices}
-    found: list[Path] = []
+    bridges: list[Path] = []
     for vertex in sorted(worth.keys() - reached, key=lambda vertex: (-worth[vertex], vertex)):
-        seen = visit.get(vertex)
-        if seen is not None and seen.path.edges:
-            found.append(replace(seen.path, tag="bridge"))
-        elif seen is None and reached:
+        visited = visit.get(vertex)
+        if visited is not None and visited.path.edges:
+            bridges.append(replace(visited.path, tag="bridge"))
+        elif visited is None and reached:
             search = search_breadth_first(view, vertex, MAX_BRIDGE_EDGES, MAX_BRIDGE_POPS)
             back = next((path for path in search if path.vertices[-1] in reached), None)
             if back is not None:
                 way = Path(back.vertices[::-1], back.edges[::-1], tag="bridge")
-                found += price_paths(view, [way], relevance)
-        if len(found) == MAX_BRIDGES:
+                bridges += price_paths(view, [way], relevance)
+        if len(bridges) == MAX_BRIDGES:
             break
-    return found
+    return bridges
 
 
 def _score_episodes(view: Walkable, paths: Sequence[Scored]) -> Floats:
     """(n,) the best score of a path through the episode or one of its theses."""
-    found = np.zeros(len(view.graph.alive), np.float32)
+    scores = np.zeros(len(view.graph.alive), np.float32)
     for score, path in paths:
         rows = view.episodes_of(path.vertices)
-        np.maximum.at(found, rows[rows >= 0], score)
-    return found
+        np.maximum.at(scores, rows[rows >= 0], score)
+    return scores

@@ -1,5 +1,4 @@
-"""What the traversers share: the graph as they may walk it, where they start, what an edge costs, and what the paths
-that they found are worth."""
+"""Shared by the traversers: the walkable graph, the starts, the cost of an edge and the scores of paths."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,72 +7,62 @@ from dataclasses import replace
 import numpy as np
 
 from memory.graph.arrays import Bools, Floats, Graph
-from memory.graph.walk import (
-    MIN_RELEVANCE,
-    OBJECT,
-    VERTEX_KINDS,
-    Path,
-    Relevance,
-    Visited,
-    Walk,
-    Walkable,
-    top_k,
-)
+from memory.graph.walk import MIN_RELEVANCE, OBJECT, VERTEX_KINDS, Path, Relevance, Visited, Walk, Walkable, top_k
 from memory.retrieval.traversers import Seeds, relevance_of
 from plugins.traversers.settings import WalkSettings
 
-OWN_OBJECTS, OWN_EPISODES = 12, 8  # so many of so many, where a question names nothing and no episode is a start
+OWN_OBJECTS, OWN_EPISODES = 12, 8  # objects and episodes, where a question names nothing and no episode is a start
 STATUSES = ("seed", "selected", "pruned", "scanned")  # what counts most, first
 
 
 def begin_walk(
     graph: Graph, seeds: Seeds, allowed: Bools, settings: WalkSettings
 ) -> tuple[Walkable, dict[int, float], Relevance]:
-    """The graph as this question may walk it; where it starts, node id -> weight in (0, 1]; and what leads it. It
-    starts at the objects that the question names and the best episodes of the text, as far as they may be seen. Without
-    either, at the rarest objects of the best episodes."""
+    """The graph that this question may walk; the starts, node id -> weight in (0, 1]; and the relevance that leads the
+    walk. Starts are the named objects and the best episodes of the text that are visible; without either, the rarest
+    objects of the best episodes."""
     walk = Walkable(graph, allowed, settings.vertices, seeds.guidance.when, settings.hub_penalty)
-    found = {int(graph.object_ids[column]): weight for column, weight in seeds.objects.items()}
+    starts = {int(graph.object_ids[column]): weight for column, weight in seeds.objects.items()}
     if VERTEX_KINDS[0] in settings.vertices and settings.episodes:
         rows = top_k(seeds.episode_scores, walk.allowed, settings.episodes)
-        found |= {int(graph.episode_ids[row]): float(seeds.episode_scores[row]) for row in rows}
-    if not found:
+        starts |= {int(graph.episode_ids[row]): float(seeds.episode_scores[row]) for row in rows}
+    if not starts:
         columns = np.unique(graph.counts.columns_of(top_k(seeds.episode_scores, walk.allowed, OWN_EPISODES)))
         rarest = columns[np.lexsort((graph.object_ids[columns], -graph.idf[columns]))][:OWN_OBJECTS]
-        found = dict.fromkeys(graph.object_ids[rarest].tolist(), 1.0)
-    return walk, {node: found[node] for node in sorted(found) if walk.visible(node)}, relevance_of(walk, seeds)
+        starts = dict.fromkeys(graph.object_ids[rarest].tolist(), 1.0)
+    return walk, {node: starts[node] for node in sorted(starts) if walk.visible(node)}, relevance_of(walk, seeds)
 
 
 def costs(relevance: Floats, penalties: Floats | float = 1.0) -> Floats:
     """The cost of an edge: `-ln(max(0.02, relevance * penalty))`, at least 0 (PersonalAI: `-ln` of the similarity)."""
-    found: Floats = -np.log(np.clip(relevance * penalties, MIN_RELEVANCE, 1))
-    return found
+    negative_logs: Floats = -np.log(np.clip(relevance * penalties, MIN_RELEVANCE, 1))
+    return negative_logs
 
 
 def search_breadth_first(walk: Walkable, start: int, length: int, pops: int) -> Iterator[Path]:
     """A shortest path to each vertex of at most `length` edges, the nearest first, until `pops` vertices are opened."""
     queue = deque([Path((start,))])
-    seen = {start}
+    visited = {start}
     for _ in range(pops):
         if not queue or len(queue[0].edges) >= length:
             break
         path = queue.popleft()
         near = walk.neighbours(path.vertices[-1])
         for edge, vertex in zip(near.edges.tolist(), near.vertices.tolist(), strict=True):
-            if vertex not in seen:
-                seen.add(vertex)
+            if vertex not in visited:
+                visited.add(vertex)
                 queue.append(Path((*path.vertices, vertex), (*path.edges, edge)))
                 yield queue[-1]
 
 
 def price_paths(walk: Walkable, paths: Iterable[Path], relevance: Relevance) -> list[Path]:
     """The paths with the costs of their edges, each path once."""
-    found = list(dict.fromkeys(paths))
-    ends = np.unique(np.array([vertex for path in found for vertex in path.vertices[1:]], np.int32))
+    distinct = list(dict.fromkeys(paths))
+    ends = np.unique(np.array([vertex for path in distinct for vertex in path.vertices[1:]], np.int32))
     if not len(ends):
         return []
     cost = dict(zip(ends.tolist(), costs(relevance(ends), walk.penalties(ends)).tolist(), strict=True))
-    return [replace(path, costs=tuple(cost[vertex] for vertex in path.vertices[1:])) for path in found]
+    return [replace(path, costs=tuple(cost[vertex] for vertex in path.vertices[1:])) for path in distinct]
 
 
 def walk_along(
@@ -98,8 +87,8 @@ def end_walk(
     paths: Sequence[Path],
     edges: tuple[int, ...] | None = None,
 ) -> Walk:
-    """What a walk reached: an episode or object scores what it is `worth`, a thesis counts for its episode, and the
-    best counts. `edges`: those of what was chosen, by default those of the paths."""
+    """The result of a walk: an episode or object scores its `worth`, a thesis counts for its episode, and the best
+    counts. `edges`: the chosen edges, by default those of the paths."""
     episodes, objects = np.zeros(len(walk.allowed), np.float32), np.zeros(len(walk.graph.object_ids), np.float32)
     vertices = np.array(sorted(visit), np.int32)
     of_vertices = np.array([worth[vertex] for vertex in vertices.tolist()], np.float32)
@@ -119,21 +108,21 @@ def join_walks(walks: Sequence[Walk], weight: float) -> Walk:
     ordered = sorted(paths.values(), key=lambda path: (path.cost, path.edges))
     visit: dict[int, Visited] = {}
     for walk in walks:
-        for vertex, seen in walk.visit.items():
-            visit[vertex] = _better(visit[vertex], seen) if vertex in visit else seen
+        for vertex, visited in walk.visit.items():
+            visit[vertex] = _better(visit[vertex], visited) if vertex in visit else visited
     edges = dict.fromkeys(edge for walk in walks for edge in walk.edges)
     return Walk(episodes, objects, tuple(ordered), visit, tuple(edges))
 
 
 def _add_scores(scores: Sequence[Floats], weight: float) -> Floats:
     total = np.zeros_like(scores[0])
-    for place, one in enumerate(scores):
-        if one.any():
-            total += (1.0 if place == 0 else weight) * one / one.max()
+    for place, part in enumerate(scores):
+        if part.any():
+            total += (1.0 if place == 0 else weight) * part / part.max()
     return total
 
 
-def _better(one: Visited, other: Visited) -> Visited:
-    status = min(one.status, other.status, key=STATUSES.index)
-    cheaper, dearer = sorted((one.path, other.path), key=lambda path: (path.cost, path.edges))
-    return Visited(cheaper if cheaper.edges or status == "seed" else dearer, status, min(one.depth, other.depth))
+def _better(first: Visited, second: Visited) -> Visited:
+    status = min(first.status, second.status, key=STATUSES.index)
+    cheaper, dearer = sorted((first.path, second.path), key=lambda path: (path.cost, path.edges))
+    return Visited(cheaper if cheaper.edges or status == "seed" else dearer, status, min(first.depth, second.depth))

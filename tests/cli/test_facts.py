@@ -94,7 +94,7 @@ def test_history(marta: Shell) -> None:
     strands = marta.pal("history", "marta", "--json").json["strands"]
     assert [len(strand["values"]) for strand in strands] == [1, 2, 3]
     nobody = marta.pal("history", "Nobody")
-    assert (nobody.code, nobody.err) == (4, "Error: Nothing is known of 'Nobody'.\n")
+    assert (nobody.code, nobody.err) == (4, "Error: Nothing is known about 'Nobody'.\n")
 
 
 def test_history_of_what_only_sentences_speak_of(vault: Shell) -> None:

@@ -66,7 +66,7 @@ def test_a_page_goes_on_through_a_pipe(here: Shell) -> None:
 
 def test_of_what_is_not_known_nothing_is_drawn_or_written(here: Shell) -> None:
     said = here.pal("graph", "Nobody", "--html", "n.html")
-    assert (said.code, said.out) == (4, "") and "Nothing is known of 'Nobody'." in said.err
+    assert (said.code, said.out) == (4, "") and "Nothing is known about 'Nobody'." in said.err
     assert not [*here.folder.iterdir()]
     assert here.pal("graph", "Beatrice", "--html", "gone/b.html").code == 2
 

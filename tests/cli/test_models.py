@@ -73,7 +73,7 @@ def test_grading(shell: Shell, ollama: FakeOllama) -> None:
     assert {event["type"] for event in events[:-1]} == {"Progress"}
     assert (events[-1]["type"], events[-1]["good_for"]) == ("Graded", [])
     assert events[-1]["by_role"][1] == "answer: no, it does not answer with what the notes prove"
-    assert events[-1]["advice"] == "Good for nothing here; try a larger one."
+    assert events[-1]["advice"] == "Not good enough for any role; try a larger model."
 
 
 def test_a_server_that_dies_while_a_model_is_graded_leaves_what_was_graded(shell: Shell, ollama: FakeOllama) -> None:
@@ -101,8 +101,8 @@ def test_choosing_a_model_that_is_not_known_to_be_good_warns(shell: Shell, ollam
     assert shell.pal("models", "use", "answer", QWEN).err == ""
     ollama.models["qwen3:4b"] = replace(ollama.models["qwen3:4b"], build="2")
     said = shell.pal("models", "use", "answer", QWEN)
-    assert f"{QWEN} was graded when it was another version. Grade it again: pal models probe {QWEN}" in said.err
-    assert "was graded when it was another version" in shell.pal("models").err
+    assert f"{QWEN} was graded as another version. Grade it again: pal models probe {QWEN}" in said.err
+    assert "was graded as another version" in shell.pal("models").err
 
 
 def test_ctrl_c_ends_the_grading(shell: Shell, ollama: FakeOllama) -> None:

@@ -19,7 +19,7 @@ def test_two_names_become_one_and_two_again(shell: Shell) -> None:
     assert said.out == "Merged Liz and Elizabeth.\n"
     assert "Porto" in shell.pal("facts", "Liz").out and "Lisbon" in shell.pal("facts", "Liz").out
     again = shell.pal("same", "Liz", "Elizabeth")
-    assert again.code and again.err == "Error: 'Liz' and 'Elizabeth' are one already.\n"
+    assert again.code and again.err == "Error: 'Liz' and 'Elizabeth' are already the same.\n"
     assert shell.pal("apart", "Liz", "Elizabeth").out == "Separated Liz and Elizabeth; 0 replacements undone.\n"
     assert "Porto" not in shell.pal("facts", "Liz").out
     nobody = shell.pal("apart", "Liz", "Nobody Known")

@@ -80,5 +80,5 @@ def test_an_export_says_which_model_wrote_and_what_limited_the_question() -> Non
     kept = wire.MessagesReply(wire.Conversation(1, "Fog", AT, AT, 2), (wire.ChatMessage(1, "user", "When?", AT), said))
     assert render_markdown(kept).endswith(
         "## When?\n\nIn March.\n\n*In the words of qwen3:4b, not quoted.*\n\n"
-        "*Asked within n/fog.md, n/diary/, of what has the tag boat, as of 2026-03-09.*\n"
+        "*Asked within n/fog.md, n/diary/, with the tag boat, as of 2026-03-09.*\n"
     )

@@ -26,7 +26,7 @@ def test_few_questions_are_too_few_and_it_says_so(town: Shell) -> None:
     said = town.pal("train")
     assert said.code == 0
     assert "0 with 0 labels" in said.out
-    assert f"not used. It takes {TrainedSettings().questions} questions to learn from; so far: 0." in said.out
+    assert f"not used. Training needs {TrainedSettings().questions} questions; so far: 0." in said.out
 
 
 def test_a_good_answer_is_a_question_to_learn_from(town: Shell) -> None:

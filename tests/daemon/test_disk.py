@@ -60,7 +60,7 @@ def test_first_reading_stops_and_then_all_writing_but_forgetting(drive: Drive) -
     memory = drive.memory
     assert [drive.look(free) for free in (1000, 49, 53, 9, 10)] == ["ok", "low", "low", "full", "full"]
     assert [notice.level for notice in drive.told if isinstance(notice, wire.Notice)] == ["warning", "error"]
-    with pytest.raises(StoreFullError, match="nothing is written"):
+    with pytest.raises(StoreFullError, match="Nothing is written"):
         memory.remember("The ferry leaves at noon.")
     *_, said = memory.ask("Where is the spare key?")
     assert "behind the clock" in said.text and "not kept" in said.note  # type: ignore[union-attr]
@@ -92,7 +92,7 @@ def test_a_program_that_reads_for_long_is_told_of_and_the_log_stops_to_grow(driv
     other.close()
     assert drive.look(1000) == "ok" and memory.log_bytes == 0
     assert [notice.text.split(";")[0] for notice in drive.told if isinstance(notice, wire.Notice)][-1] == (
-        "Nobody holds the memory's log any more"
+        "No other program blocks the memory's log any more"
     )
     assert drive.writer.submit(lambda: 8).result() == 8
 
@@ -125,7 +125,7 @@ def test_a_daemon_on_a_full_disk(tmp_path: Path) -> None:
     full = replace(QUICK, disk=replace(QUICK.disk, full_mb=10**9))
     with run_daemon(tmp_path / "home", full) as daemon:
         seen = until_state(daemon.client.status, "full")
-        assert "Make room" in seen.text
+        assert "Free some space" in seen.text
         with pytest.raises(DaemonError, match="The disk is full") as caught:
             daemon.client.remember("The gate is green.")
         assert caught.value.failed.code == "full"

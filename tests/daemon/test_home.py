@@ -127,5 +127,5 @@ def test_a_day_has_its_own(client: Client) -> None:
 
 
 def test_a_diff_that_ends_before_it_begins_is_none(client: Client) -> None:
-    with pytest.raises(DaemonError, match="The time ends before it begins"):
+    with pytest.raises(DaemonError, match="The period ends before it begins"):
         client.diff(datetime.now(UTC), LONG_AGO)

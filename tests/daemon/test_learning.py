@@ -65,7 +65,7 @@ def test_it_learns_once_at_a_time(place: Place) -> None:
 
 def test_a_night_says_what_came_of_it_and_tells_only_of_what_changed(place: Place) -> None:
     said = place.learning.at_night(lambda unit: unit(), lambda: False)
-    assert said.startswith("It takes 200 questions") and place.told == []
+    assert said.startswith("Training needs 200 questions") and place.told == []
     assert place.learning.undo() == wire.TrainingUndone(False, False)
 
 

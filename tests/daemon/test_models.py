@@ -233,10 +233,10 @@ def test_auto_is_the_best_that_passed_and_is_here(memory: Memory, writer: Writer
     assert best() == "ollama:llama3:latest", "grades of an earlier model do not count"
     reply = models.reply()
     assert reply.models[0].outdated
-    assert reply.warnings[0].startswith("ollama:qwen3:4b was graded when it was another version.")
+    assert reply.warnings[0].startswith("ollama:qwen3:4b was graded as another version.")
     keep(memory, replace(GOOD, edition=1))
     assert best() == "ollama:llama3:latest", "grades of other tasks do not count"
-    assert "graded with other tasks than today's" in models.reply().warnings[0]
+    assert "graded with older tasks" in models.reply().warnings[0]
 
 
 def test_who_chooses_a_model_is_told_what_its_grades_say(

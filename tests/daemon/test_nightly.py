@@ -16,8 +16,8 @@ import pytest
 from daemon import wire
 from daemon.api.services import QuestionPool
 from daemon.client import Client
-from daemon.jobs.night import Nightly
-from daemon.jobs.tidying import Tidying
+from daemon.jobs.night import NightlyJob
+from daemon.jobs.retention import RetentionJob
 from daemon.jobs.writer import Writer
 from daemon.paths import Paths
 from daemon.settings import NightSettings, RetentionSettings
@@ -44,12 +44,12 @@ class Desk:
         self.learnt = 0
         self.asking = self.battery = False
 
-    def nightly(self, **settings: Any) -> Nightly:
+    def nightly(self, **settings: Any) -> NightlyJob:
         def learn(write: Callable[[Callable[[], Any]], Any], cancelled: Callable[[], bool]) -> str:
             self.learnt += 1
             return "It learnt."
 
-        return Nightly(
+        return NightlyJob(
             self.memory, self.writer, NightSettings(**settings), learn,
             asking=lambda: self.asking, battery=lambda: self.battery, clock=lambda: self.now,
         )  # fmt: skip
@@ -114,9 +114,9 @@ def test_what_is_not_kept_goes_at_night_but_not_after_a_jump_of_the_clock(desk: 
     for who in ("Ana", "Bo"):
         list(desk.memory.ask(f"Whose letter is {who}'s?"))
     begun = datetime.now().astimezone().replace(hour=12)
-    tidying = Tidying(desk.memory, RetentionSettings(draft_hours=0, questions=1), clock=lambda: desk.now)
-    nightly = Nightly(
-        desk.memory, desk.writer, NightSettings(), lambda write, cancelled: "", tidying.at_night,
+    retention = RetentionJob(desk.memory, RetentionSettings(draft_hours=0, questions=1), clock=lambda: desk.now)
+    nightly = NightlyJob(
+        desk.memory, desk.writer, NightSettings(), lambda write, cancelled: "", retention.at_night,
         battery=lambda: False, clock=lambda: desk.now,
     )  # fmt: skip
     assert look(1) == 0 and (first := desk.memory.maintenance.last_run("night")) and first["thinned"] == 0
@@ -133,7 +133,7 @@ def test_on_its_battery_a_machine_waits(desk: Desk) -> None:
     assert desk.nightly(on_battery=True).look()
 
 
-def at_work(nightly: Nightly) -> threading.Thread:
+def at_work(nightly: NightlyJob) -> threading.Thread:
     """Its night in a thread, which has begun."""
     night = threading.Thread(target=nightly.look)
     night.start()
@@ -167,7 +167,7 @@ def test_learning_that_breaks_off_is_no_night(desk: Desk) -> None:
     def learn(write: Any, cancelled: Any) -> str:
         raise RuntimeError("somebody's model")
 
-    nightly = Nightly(desk.memory, desk.writer, NightSettings(), learn, clock=lambda: NOON)
+    nightly = NightlyJob(desk.memory, desk.writer, NightSettings(), learn, clock=lambda: NOON)
     assert not nightly.look()
     assert nightly.state() == wire.Night("failed", 3)
     nightly._learn = lambda write, cancelled: ""

@@ -213,4 +213,4 @@ def test_what_cannot_be_told_is_written_all_the_same(caplog: pytest.LogCaptureFi
     writer.start()
     assert writer.write(lambda: 1) == 1 and writer.write(lambda: 2) == 2
     assert writer.close(20)
-    assert "could not be told: ZeroDivisionError" in caplog.text
+    assert "could not be reported: ZeroDivisionError" in caplog.text

@@ -322,7 +322,7 @@ def test_a_view_is_read_beside_rows_with_what_is_masked_filled_in(fresh: Memory)
 
 
 def test_there_are_no_other_kinds(fresh: Memory) -> None:
-    with pytest.raises(InvalidInputError, match="no lines of the kind 'spell'"):
+    with pytest.raises(InvalidInputError, match="no kind 'spell'"):
         fresh.exporting.read("1", ("spell",))
 
 

@@ -250,7 +250,7 @@ def test_facts_about_a_name(fresh: Memory) -> None:
 
 
 def test_a_verdict_is_one_of_three_on_an_answer_that_is_there(fresh: Memory) -> None:
-    with pytest.raises(InvalidInputError, match="Say good, bad or none"):
+    with pytest.raises(InvalidInputError, match="Use good, bad or none"):
         fresh.feedback(1, "great")
     with pytest.raises(NotFoundError, match="no trace 1"):
         fresh.feedback(1, "good")

@@ -373,7 +373,7 @@ class ScriptedClient:
 
     def note(self, uri: str) -> wire.NoteReply:
         if uri not in self.note_pages:
-            raise DaemonError(wire.Failed("not_found", f"Nothing is read of {uri}.", "It may be gone."))
+            raise DaemonError(wire.Failed("not_found", f"{uri} is not in memory.", "It may have been deleted."))
         return self.note_pages[uri]
 
     def plans(self, days: int = 60) -> wire.PlansReply:

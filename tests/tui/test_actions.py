@@ -12,6 +12,11 @@ from tests.tui import world
 from tests.tui.conftest import chatting
 from tui.actions import ACTIONS, Action, actions_of, commands
 from tui.app import PalimpsestApp
+from tui.folders.folders import FolderList
+from tui.folders.health import HealthList
+from tui.folders.models import ModelList
+from tui.folders.reading import ReadingList
+from tui.folders.rows import TabList
 from tui.keys import key_names
 from tui.screens.chat import ChatScreen
 from tui.screens.folders import FoldersScreen
@@ -32,11 +37,6 @@ from tui.widgets.search_field import SearchField
 from tui.widgets.transcript import Transcript
 from tui.widgets.waiting import Waiting
 from tui.widgets.walk import WalkView
-from tui.work.folders import FolderList
-from tui.work.health import HealthList
-from tui.work.models import ModelList
-from tui.work.reading import ReadingList
-from tui.work.rows import WorkList
 
 OWNERS: dict[str, type[DOMNode]] = {
     "app": PalimpsestApp,
@@ -56,7 +56,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "graph": GraphView,
     "walk": WalkView,
     "folders": FoldersScreen,
-    "rows": WorkList,
+    "rows": TabList,
     "watched": FolderList,
     "reading": ReadingList,
     "models": ModelList,

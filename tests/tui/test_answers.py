@@ -99,7 +99,7 @@ async def test_an_answer_says_what_has_changed_since() -> None:
         day = "has changed on 24 Apr 2026. Before:"
         assert [one.text for one in chat.answers[-1].query(".-changed").results(Plain)] == [
             f"! [1] {day} “Ozzie has the belt.” Now: “Nuria has the belt.”",
-            f"! [2] {day} “It hangs on the nail.” Its source does not say so any more.",
+            f"! [2] {day} “It hangs on the nail.” Its source no longer says so.",
         ]
 
 
@@ -138,7 +138,7 @@ async def test_a_question_is_asked_again_below_from_the_same_evidence_or_anew() 
             ("trace 43", {"conversation": 7, "replay": False}),
         ]
         await chat.send("/again")
-        await chat.until(lambda: "Nothing is kept of how this was asked." in chat.words())
+        await chat.until(lambda: "This question was not stored." in chat.words())
 
 
 async def test_a_reopened_answer_says_who_wrote_it_and_what_limited_it_and_is_asked_again_within_that() -> None:
@@ -162,7 +162,7 @@ async def test_while_one_is_answered_none_is_asked_again() -> None:
         await chat.until(lambda: "Slow" in chat.text())
         await chat.pilot.press("alt+up")
         await chat.send("/again")
-        await chat.until(lambda: "A question is being answered." in chat.words())
+        await chat.until(lambda: "Wait until the running question is answered" in chat.words())
         assert len(chat.answers) == 4
 
 
@@ -171,16 +171,16 @@ async def test_esc_esc_edits_the_last_question_in_a_session_of_its_own() -> None
     async with chatting(told) as chat:
         await resume(chat)
         await chat.pilot.press("escape")
-        await chat.until(lambda: "Esc once more" in chat.text())
+        await chat.until(lambda: "Esc again" in chat.text())
         await chat.pilot.press("x", "backspace", "escape")
-        await chat.until(lambda: "Esc once more" in chat.text() and chat.screen.prompt.text == "")
+        await chat.until(lambda: "Esc again" in chat.text() and chat.screen.prompt.text == "")
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.screen.prompt.text == "Three?")
-        assert "Enter asks it in a new session" in chat.text()
+        assert "Enter asks in a new session" in chat.text()
         await chat.pilot.press("backspace", *" or four?", "enter")
         await chat.until(lambda: chat.answers[-1].text == "Fourth.")
         assert [answer.question for answer in chat.answers] == ["One?", "Two?", "Three or four?"]
-        assert chat.title() == "Three or four?" and "Enter asks it" not in chat.text()
+        assert chat.title() == "Three or four?" and "Enter asks in" not in chat.text()
         assert told.asked[0][1]["conversation"] == 100
         assert questions(told.kept[7]) == ["One?", "Two?", "Three?"] and questions(told.kept[100]) == ["One?", "Two?"]
 
@@ -205,7 +205,7 @@ async def test_esc_leaves_what_is_edited_as_it_was() -> None:
         await chat.pilot.press("k", "e")
         await chat.until(lambda: chat.screen.prompt.text == "Two?")
         await chat.pilot.press("escape")
-        await chat.until(lambda: chat.screen.prompt.text == "" and "Enter asks it" not in chat.text())
+        await chat.until(lambda: chat.screen.prompt.text == "" and "Enter asks in" not in chat.text())
         assert [answer.question for answer in chat.answers] == ["One?", "Two?", "Three?"]
 
 
@@ -228,7 +228,7 @@ async def test_a_fork_goes_on_from_an_answer_and_the_other_session_stays() -> No
         await chat.pilot.press("alt+up")
         await chat.send("/fork")
         await chat.until(lambda: chat.title() == "Numbers (fork)")
-        await chat.until(lambda: "This is a session of its own from here on." in chat.words())
+        await chat.until(lambda: "Forked." in chat.words())
         assert [answer.question for answer in chat.answers] == ["One?", "Two?"]
         assert questions(told.kept[7]) == ["One?", "Two?", "Three?"]
 
@@ -254,7 +254,7 @@ async def test_what_was_stopped_is_edited_by_its_place() -> None:
         await chat.until(lambda: "Stopped." in chat.text())
         chat.screen.prompt.clear()
         await chat.send("/edit")
-        await chat.until(lambda: "Enter asks it" in chat.text())
+        await chat.until(lambda: "Enter asks in" in chat.text())
         assert chat.screen._edited == (7, 6, "Four?")
 
 

@@ -86,7 +86,7 @@ async def test_status_tells_all_there_is_to_tell() -> None:
     ("typed", "said"),
     [
         ("/foo", "There is no command /foo. /help lists them."),
-        ("/add", "It needs one more word: /add PATH"),
+        ("/add", "It needs an argument: /add PATH"),
         ("/theme puce", "There is no theme puce."),
     ],
 )
@@ -182,7 +182,7 @@ async def test_why_says_what_the_selected_answer_rests_on() -> None:
         assert scores == "    passage 1 of 10, score 0.83 (full text 6.50, meaning 0.50, graph 0.25)"
         assert rest == [
             "Chain: Free Guy -> [1] -> Canada",
-            "How far it went: The model found no answer in what was found first.",
+            "Effort: The model found no answer in what was found first.",
             "It took 3 of 4 calls, 2,100 of 12,000 tokens.",
         ]
 
@@ -215,7 +215,7 @@ async def test_secrets_are_shown_when_they_are_asked_for() -> None:
         await chat.until(lambda: len(notes(chat)) == 3)
         assert notes(chat) == [
             "Nothing was asked yet.",
-            f"{masked}: swordfish\n{gone} is not kept any more: what said it has changed or gone.",
+            f"{masked}: swordfish\n{gone} is no longer stored: its source was changed or deleted.",
             "Nothing is masked in this answer.",
         ]
 
@@ -232,7 +232,7 @@ async def test_an_answer_without_a_trace_is_not_explained() -> None:
         await chat.ask("When?")
         await chat.send("/whynot goat")
         await chat.until(lambda: notes(chat))
-        assert notes(chat) == ["Nothing is kept of how this answer was found."]
+        assert notes(chat) == ["The search of this answer is not stored."]
 
 
 async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:
@@ -241,7 +241,7 @@ async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:
         plain = answer.trace.text
         await chat.send("/good")
         await chat.until(lambda: notes(chat))
-        assert notes(chat) == ["Noted as good. What it cites comes first next time. /unsay takes it back."]
+        assert notes(chat) == ["Noted as good. Its sources come first next time. /unsay takes it back."]
         assert answer.trace.text == f"{plain} · good"
         await chat.send("/bad")
         await chat.until(lambda: answer.trace.text == f"{plain} · bad")
@@ -250,16 +250,17 @@ async def test_an_answer_is_judged_and_the_line_under_it_says_so() -> None:
         await chat.send("/unsay")
         await chat.until(lambda: len(notes(chat)) == 4)
         assert notes(chat)[1:] == [
-            "Noted as bad. What it cites is not brought back for such a question. /unsay takes it back.",
-            "It was called bad before.",
-            "Taken back: it is not called bad any more.",
+            "Noted as bad. Its sources are not reused for similar questions. /unsay takes it back.",
+            "The verdict was bad.",
+            "Removed: it is no longer marked bad.",
         ]
         assert answer.trace.text == plain
         chat.client.passages = 0
         await chat.send("/good")
         await chat.until(lambda: len(notes(chat)) == 5)
         assert (
-            notes(chat)[-1] == "Noted as good. It cites nothing, so nothing is learnt from that. /unsay takes it back."
+            notes(chat)[-1]
+            == "Noted as good. It cites nothing, so there is nothing to learn from. /unsay takes it back."
         )
 
 
@@ -313,7 +314,7 @@ async def test_the_line_under_an_answer_tells_of_models() -> None:
 async def test_me_says_who_the_person_is_and_lets_them_say_it() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/me")
-        await chat.until(lambda: notes(chat) == ["I do not know who you are. Say it: /me name YOUR NAME"])
+        await chat.until(lambda: notes(chat) == ["I do not know who you are. Tell me: /me name YOUR NAME"])
         await chat.send("/me phone 0161 496 0731")
         await chat.until(lambda: "phone: 0161 496 0731 (since" in chat.words() and "you said so)" in chat.words())
         assert chat.client.asked == []

@@ -136,7 +136,7 @@ async def test_the_chat_stays_awake_while_the_daemon_says_nothing() -> None:
         await chat.pilot.press(*"still here")
         assert chat.screen.prompt.text == "still here"
         answer.set()
-        await chat.until(lambda: "No session is kept yet." in chat.text())
+        await chat.until(lambda: "There is no session yet." in chat.text())
 
 
 async def test_leaving_does_not_wait_for_a_daemon_that_hangs() -> None:

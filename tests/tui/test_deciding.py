@@ -37,7 +37,7 @@ def test_what_is_refused_is_named_with_the_note_that_still_says_it(client: Clien
     change = told(client, tmp_path, "Ida Holm")
     decision, outcome, failure = decide(client, [change], "old")
     assert failure is None and phones(client, "Ida Holm") == ["0161 496 01"]
-    assert outcome.said.startswith("The old one stands. Now: Ida Holm, ") and outcome.said.endswith("0161 496 01.")
+    assert outcome.said.startswith("Kept the old one. Now: Ida Holm, ") and outcome.said.endswith("0161 496 01.")
     still = describe_refused(outcome.refused, [str(tmp_path)])
     assert still.endswith("still says “0161 496 02”: O opens it.") and "Ida Holm.md:3" in still
     decision.take_back(client)

@@ -141,9 +141,9 @@ async def test_enter_opens_the_source_in_the_editor_at_the_line(
 @pytest.mark.parametrize(
     ("cited", "editor", "remark"),
     [
-        (world.CHAT, "vim", "This was said in a chat or a note"),
-        (world.PRISM, "vim", "The file is not there any more"),
-        (replace(world.PRISM, uri=__file__), "/nowhere/vim", "$VISUAL names /nowhere/vim, which is not there"),
+        (world.CHAT, "vim", "This comes from a chat or a remembered note"),
+        (world.PRISM, "vim", "The file no longer exists"),
+        (replace(world.PRISM, uri=__file__), "/nowhere/vim", "$VISUAL names /nowhere/vim, which is not installed"),
         (replace(world.PRISM, uri=__file__), "vim 'half", "$VISUAL cannot be understood"),
     ],
 )
@@ -262,7 +262,7 @@ async def test_w_says_why_this_passage_object_by_object() -> None:
         await chat.pilot.press("down", "w")
         await chat.until(lambda: passage(chat, "why").endswith("▪ Wednesday\n  Your question has its words."))
         await chat.pilot.press("down", "w")
-        await chat.until(lambda: passage(chat, "why") == "Nothing is kept of how this passage was found.")
+        await chat.until(lambda: passage(chat, "why") == "The search of this passage is not stored.")
 
 
 async def test_x_asks_for_words_and_says_below_why_they_are_not_in_the_answer() -> None:
@@ -270,7 +270,7 @@ async def test_x_asks_for_words_and_says_below_why_they_are_not_in_the_answer() 
     async with chatting(client, NARROW) as chat:
         await chat.ask(world.QUESTION)
         await chat.pilot.press("tab", "x")
-        await chat.until(lambda: "Words that you miss" in chat.text())
+        await chat.until(lambda: "Words that the answer lacks" in chat.text())
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.app.screen is chat.screen)
         assert not chat.screen.query(Note)

@@ -167,7 +167,7 @@ async def test_a_plan_that_cannot_be_opened_is_told() -> None:
         await choose(chat, Home.PLANS, "Reprint")
         await chat.until(lambda: chat.app.screen.query("Toast"))
         (told,) = chat.app._notifications
-        assert told.message == "The file is not there any more; this is the passage as it was read."
+        assert told.message == "The file no longer exists; this is the passage as it was read."
 
 
 async def test_home_of_somebody_new_says_nothing_of_the_last_time() -> None:
@@ -180,11 +180,11 @@ async def test_home_of_somebody_new_says_nothing_of_the_last_time() -> None:
 async def test_a_memory_that_is_read_in_says_so_and_fills_home_then() -> None:
     client: ScriptedClient = world.client(state=world.READING)
     async with chatting(client) as chat:
-        assert "Your memory is being read in." in chat.text()
+        assert "Your memory is being built." in chat.text()
         client.state, client.suggested = world.STATUS, world.SUGGESTED
         chat.app.shared.link.refresh_status()
         await chat.until(lambda: "Who is the mayor?" in chat.text())
-        assert "It holds 86 notes" in chat.words() and "is being read in" not in chat.text()
+        assert "It holds 86 notes" in chat.words() and "is being built" not in chat.text()
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
@@ -309,7 +309,7 @@ async def test_the_examples_are_read() -> None:
 async def test_it_offers_to_connect_a_model() -> None:
     async with chatting(world.client(state=world.EMPTY)) as chat:
         await begin(chat, "Connect a model")
-        await chat.until(lambda: "None is needed" in chat.words() and "Ollama On this machine" in chat.words())
+        await chat.until(lambda: "Optional: without one" in chat.words() and "Ollama On this machine" in chat.words())
 
 
 @pytest.mark.parametrize(("key", "kept"), [("y", "watch"), ("n", "once"), ("escape", "")])
@@ -345,14 +345,14 @@ async def test_a_large_folder_says_what_a_model_would_take_before_it_is_read(tmp
         await chat.send(f"/add {tmp_path}")
         await chat.until(lambda: isinstance(chat.app.screen, KeepScreen))
         await chat.until(lambda: "1,890 files would be read: 52.0 MB" in chat.words())
-        assert "would read it for about 95 minutes and 1,900,000 tokens" in chat.words()
+        assert "would need about 95 minutes and 1,900,000 tokens" in chat.words()
         await chat.pilot.press("escape")
 
 
 @pytest.mark.parametrize(("id", "name"), [(Home.NAMES, "Compressor"), (Home.NOTES, "Fog signal")])
 async def test_what_was_read_last_and_what_it_names_lead_to_their_pages(id: str, name: str) -> None:
     async with chatting(world.remembered()) as chat:
-        await chat.until(lambda: "Spoken of" in chat.text() and "Read last" in chat.text())
+        await chat.until(lambda: "Mentioned most" in chat.text() and "Read last" in chat.text())
         found = chat.screen.query_one(f"#{id}", HomeList)
         row = next(at for at, one in enumerate(found.options) if name in str(one.prompt))
         found.focus()

@@ -14,11 +14,11 @@ from textual.widgets import Input
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW
+from tui.folders.folders import FolderList
 from tui.keys import teach_alt_enter
 from tui.screens.asked import AskedScreen
 from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
-from tui.work.folders import FolderList
 
 PASTE = "\x1b[200~{}\x1b[201~"
 
@@ -142,7 +142,7 @@ async def test_page_keys_in_a_list_that_has_no_room_do_nothing() -> None:
 async def test_a_name_that_no_file_can_have_is_no_note() -> None:
     async with chatting(world.client()) as chat:
         await chat.send(f"/within {'x' * 300}")
-        await chat.until(lambda: "Nothing that was read is called" in chat.text())
+        await chat.until(lambda: "No note matches" in chat.text())
 
 
 async def test_what_still_works_for_a_window_that_is_closed_ends_nothing() -> None:

@@ -53,7 +53,7 @@ async def test_facts_and_history_say_where_each_comes_from() -> None:
         chat.screen.prompt.insert("/facts an")
         await chat.until(lambda: "Ana Lima" in chat.said("#suggestions"))
         await chat.pilot.press("tab", "enter")
-        await until_said(chat, "Known of Ana:")
+        await until_said(chat, "Facts about Ana:")
         assert notes(chat)[0].splitlines()[1:] == [
             "  Ana lives in Turin",
             "      since 2026-03, notes/ana.md:9, fact 4",
@@ -61,7 +61,7 @@ async def test_facts_and_history_say_where_each_comes_from() -> None:
         await give(chat, "/hsitory Ana", "Ana, lives in:")
         assert "  Lyon\n      2021 to 2026-03, notes/ana.md:3, fact 3" in notes(chat)[1]
         assert "      replaced by a rule: The newer note says so." in notes(chat)[1]
-        await give(chat, "/facts Nobody", "Nothing is known of Nobody but its name.")
+        await give(chat, "/facts Nobody", "No facts about Nobody yet, only mentions.")
         await give(chat, "/history Nobody", "No fact of Nobody was ever replaced")
 
 
@@ -70,7 +70,7 @@ async def test_a_note_is_remembered_and_undo_forgets_it() -> None:
         kept = "Kept in your own words: “The key is under the pot.” /undo takes it back."
         await give(chat, "/remember The key is under the pot.", kept)
         assert list(chat.client.remembered.values()) == ["The key is under the pot."]
-        await give(chat, "/undo", "Not kept any more: “The key is under the pot.”")
+        await give(chat, "/undo", "Forgotten: “The key is under the pot.”")
         assert chat.client.remembered == {}
         await give(chat, "/remember", "There is nothing to remember.")
 
@@ -83,7 +83,7 @@ async def test_it_is_asked_once_whether_what_is_told_is_kept() -> None:
         await until_said(chat, "Kept in your own words: “I moved”. /undo takes it back.")
         assert chat.client.done == [("set_telling", "yes")]
         assert [*chat.client.remembered.values()] == ["I moved"]
-        await give(chat, "/undo", "Not kept any more: “I moved”")
+        await give(chat, "/undo", "Forgotten: “I moved”")
         assert chat.client.remembered == {}
         await chat.send("I sold it")
         await confirm(chat, "escape")
@@ -98,7 +98,7 @@ async def test_what_a_statement_changed_is_no_news_any_more_when_it_is_taken_bac
         await chat.until(lambda: "Changed: Ana lives in Turin" in chat.words())
         await chat.send("Ana moved to Turin, where?")
         await until_said(chat, "From now on: Ana lives in Turin; before: Ana lives in Lyon. /undo takes it back.")
-        await give(chat, "/undo", "Not kept any more: “Ana moved to Turin”")
+        await give(chat, "/undo", "Forgotten: “Ana moved to Turin”")
         await chat.until(lambda: "Changed:" not in chat.words())
 
 
@@ -108,7 +108,7 @@ async def test_what_was_kept_besides_a_question_is_said_and_undo_takes_it_back()
         await chat.send("I moved to Bergen, where is the town hall?")
         await until_said(chat, "Kept in your own words: “I moved to Bergen”. /undo takes it back.")
         assert chat.client.asked[0][1]["own_words"] is True
-        await give(chat, "/undo", "Not kept any more: “I moved to Bergen”")
+        await give(chat, "/undo", "Forgotten: “I moved to Bergen”")
         assert chat.client.forgotten == [{"source": "told:1"}]
 
 
@@ -161,8 +161,8 @@ async def test_forgetting_asks_first_and_says_that_it_cannot_be_undone(typed: st
 async def test_a_note_is_found_by_its_name_before_anything_is_asked(command: str) -> None:
     kept = tuple(wire.ListedSource(f"{HOME}/{name}.md", "file", name.title(), 4) for name in ("goat", "goat-diet"))
     async with chatting(world.client(listed=kept)) as chat:
-        await give(chat, f"/{command} zzz", "Nothing that was read is called “zzz”.")
-        await give(chat, f"/{command} oat", "Several are called “oat”: notes/goat.md, notes/goat-diet.md.")
+        await give(chat, f"/{command} zzz", "No note matches “zzz”.")
+        await give(chat, f"/{command} oat", "Several notes match “oat”: notes/goat.md, notes/goat-diet.md.")
         await chat.send(f"/{command} Goat")
         if command == "forget":
             await chat.until(lambda: "read from “Goat” (notes/goat.md)?" in chat.words())
@@ -196,10 +196,10 @@ async def test_undo_takes_back_one_after_the_other_what_was_done_here() -> None:
         await give(chat, "/watch /notes", "Watching /notes.")
         await give(chat, "/me phone 0161", "phone: 0161")
         for said in (
-            "What you said of phone is taken back.",
-            "/notes is not watched any more. What was read of it stays.",
+            "Your phone is removed.",
+            "/notes is no longer watched. Its notes stay.",
             "Ana and Ana Lima are two again.",
-            "The answer is not judged any more.",
+            "The answer is no longer judged.",
         ):
             await give(chat, "/undo", said)
         assert chat.client.mine.entries == () and chat.client.state.folders == ()
@@ -211,7 +211,7 @@ async def test_undo_takes_back_one_after_the_other_what_was_done_here() -> None:
 async def test_undo_offers_the_last_change_of_a_fact() -> None:
     async with chatting(world.client(changed={8: MOVED})) as chat:
         await chat.send("/undo")
-        await chat.until(lambda: "gave way to “Ana lives in Turin”" in chat.words() and "Yes, undo" in chat.words())
+        await chat.until(lambda: "was replaced by “Ana lives in Turin”" in chat.words() and "Yes, undo" in chat.words())
         await confirm(chat, "y")
         await until_said(chat, "undone; both facts are as they were before.")
         assert chat.client.settled == [(8, "undo")]
@@ -244,13 +244,13 @@ async def test_names_are_written_with_a_comma() -> None:
 async def test_the_memory_is_looked_after() -> None:
     async with chatting(world.client()) as chat:
         for command, said in [
-            ("/backup", "Copied to /backup/memory-1.db, 18.4 MB. It comes back with: pal restore /backup/memory-1.db"),
-            ("/check", "The memory file is whole."),
+            ("/backup", "Copied to /backup/memory-1.db, 18.4 MB. To restore it: pal restore /backup/memory-1.db"),
+            ("/check", "The memory file is intact."),
             (
                 "/doctor",
-                "All is well. Looked at: daemon, file, disk, backups, folders, readers, plug-ins, embedder, night.",
+                "No problems. Checked: daemon, file, disk, backups, folders, readers, plug-ins, embedder, night.",
             ),
-            ("/tidy", "3 facts that were told twice are one now."),
+            ("/tidy", "3 duplicate facts were merged."),
             ("/pause", "No model reads in the background. /unpause goes on."),
             ("/unpause", "Models read in the background. /pause stops it."),
         ]:

@@ -39,18 +39,15 @@ async def test_the_choice_of_a_model_says_what_it_means(tmp_path: Path) -> None:
         await chat.send("/model")
         await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
         words = chat.words()
-        assert "No model the lines of your notes, at once; nothing is sent anywhere, nothing is paid" in words
-        assert "● ollama:qwen3:4b on this machine, costs nothing, 2.6 GB about 12 s a question; answers 92%" in words
-        assert (
-            "anthropic:[b]claude elsewhere, paid by the token; it gets no text of folders marked local not graded"
-            in words
-        )
+        assert "No model the lines of your notes, at once and free; nothing is sent anywhere" in words
+        assert "● ollama:qwen3:4b on this machine, free, 2.6 GB about 12 s a question; answers 92%" in words
+        assert "anthropic:[b]claude remote, paid by the token; gets no text of folders marked local not graded" in words
         await chat.pilot.press("down", "enter")
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
         await chat.pilot.press("n")
         await chat.until(lambda: chat.screen.query(Note))
         said = chat.screen.query_one(Note).text
-        assert said.startswith("anthropic:[b]claude writes answers from now on: elsewhere, paid by the token;")
+        assert said.startswith("anthropic:[b]claude now writes answers: remote, paid by the token;")
         assert load(tmp_path / "config.toml").models.policy == "local"
         assert told.reachable.roles[0].names == ("anthropic:[b]claude",)
 
@@ -59,10 +56,10 @@ async def test_no_model_and_one_by_its_name(tmp_path: Path) -> None:
     told = connected(tmp_path)
     async with chatting(told) as chat:
         await chat.send("/model none")
-        await chat.until(lambda: "No model writes answers from now on" in chat.words())
+        await chat.until(lambda: "Answers are now the lines of your notes" in chat.words())
         assert told.reachable.roles[0].names == ()
         await chat.send("/model ollama:gone")
-        await chat.until(lambda: "ollama:gone is chosen, but it cannot be reached now." in chat.words())
+        await chat.until(lambda: "ollama:gone is selected, but cannot be reached now." in chat.words())
         await chat.send("/model")
         await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
         await chat.pilot.press("escape")
@@ -97,23 +94,23 @@ async def test_a_service_is_connected_with_a_test_call_and_asked_once_what_may_g
     async with chatting(told, NARROW) as chat:
         await chat.send("/connect")
         await chat.until(lambda: isinstance(chat.app.screen, ConnectScreen))
-        assert "None is needed" in chat.words() and "Ollama On this machine" in chat.words()
+        assert "Optional: without one" in chat.words() and "Ollama On this machine" in chat.words()
         await chat.pilot.press("down", "down", "enter")
         key = chat.app.screen.query_one("#key", Input)
         await chat.until(lambda: key.has_focus)
         await chat.pilot.press(*"sk-x", "enter")
-        await chat.until(lambda: "It does not accept [/] the key. Nothing is kept." in chat.words())
+        await chat.until(lambda: "It does not accept [/] the key. Nothing was saved." in chat.words())
         assert "sk-x" not in chat.text() and not (tmp_path / "anthropic.key").exists()
         await chat.pilot.press("enter")
         await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
-        assert "anthropic:x elsewhere" in chat.words()
+        assert "anthropic:x remote" in chat.words()
         settings = load(tmp_path / "config.toml")
         assert settings.anthropic.key_file and "sk-x" not in (tmp_path / "config.toml").read_text("utf-8")
         await chat.pilot.press("enter")
         await chat.until(lambda: isinstance(chat.app.screen, ConfirmScreen))
-        assert "May text of your folders be given to anthropic:[b]claude?" in chat.words()
+        assert "May text of your folders be sent to anthropic:[b]claude?" in chat.words()
         await chat.pilot.press("y")
-        await chat.until(lambda: "writes answers from now on" in chat.words())
+        await chat.until(lambda: "now writes answers" in chat.words())
         assert "answered after 1.2 s: “Ready [/b].” Its server has 1 other model." in chat.words()
         settings = load(tmp_path / "config.toml")
         assert settings.models.answer == ("anthropic:[b]claude",) and settings.models.policy == "any"

@@ -40,7 +40,7 @@ async def test_a_fact_that_changes_is_told_above_the_prompt() -> None:
         assert chat.screen.prompt.text == "half" and chat.app.focused is chat.screen.prompt
         assert not chat.screen.query_one(News).region.overlaps(chat.screen.prompt.region)
         chat.client.live.give(wire.FactChanged(replace(world.changes()[3], id=9)))
-        await chat.until(lambda: line(chat).startswith("± No longer so: Ozzie") and ", and 1 more" in line(chat))
+        await chat.until(lambda: line(chat).startswith("± No longer true: Ozzie") and ", and 1 more" in line(chat))
 
 
 async def test_lines_that_another_note_contradicts_say_so_until_somebody_decides() -> None:
@@ -51,11 +51,11 @@ async def test_lines_that_another_note_contradicts_say_so_until_somebody_decides
     async with chatting(client) as chat:
         await chat.ask(world.QUESTION)
         said = "says notes/museum/fog-signal.md:5."
-        one = f"! [1] is contradicted, and nobody has said which holds: “The museum opens at ten”, {said}"
+        one = f"! [1] is contradicted (undecided): “The museum opens at ten”, {said}"
         await chat.until(lambda: marks(chat) == [one])
         changed[2] = replace(changed[2], new=replace(changed[2].new, episode_id=12, quote=world.EARLIER.quote))
         client.live.give(wire.FactChanged(changed[2]))
-        both = "! [1] and [2] contradict each other, and nobody has said which holds."
+        both = "! [1] and [2] contradict each other; undecided."
         await chat.until(lambda: marks(chat) == [both])
         client.settle(2, "both")
         await chat.until(lambda: marks(chat) == [])
@@ -70,7 +70,7 @@ async def test_a_key_shows_the_newest_change_and_then_it_is_no_news() -> None:
         await chat.pilot.press("down", "f5")
         chat.client.changed[9] = replace(world.changes()[3], id=9)
         chat.client.live.give(wire.FactChanged(chat.client.changed[9]))
-        await chat.until(lambda: "No longer so" in line(chat))
+        await chat.until(lambda: "No longer true" in line(chat))
         await chat.pilot.click(News)
         await chat.until(lambda: page.changes.revision and page.changes.revision.id == 9)
         await chat.pilot.press("f5")

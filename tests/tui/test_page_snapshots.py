@@ -35,7 +35,7 @@ async def test_what_is_known_of_the_owner_what_is_planned_and_a_note(looks: Look
         await looks.everywhere(chat, "me")
         await show_kind(chat, "plans", "Foghorn committee")
         await looks.everywhere(chat, "plans")
-        await show_kind(chat, "notes", "Read out of it")
+        await show_kind(chat, "notes", "Facts")
         await looks.now(chat, "note")
 
 
@@ -51,7 +51,7 @@ async def test_the_review(looks: Looks) -> None:
 async def test_nothing_to_review(looks: Looks) -> None:
     async with chatting(world.client()) as chat:
         await chat.app.action_open_page("review")
-        await chat.until(lambda: "Nothing waits" in chat.text())
+        await chat.until(lambda: "There is nothing to review." in chat.text())
         await looks.now(chat, "nothing")
 
 

@@ -49,7 +49,7 @@ def test_a_picture_is_found_beside_the_note_and_in_its_folder_and_nowhere_else(t
             find_picture(name, note, [str(vault)])
     with pytest.raises(PictureError, match="no such file"):
         find_picture("by name.png", note, [])
-    with pytest.raises(PictureError, match="no file beside it"):
+    with pytest.raises(PictureError, match="which has no files"):
         find_picture("x.png", "note:1", [str(vault)])
 
 
@@ -125,7 +125,7 @@ async def test_without_colours_or_pictures_that_is_said(tmp_path: Path, monkeypa
     for colours, text, said in (
         ("NO_COLOR", "![[lamp.png]]", "too few colours"),
         ("", "![[lamp.png]]", "too few colours"),
-        ("", "a lamp", "No picture stands in this passage"),
+        ("", "a lamp", "There is no picture in this passage"),
     ):
         with monkeypatch.context() as patch:
             patch.delenv("COLORTERM", raising=False)

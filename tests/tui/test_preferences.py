@@ -38,7 +38,7 @@ async def test_the_palette_begins_with_what_is_used_most() -> None:
     async with chatting(world.client(), preferences=Preferences()) as chat:
         chat.app.shared.preferences.used.update({"Status": 3, "Copy answer": 1})
         await chat.pilot.press("ctrl+p")
-        await chat.until(lambda: "Say what the memory holds" in chat.text())
+        await chat.until(lambda: "Show the state of the memory" in chat.text())
         lines = chat.text().splitlines()
         order = [next(y for y, line in enumerate(lines) if name in line) for name in ("Status", "Copy answer", "Help")]
         assert order == sorted(order)

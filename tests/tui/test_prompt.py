@@ -79,7 +79,7 @@ async def test_a_day_changes_what_answers_are_as_of_and_warns() -> None:
     client = world.client(answers=[world.short_answer(), world.short_answer()])
     async with chatting(client) as chat:
         await type_text(chat, "Who has the belt? @2026-03")
-        await chat.until(lambda: "answers as it stood at the end of it" in suggested(chat))
+        await chat.until(lambda: "answers as of its end" in suggested(chat))
         await chat.pilot.press("enter")
         await chat.until(lambda: chips(chat) == ["as of 2026-03"])
         assert chat.screen.query_one(Chip).has_class("-day")
@@ -88,7 +88,7 @@ async def test_a_day_changes_what_answers_are_as_of_and_warns() -> None:
         await chat.send("/asof 2025")
         await chat.until(lambda: chips(chat) == ["as of 2025"])
         await chat.send("/asof yesteryear")
-        await chat.until(lambda: "“yesteryear” is no date." in chat.words())
+        await chat.until(lambda: "“yesteryear” is not a date." in chat.words())
         await chat.send("/asof")
         await chat.until(lambda: chips(chat) == [])
         await chat.ask("Who has it now?")
@@ -222,7 +222,7 @@ async def test_a_command_that_takes_more_is_completed_and_not_sent() -> None:
 async def test_words_with_a_meaning_are_chosen_with_the_arrow_keys() -> None:
     async with chatting(world.client()) as chat:
         await type_text(chat, "/effort ")
-        await chat.until(lambda: "a model chooses where to look next" in suggested(chat))
+        await chat.until(lambda: "a model directs the search" in suggested(chat))
         await chat.pilot.press("down", "down", "enter")
         assert chat.screen.prompt.text == "/effort deep"
         await chat.pilot.press("enter")
@@ -299,7 +299,7 @@ async def test_what_waits_keeps_its_limits_and_dropping_the_last_gives_the_keys_
         await chat.pilot.press("alt+q", "delete")
         await chat.until(lambda: chat.screen.prompt.has_focus)
         await chat.pilot.press("alt+q")
-        await chat.until(lambda: "No question waits." in chat.words())
+        await chat.until(lambda: "There is no waiting question." in chat.words())
 
 
 # Values --------------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ async def test_questions_that_wait(looks: Looks) -> None:
 async def test_facts_in_the_conversation(looks: Looks) -> None:
     async with chatting(world.client(known={"Ana": (TURIN, LYON)})) as chat:
         await chat.send("/facts Ana")
-        await chat.until(lambda: "Known of Ana" in chat.text())
+        await chat.until(lambda: "Facts about Ana" in chat.text())
         await chat.pilot.resize_terminal(*NARROW)
         await looks.now(chat, "facts")
         await chat.send("/forget name Ana")

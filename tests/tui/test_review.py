@@ -57,14 +57,14 @@ async def test_a_key_decides_and_another_takes_it_back(key: str, verdict: str) -
         page = await review(chat)
         await chat.until(lambda: page.changes.revision)
         await chat.pilot.press(key)
-        await chat.until(lambda: chat.client.settled == [(4, verdict)] and "u takes it back" in chat.text())
+        await chat.until(lambda: chat.client.settled == [(4, verdict)] and "u undoes it" in chat.text())
         await chat.until(lambda: "Review 2" in chat.said("#tabs"))
         assert [one.id for one in page.changes.revisions] == [3, 2] and page.changes.revision.id == 3
         await chat.pilot.press("u")
         await chat.until(lambda: chat.client.settled[1:] == [(4, "open")] and len(page.changes.revisions) == 3)
         await chat.until(lambda: "Review 3" in chat.said("#tabs") and page.changes.revision.id == 4)
         await chat.pilot.press("u")
-        await chat.until(lambda: "nothing that could be taken back" in chat.words())
+        await chat.until(lambda: "no decision to undo" in chat.words())
 
 
 async def test_two_quick_keys_decide_two_changes() -> None:
@@ -84,7 +84,7 @@ async def test_what_is_marked_is_decided_together_and_taken_back_together() -> N
         assert "✓ The compressor" in chat.text()
         await chat.pilot.press("b")
         await chat.until(lambda: chat.client.settled == [(4, "both"), (2, "both")])
-        await chat.until(lambda: "2 changes: both are true. u takes it back." in chat.text())
+        await chat.until(lambda: "2 changes: both are true. u undoes it." in chat.text())
         await chat.pilot.press("u")
         await chat.until(lambda: chat.client.settled[2:] == [(4, "open"), (2, "open")])
         await chat.pilot.press("m", "escape")
@@ -99,9 +99,9 @@ async def test_the_filter_shows_what_was_decided_and_a_decision_can_be_changed()
         await chat.until(lambda: page.changes.revision)
         await chat.pilot.press("f")
         await chat.until(lambda: [one.id for one in page.changes.revisions] == [1])
-        assert "new stands · was Ada Prowse" in chat.text() and "You said: the new one stands." in chat.words()
+        assert "new kept · was Ada Prowse" in chat.text() and "You said: the new one stands." in chat.words()
         await chat.pilot.press("o")
-        await chat.until(lambda: chat.client.settled == [(1, "old")] and "old stands · was Ada" in chat.text())
+        await chat.until(lambda: chat.client.settled == [(1, "old")] and "old kept · was Ada" in chat.text())
         await chat.pilot.press("u")
         await chat.until(lambda: chat.client.settled[1:] == [(1, "keep")])
         await chat.pilot.press("f")
@@ -132,7 +132,7 @@ async def test_the_badge_lives_on_every_page() -> None:
 async def test_an_empty_page_says_what_will_stand_there() -> None:
     async with chatting(world.client()) as chat:
         page = await review(chat)
-        await chat.until(lambda: "Nothing waits for you." in chat.text())
+        await chat.until(lambda: "There is nothing to review." in chat.text())
         await chat.pilot.press("a", "space", "enter", "u")
         assert chat.client.settled == [] and not page.query_one("#change").display
         await chat.pilot.press("f")
@@ -156,7 +156,7 @@ async def test_a_source_that_is_gone_is_said() -> None:
         page = await review(chat)
         await chat.until(lambda: page.changes.revision)
         await chat.pilot.press("enter")
-        await chat.until(lambda: "The file is not there any more" in chat.text())
+        await chat.until(lambda: "The file no longer exists" in chat.text())
 
 
 async def test_the_keys_of_pages_go_there_and_a_digit_where_nothing_is_typed() -> None:
@@ -209,7 +209,7 @@ def test_news_say_what_stood_there_before() -> None:
     folders = ["/home/tilda/notes"]
     assert [news(changed[id], folders) for id in (4, 3, 2)] == [
         "Changed: The compressor has a belt of rubber (was leather), from notes/museum/fog-signal.md:16",
-        "No longer so: Ozzie works at the museum, from notes/daily/2026-04-20.md:9",
+        "No longer true: Ozzie works at the museum, from notes/daily/2026-04-20.md:9",
         "Two notes disagree: The museum opens at ten / The museum opens at nine, from notes/museum/fog-signal.md:5",
     ]
 
@@ -240,19 +240,19 @@ async def test_neither_is_right_and_the_note_that_still_says_it_is_opened(monkey
         assert field.value == "0161 496 07" and "Ozzie Penhale, phone" in chat.text()
         field.value = "none"
         await chat.pilot.press("enter")
-        await chat.until(lambda: "u takes it back" in chat.said("#said"))
+        await chat.until(lambda: "u undoes it" in chat.said("#said"))
         assert client.settled == [(9, "keep")] and client.did == [("correct", 901, "none")]
         said, still = chat.said("#said").splitlines()
-        assert said == "You said what it is. Now: Ozzie Penhale, phone: none. u takes it back."
+        assert said == "Corrected. Now: Ozzie Penhale, phone: none. u undoes it."
         assert still == "notes/people/Ozzie Penhale.md:2 still says “0161 496 07”: O opens it."
         await chat.pilot.press("O")
         await chat.until(lambda: opened == [(page.uri, 2)])
         await chat.pilot.press("u")
         await chat.until(lambda: client.did[-1] == ("take back", 901) and client.settled[-1] == (9, "open"))
         await chat.pilot.press("O")
-        await chat.until(lambda: chat.said("#said") == "No note says what you have just refused.")
+        await chat.until(lambda: chat.said("#said") == "No note contains the fact that you have just rejected.")
         await chat.pilot.press("down", "e")
-        await chat.until(lambda: chat.said("#said").startswith("Neither is a value that could be said otherwise."))
+        await chat.until(lambda: chat.said("#said").startswith("Neither has a value to correct."))
 
 
 async def test_undo_in_the_chat_takes_back_what_was_decided_last() -> None:
@@ -261,7 +261,7 @@ async def test_undo_in_the_chat_takes_back_what_was_decided_last() -> None:
         page = await review(chat)
         await chat.pilot.press("o")
         await chat.until(lambda: chat.client.settled)
-        await chat.until(lambda: "u takes it back" in chat.text())
+        await chat.until(lambda: "u undoes it" in chat.text())
         await chat.pilot.press("f5")
         await chat.until(lambda: chat.app.screen is chat.screen)
         await chat.send("/undo")

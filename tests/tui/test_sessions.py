@@ -115,7 +115,7 @@ async def test_all_sessions_are_searched_and_what_was_found_is_shown() -> None:
         assert "Belt" not in chat.text().replace("Belt for", "") and "2 of them have it" in chat.text()
         await chat.until(lambda: "What may the goat not eat?" in chat.text() and "↑ 40 before" in chat.text())
         await chat.pilot.press(*"xyz")
-        await chat.until(lambda: "That was said in no session." in chat.text())
+        await chat.until(lambda: "No session contains these words." in chat.text())
         await chat.pilot.press("escape")
         await chat.until(lambda: "Belt" in chat.text())
         assert isinstance(chat.app.screen, SessionsScreen)
@@ -205,11 +205,11 @@ async def test_the_session_on_screen_is_renamed_and_exported(tmp_path: Path) -> 
         await chat.send("/rename The belt")
         await chat.until(lambda: chat.title() == "The belt")
         await chat.send("/rename")
-        await chat.until(lambda: "Enter keeps the name" in chat.text())
+        await chat.until(lambda: "Enter saves the name" in chat.text())
         await chat.pilot.press("end", *"s", "enter")
         await chat.until(lambda: client.kept[7].conversation.title == "The belts")
         await chat.send(f"/export {tmp_path}/belts.json")
-        await chat.until(lambda: "This session is in" in chat.words())
+        await chat.until(lambda: "Exported to" in chat.words())
         kept = json.loads((tmp_path / "belts.json").read_text())
         assert kept["conversation"]["title"] == "The belts" and len(kept["messages"]) == 6
         await chat.send(f"/export {tmp_path}/no/belts.json")
@@ -254,7 +254,7 @@ async def test_sessions_without_messages_are_not_listed_and_an_empty_list_says_s
     client.new_conversation("A first question that failed")
     async with chatting(client, NARROW) as chat:
         await open_list(chat)
-        assert "No session is kept yet." in chat.text()
+        assert "There is no session yet." in chat.text()
         await chat.pilot.press("enter", "d", "r", "escape")
         await back(chat)
 
@@ -278,7 +278,7 @@ async def test_an_answer_that_broke_off_is_marked() -> None:
         await chat.until(lambda: "Last session" in chat.text())
         await chat.pilot.press("ctrl+l")
         await settled(chat)
-        assert "It was last" in chat.text() and "It broke off here." in chat.text()
+        assert "It was last" in chat.text() and "The answer was interrupted here." in chat.text()
 
 
 async def test_a_resumed_session_shows_what_was_said_of_its_answers() -> None:

@@ -56,19 +56,19 @@ asyncio.run(main())
 def test_garbage_is_looked_for_when_nobody_waits_for_it() -> None:
     code = """
 import gc
-from tui import garbage
+from tui import gc_tuning
 
-garbage.look_through()
-garbage.begin()
+gc_tuning.look_through()
+gc_tuning.begin()
 assert gc.isenabled() and not gc.get_freeze_count(), "nothing was put off"
-garbage.defer()
+gc_tuning.defer()
 cycle = []
 cycle.append(cycle)
 del cycle
-garbage.begin()
+gc_tuning.begin()
 kept = gc.get_freeze_count()
 assert gc.isenabled() and kept
-garbage.look_through()
+gc_tuning.look_through()
 assert 0 < gc.get_freeze_count() < kept
 """
     assert loaded(code, HEAVY) == set()

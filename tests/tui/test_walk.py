@@ -32,10 +32,10 @@ def test_each_step_says_what_led_there() -> None:
     assert captions == [
         "Your question.",
         "Beatrice: your question names it",
-        "“Wednesday”: your question has its words; the answer rests on it [2]",
+        "“Wednesday”: your question has its words; cited by the answer [2]",
         "Beatrice → sounded for → the mayor",
-        "“Foghorn committee”: it names Beatrice; the answer rests on it [3]",
-        "“Fog signal”: it names the mayor; the answer rests on it [1]",
+        "“Foghorn committee”: it names Beatrice; cited by the answer [3]",
+        "“Fog signal”: it names the mayor; cited by the answer [1]",
     ]
     assert walk.graph(len(walk), finished=True).paths == ((0, 7, 8, 31), (0, 12), (0, 7, 55))
     assert walk.graph(len(walk), finished=False).paths == ()
@@ -69,7 +69,7 @@ async def test_space_plays_unless_nothing_may_move() -> None:
     async with chatting(world.client(answers=[world.answer()]), BROAD) as chat:
         await chat.ask(world.QUESTION)
         await chat.pilot.press("ctrl+t", "space")
-        await chat.until(lambda: "Nothing moves, as you wished" in chat.words())
+        await chat.until(lambda: "Animation is off" in chat.words())
         chat.app.animation_level = "full"
         await chat.pilot.press("space")
         await chat.until(lambda: "1 of 5 ·" in chat.words())

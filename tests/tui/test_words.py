@@ -134,7 +134,7 @@ def test_a_report_tells_what_is_wrong() -> None:
 
 
 def test_an_addition_is_summed_up() -> None:
-    assert added_report("~/n", wire.Added(0, 0, 0, 0), ()) == "~/n: nothing to read there."
+    assert added_report("~/n", wire.Added(0, 0, 0, 0), ()) == "~/n: nothing to read."
     assert added_report("~/n", wire.Added(1, 1, 2, 0), ()) == "~/n: 1 note read, 1 passage, 2 unchanged."
     assert skipped_lines((), 1) == ["  1 file skipped; `pal status` lists them"]
 

@@ -15,16 +15,16 @@ from daemon.paths import Paths
 from tests.tui import world
 from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
+from tui.folders.reading import describe_seconds
+from tui.folders.rows import TabList
 from tui.screens.ask import AskScreen
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.folders import FoldersScreen
 from tui.screens.keep import describe_estimate
 from tui.screens.path import PathScreen
-from tui.work.reading import describe_seconds
-from tui.work.rows import WorkList
 
 
-async def work(chat: Chat, tab: int = 0) -> WorkList:
+async def work(chat: Chat, tab: int = 0) -> TabList:
     """Opens the page at a tab."""
     await chat.app.action_open_page("folders")
     await chat.until(lambda: isinstance(chat.app.screen, FoldersScreen))
@@ -65,9 +65,9 @@ async def test_folders_are_shown_in_peoples_words() -> None:
         await work(chat)
         await chat.until(lambda: "Read last: museum/fog-signal.md" in chat.said("#detail"))
         about = chat.said("#detail")
-        assert "Tags: museum" in about and "Only read by: markdown" in about and "2 folders deep" in about
+        assert "Tags: museum" in about and "Readers: markdown" in about and "2 folders deep" in about
         assert "Its text stays on this machine." in about
-        assert "3 files gone · not there · 12 notes · may go elsewhere" in chat.text()
+        assert "3 files gone · not there · 12 notes · may be sent out" in chat.text()
 
 
 async def test_a_small_folder_is_watched_and_a_large_one_is_estimated_first(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ async def test_a_small_folder_is_watched_and_a_large_one_is_estimated_first(tmp_
         await chat.pilot.press("a")
         await chosen(chat, tmp_path / "notes")
         await chat.until(lambda: said(chat)(f"Watching {tmp_path / 'notes'}."))
-        await chat.until(lambda: "being looked through" in chat.text())
+        await chat.until(lambda: "being scanned" in chat.text())
         chat.client.counted = wire.Counted(5000, 10**8, True)
         chat.client.estimated = wire.Estimate(5000, 12, 30, 10**8, 90_000, 4000, 4000, 2_000_000, 300.0, "qwen3:4b")
         for answer, folders in (("n", 3), ("y", 4)):
@@ -102,7 +102,7 @@ async def test_what_is_said_of_a_folder_is_changed_and_only_what_gives_text_away
         await chat.until(lambda: chat.client.state.folders[0].policy == "any")
         folder = chat.client.state.folders[0]
         assert folder.tags == ["work", "tax"] and folder.readers == ["eml", "markdown"] and folder.depth == 3
-        await chat.until(lambda: "Its text may go to models elsewhere" in chat.said("#detail"))
+        await chat.until(lambda: "Its text may go to remote models" in chat.said("#detail"))
         await chat.pilot.press("p")
         await chat.until(lambda: chat.client.state.folders[0].policy == "local")
 
@@ -116,7 +116,7 @@ async def test_a_folder_is_let_go_after_asking(key: str, forget: bool) -> None:
         await chat.pilot.press(key)
         await confirmed(chat)
         await chat.until(lambda: chat.client.done == [("unwatch", HOME, forget)])
-        await chat.until(lambda: said(chat)("Forgotten: 86 notes" if forget else "What was read from it stays."))
+        await chat.until(lambda: said(chat)("Forgotten: 86 notes" if forget else "Its notes stay."))
 
 
 async def test_of_files_that_are_gone_a_person_decides() -> None:
@@ -212,16 +212,16 @@ async def test_models_are_shown_with_their_grades_and_graded(tmp_path: Path) -> 
 async def test_what_is_wrong_is_mended_from_here() -> None:
     async with chatting(world.working()) as chat:
         tab = await work(chat, 3)
-        assert "2 problems; 1 can be mended from here" in chat.said("#summary")
-        assert "Enter does it: pal backup" in chat.said("#detail")
+        assert "2 problems; 1 can be fixed here" in chat.said("#summary")
+        assert "Enter fixes it: pal backup" in chat.said("#detail")
         await chat.pilot.press("y", "enter")
         assert "40 days old" in chat.app.clipboard
         await chat.until(lambda: chat.client.done == [("backup",)] and "1 problem." in chat.said("#summary"))
         assert tab.key is not None and "pal watch rm" in chat.said("#detail")
         await chat.pilot.press("enter")
-        await chat.until(lambda: said(chat)("This cannot be done from here"))
+        await chat.until(lambda: said(chat)("Run it yourself"))
         await chat.pilot.press("F")
-        await chat.until(lambda: said(chat)("nothing that can be mended"))
+        await chat.until(lambda: said(chat)("Nothing can be fixed"))
 
 
 async def test_tabs_go_round_and_a_click_chooses_one() -> None:
@@ -256,4 +256,4 @@ def test_seconds_are_written_for_people(seconds: float, words: str) -> None:
 def test_an_estimate_says_what_nobody_has_measured() -> None:
     known = wire.Estimate(10, 0, 10, 2_000_000, 900, 40)
     assert "No language model would read it." in describe_estimate(known)
-    assert "nobody has measured" in describe_estimate(replace(known, model="m", tokens=9))
+    assert "an unknown time" in describe_estimate(replace(known, model="m", tokens=9))

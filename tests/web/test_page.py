@@ -63,7 +63,7 @@ def test_a_question_is_answered_with_the_passage_it_rests_on(visitor: Visitor, p
     page.keyboard.press("w")
     expect(page.locator(".reason .path")).to_contain_text("passage “The ferry”")
     page.keyboard.press("n")
-    expect(page.get_by_text("This passage is all of its note.")).to_be_visible()
+    expect(page.get_by_text("The note has only this passage.")).to_be_visible()
     page.get_by_role("button", name="Right").click()
     expect(page.get_by_role("button", name="Right")).to_have_attribute("aria-pressed", "true")
     assert visitor.client.traces(1).traces[0].verdict == "good"
@@ -83,14 +83,14 @@ def test_a_question_is_answered_with_the_passage_it_rests_on(visitor: Visitor, p
 def test_what_is_told_is_kept_where_that_is_wanted_and_taken_back(visitor: Visitor, page: Page) -> None:
     page.keyboard.press("2")
     ask(page, "I moved to Bergen.")
-    expect(page.locator(".turn .told")).to_contain_text("Not kept: “I moved to Bergen.”")
+    expect(page.locator(".turn .told")).to_contain_text("Not saved: “I moved to Bergen.”")
     page.get_by_role("button", name="Keep it").click()
-    expect(page.locator(".turn .told")).to_contain_text("Kept in your own words: “I moved to Bergen.”")
+    expect(page.locator(".turn .told")).to_contain_text("Saved in your own words: “I moved to Bergen.”")
     visitor.client.set_telling("yes")
     ask(page, "I moved to Bodø. Where does the ferry leave from?")
     told = page.locator(".turn").last
     expect(told.locator(".line").first).to_contain_text("Pier")
-    expect(told.locator(".told")).to_contain_text("Kept in your own words: “I moved to Bodø.”")
+    expect(told.locator(".told")).to_contain_text("Saved in your own words: “I moved to Bodø.”")
     page.get_by_role("button", name="Take it back").first.click()
     expect(page.locator(".turn").first.get_by_role("alert")).to_contain_text("not what you told last")
     for place in ("last", "first"):
@@ -112,9 +112,9 @@ def test_what_is_not_there_is_said(page: Page) -> None:
     ask(page, "What is the capital of Mongolia?")
     expect(page.locator(".answer.none").last).to_contain_text("nothing in your memory about Mongolia")
     go(page, "thing/Nobody")
-    expect(page.get_by_text("Nothing is known of “Nobody”.")).to_be_visible()
+    expect(page.get_by_text("Nothing is known about “Nobody”.")).to_be_visible()
     go(page, "note/%2Fnowhere.md")
-    expect(page.get_by_text("This note is not in the memory any more.")).to_be_visible()
+    expect(page.get_by_text("This note is no longer in the memory.")).to_be_visible()
     for where in ("elsewhere", "toString"):
         go(page, where)
         expect(page.get_by_text("There is no such page.")).to_be_visible()
@@ -130,7 +130,7 @@ def test_what_is_not_there_is_said(page: Page) -> None:
 
 def test_a_change_is_decided_and_taken_back_by_keys(visitor: Visitor, page: Page) -> None:
     go(page, "review")
-    expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+    expect(page.get_by_text("There is nothing to review.")).to_be_visible()
     change_note(visitor, PHONE, "496 07", "496 99")
     page.evaluate("document.dispatchEvent(new Event('palimpsest:changed'))")  # it looks every few seconds, too
     expect(page.locator(".badge")).to_have_text("1")
@@ -140,7 +140,7 @@ def test_a_change_is_decided_and_taken_back_by_keys(visitor: Visitor, page: Page
     expect(page.locator(".side:not(.old) .passage")).to_contain_text("0161 496 99")
     expect(page.locator(".side .where").first).to_contain_text("10 Jan 2025 to")
     page.keyboard.press("o")
-    expect(page.locator(".said")).to_have_text("The old one stands: Mara Quill, phone: 0161 496 07")
+    expect(page.locator(".said")).to_have_text("The old one is right: Mara Quill, phone: 0161 496 07")
     assert [one.objects[-1] for one in visitor.client.facts("Mara Quill").facts if one.predicate == "phone"] == [
         "0161 496 07"
     ]
@@ -148,10 +148,10 @@ def test_a_change_is_decided_and_taken_back_by_keys(visitor: Visitor, page: Page
     expect(page.locator(".said")).to_have_text("Taken back.")
     expect(page.locator(".side.old .says")).to_have_text("Mara Quill, phone: 0161 496 07")
     assert visitor.client.revisions().open == 1
-    page.get_by_role("button", name="The new one stands").click()
-    expect(page.locator(".said")).to_contain_text("The new one stands")
+    page.get_by_role("button", name="The new one is right").click()
+    expect(page.locator(".said")).to_contain_text("The new one is right")
     page.get_by_role("button", name="Decided").click()
-    expect(page.locator(".changes")).to_contain_text("the new one stands")
+    expect(page.locator(".changes")).to_contain_text("the new one is right")
     expect(page.locator(".badge")).to_have_count(0)
     page.keyboard.press("5")
     expect(page.locator(".timeline")).to_contain_text("was 0161 496 07")
@@ -237,7 +237,7 @@ def test_nothing_that_a_note_says_does_anything(visitor: Visitor, page: Page) ->
         go(page, where)
         page.wait_for_load_state("networkidle")
     go(page, f"thing/{HOSTILE.replace('/', '%2F')}")
-    expect(page.get_by_text(f"Nothing is known of “{HOSTILE}”.")).to_be_visible()
+    expect(page.get_by_text(f"Nothing is known about “{HOSTILE}”.")).to_be_visible()
     go(page, "memory/wharf")
     expect(page.locator(".results")).to_contain_text(f"{HOSTILE} wharf")
     assert page.locator("main :is(img, iframe, script, svg, object, embed)").count() == 0
@@ -306,7 +306,7 @@ def test_a_link_opens_one_browser_and_its_token_is_left_nowhere(visitor: Visitor
     expect(second.get_by_text("pal web")).to_be_visible()
     third = visitor.browser.new_context().new_page()
     third.goto(first.url)
-    expect(third.get_by_text("This page is opened from your terminal.")).to_be_visible()
+    expect(third.get_by_text("Open this page from your terminal.")).to_be_visible()
     tab = first.context.new_page()  # of the same browser: no new link is needed
     tab.goto(first.url)
     tab.wait_for_selector("nav.rail")

@@ -1,8 +1,8 @@
-"""Everything a person can do in the chat, declared once, in one module for each page.
+"""All actions of the chat, declared once, in one module for each page.
 
-Key bindings, footer, command palette, slash commands, completion hints and the help screen are all made from `ACTIONS`.
-`handler` is a Textual action of the widget or screen that `where` stands for: `handler="add_path"` is its method
-`action_add_path`. A slash command hands what stands after it to that method.
+Key bindings, footer, command palette, slash commands, completion hints and the help screen are all generated from
+`ACTIONS`. `handler` is a Textual action of the widget or screen named by `where`: `handler="add_path"` is its method
+`action_add_path`. A slash command passes its argument to that method.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from tui.actions.answers import ANSWERS
 from tui.actions.browser import BROWSER
 from tui.actions.chat import CHAT
 from tui.actions.everywhere import EVERYWHERE
+from tui.actions.folders import FOLDERS
 from tui.actions.graph import GRAPH
 from tui.actions.home import HOME
 from tui.actions.memory import MEMORY
 from tui.actions.review import REVIEW
 from tui.actions.sessions import SESSIONS
 from tui.actions.walk import WALK
-from tui.actions.work import WORK
 from tui.fuzzy import rank
 
 PLACES: dict[Where, str] = {
@@ -32,20 +32,20 @@ PLACES: dict[Where, str] = {
     "home": "In the lists of Home",
     "transcript": "In the conversation",
     "evidence": "In the evidence",
-    "queue": "In the questions that wait",
+    "queue": "In the waiting questions",
     "sessions": "In the list of sessions",
     "review": "In the review",
     "changes": "In the list of changes",
     "graph": "In a drawing",
-    "walk": "In what a question did",
+    "walk": "In the walk of a question",
     "memory": "On the page of the memory",
-    "finding": "While looking for something",
-    "items": "In the list of what is there",
+    "finding": "While searching",
+    "items": "In the list",
     "detail": "On the page of one thing",
     "folders": "On the page of folders",
     "rows": "In its lists",
     "watched": "In the folders",
-    "reading": "In what is read",
+    "reading": "In reading",
     "models": "In the models",
     "health": "In the health",
 }
@@ -61,12 +61,12 @@ ACTIONS: tuple[Action, ...] = (
     *GRAPH,
     *WALK,
     *BROWSER,
-    *WORK,
+    *FOLDERS,
 )
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:
-    """The actions of one place, in the order they are shown."""
+    """The actions of one place, in display order."""
     return tuple(action for action in ACTIONS if action.where == where)
 
 
@@ -92,14 +92,14 @@ def commands() -> tuple[Action, ...]:
 
 
 def find_commands(typed: str) -> list[Action]:
-    """The slash commands that fit what is typed after the slash, also with a slip; the best first."""
+    """The slash commands that match the text after the slash, also with a typo; best first."""
     return rank(typed, commands(), lambda action: (action.slash,), slips=True)
 
 
 def parse_command(text: str) -> tuple[str, str] | None:
-    """A sent text as the name of a command and what stands after it; None if it is no command.
+    """A sent text as the name of a command and its argument; None if it is no command.
 
-    A question may begin with a path, so only one line of the form `/word` or `/word argument` is a command.
+    A question may begin with a path, so only a single line of the form `/word` or `/word argument` is a command.
     """
     head, _, argument = text.partition(" ")
     return (head[1:], argument.strip()) if head.startswith("/") and head[1:].isalpha() and "\n" not in text else None

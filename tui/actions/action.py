@@ -34,11 +34,11 @@ Completes = Literal["", "path", "name", "note", "effort", "strategy", "theme"]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing that can be done.
+    """One action.
 
-    `key` is a Textual key, or several joined by commas. `slash` is the command without its slash, `argument` what it
-    takes, in brackets if it may be left out, `completes` what may stand there. `footer` is its word in the footer, if
-    it stands there: one `of_row` only while a row is chosen.
+    `key` is a Textual key, or several joined by commas. `slash` is the command without its slash, `argument` its
+    argument, in brackets if optional, `completes` the kind of completion. `footer` is its word in the footer, if any;
+    with `of_row` only while a row is selected.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Action:
 
     @property
     def usage(self) -> str:
-        """The slash command as it is typed: `/add PATH`."""
+        """The slash command with its argument: `/add PATH`."""
         return f"/{self.slash} {self.argument}".rstrip() if self.slash else ""
 
     @property
     def is_typed(self) -> bool:
-        """Whether its key stands for a character, which is typed where text is."""
+        """Whether its key is a character, which a text field would insert."""
         key = self.key.partition(",")[0]
         return len(key) == 1 or key in ("slash", "space", "left_square_bracket", "right_square_bracket")
 

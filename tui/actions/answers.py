@@ -1,4 +1,4 @@
-"""What can be done with an answer, beside looking into it."""
+"""Actions on an answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tui.actions.action import Action
 ANSWERS: tuple[Action, ...] = (
     Action(
         "Copy answer",
-        "Copy the selected answer with its sources, as Markdown; /copy plain without its marks.",
+        "Copy the selected answer with its sources, as Markdown; /copy plain as plain text.",
         "copy_answer",
         key="ctrl+o",
         slash="copy",
@@ -16,7 +16,7 @@ ANSWERS: tuple[Action, ...] = (
     ),
     Action(
         "Ask again",
-        "Ask the question of the selected answer once more, first of what it cites; /again fresh searches anew.",
+        "Ask the question of the selected answer again, starting from its sources; /again fresh starts from scratch.",
         "ask_again",
         slash="again",
         argument="[fresh]",
@@ -24,32 +24,22 @@ ANSWERS: tuple[Action, ...] = (
     ),
     Action(
         "Edit question",
-        "Take the question of the selected answer back to be changed; asked, it begins a session of its own.",
+        "Edit the question of the selected answer; sending it starts a new session.",
         "edit_question",
         slash="edit",
         palette=True,
     ),
-    Action(
-        "Fork",
-        "Go on from the selected answer in a session of its own; this one stays.",
-        "fork",
-        slash="fork",
-        palette=True,
-    ),
+    Action("Fork", "Fork a new session from the selected answer; this one stays.", "fork", slash="fork", palette=True),
     Action(
         "Model",
-        "Choose which model writes answers, or none; it says what each choice means.",
+        "Choose which model writes answers, or none.",
         "choose_model",
         slash="model",
         argument="[NAME]",
         palette=True,
     ),
     Action(
-        "Connect",
-        "Connect Ollama, a server or Anthropic, with a test call.",
-        "connect",
-        slash="connect",
-        palette=True,
+        "Connect", "Connect Ollama, a server or Anthropic, with a test call.", "connect", slash="connect", palette=True
     ),
     Action("Copy", "Copy the answer with its sources, as Markdown.", "screen.copy_answer", "transcript", "y"),
     Action(
@@ -59,7 +49,7 @@ ANSWERS: tuple[Action, ...] = (
         "transcript",
         "Y",
     ),
-    Action("Ask again", "Ask the question once more.", "screen.ask_again", "transcript", "r"),
-    Action("Edit", "Change the question; it begins a session of its own.", "screen.edit_question", "transcript", "e"),
-    Action("Fork", "Go on from here in a session of its own.", "screen.fork", "transcript", "f"),
+    Action("Ask again", "Ask the question again.", "screen.ask_again", "transcript", "r"),
+    Action("Edit", "Edit the question; sending it starts a new session.", "screen.edit_question", "transcript", "e"),
+    Action("Fork", "Fork a new session from here.", "screen.fork", "transcript", "f"),
 )

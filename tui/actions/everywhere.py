@@ -1,4 +1,4 @@
-"""What can be done on every page."""
+"""Actions on every page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EVERYWHERE: tuple[Action, ...] = (
     ),
     Action(
         "Quit",
-        "Leave the chat; sessions are kept.",
+        "Leave the chat; sessions are saved.",
         "quit",
         "app",
         "ctrl+q",
@@ -20,13 +20,13 @@ EVERYWHERE: tuple[Action, ...] = (
         palette=True,
         priority=True,
     ),
-    Action("Copy or quit", "Copy what is selected; if nothing is, leave the chat.", "quit", "app", "ctrl+c"),
+    Action("Copy or quit", "Copy the selection; without one, leave the chat.", "quit", "app", "ctrl+c"),
     Action("Jump", "Go to any part of the page with one key.", "jump", "app", "f3", footer="jump", priority=True),
-    Action("Motion", "Let things move, or keep them still.", "toggle_motion", "app", slash="motion", palette=True),
+    Action("Motion", "Turn animation on or off.", "toggle_motion", "app", slash="motion", palette=True),
     *(
         Action(
             tab.title,
-            f"Go to the page {tab.title}; with the cursor in no field, {place} alone does.",
+            f"Go to {tab.title} (or press {place} when not typing).",
             f"open_page('{tab.name}')",
             "app",
             page_keys(tab.name),

@@ -1,4 +1,4 @@
-"""What can be done in Home, which an empty session shows."""
+"""Actions in Home, which an empty session shows."""
 
 from __future__ import annotations
 
@@ -6,22 +6,11 @@ from tui.actions.action import Action
 
 HOME: tuple[Action, ...] = (
     Action(
-        "Choose",
-        "Ask the question, go on with the session, look at what is new.",
-        "select",
-        "home",
-        "enter",
-        footer="choose",
+        "Choose", "Ask the question, resume the session, open the news.", "select", "home", "enter", footer="choose"
     ),
-    Action(
-        "Below",
-        "Go to the next line; from the last one to the next frame, and at last to the prompt.",
-        "go(1)",
-        "home",
-        "down",
-    ),
+    Action("Below", "Go to the next line, then to the next frame, then to the prompt.", "go(1)", "home", "down"),
     Action("Above", "Go to the line above.", "go(-1)", "home", "up"),
     Action("Next frame", "Go to the next frame.", "go_list(1)", "home", "right,tab"),
-    Action("Frame before", "Go to the frame before.", "go_list(-1)", "home", "left,shift+tab"),
+    Action("Frame before", "Go to the previous frame.", "go_list(-1)", "home", "left,shift+tab"),
     Action("Back", "Go back to the prompt.", "screen.focus_prompt", "home", "escape"),
 )

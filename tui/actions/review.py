@@ -1,4 +1,4 @@
-"""What can be done on the page of facts that changed."""
+"""Actions on the page of changed facts."""
 
 from __future__ import annotations
 
@@ -7,34 +7,23 @@ from tui.actions.action import Action
 REVIEW: tuple[Action, ...] = (
     Action("Open", "Open the chosen line in your editor.", "open_source", "review", "enter", footer="open"),
     Action(
-        "New one stands",
-        "The new one is right, the old one is history.",
-        "decide('keep')",
-        "review",
-        "a",
-        footer="new stands",
+        "Keep new", "The new one is right, the old one is history.", "decide('keep')", "review", "a", footer="keep new"
     ),
     Action(
-        "Old one stands",
+        "Keep old",
         "The old one is right, the new one was never true.",
         "decide('old')",
         "review",
         "o",
-        footer="old stands",
+        footer="keep old",
     ),
     Action("Both are true", "Both are right, side by side.", "decide('both')", "review", "b", footer="both true"),
-    Action("Edit", "Neither is right: say what it is from now on.", "edit", "review", "e", footer="edit"),
-    Action(
-        "Open refused",
-        "Open the note that still says what you have just refused.",
-        "open_refused",
-        "review",
-        "O",
-    ),
-    Action("Take back", "Take your last decision back; it waits again.", "take_back", "review", "u", footer="undo"),
-    Action("Filter", "Show what waits, what was decided, or all.", "show_next_filter", "review", "f", footer="filter"),
-    Action("Mark", "Mark it or not: one key then decides all that are marked.", "mark", "review", "space"),
-    Action("Mark all", "Mark all that are listed, or none.", "mark_all", "review", "m"),
+    Action("Edit", "Neither is right: enter the value from now on.", "edit", "review", "e", footer="edit"),
+    Action("Open refused", "Open the note that still contains the rejected fact.", "open_refused", "review", "O"),
+    Action("Take back", "Undo your last decision.", "take_back", "review", "u", footer="undo"),
+    Action("Filter", "Show open changes, decided ones, or all.", "show_next_filter", "review", "f", footer="filter"),
+    Action("Mark", "Mark or unmark it, to decide several with one key.", "mark", "review", "space"),
+    Action("Mark all", "Mark all or none.", "mark_all", "review", "m"),
     Action("Back", "Unmark all; else go back to the chat.", "go_back", "review", "escape"),
     Action("Next", "Go to the next change.", "cursor_down", "changes", "down,j,n"),
     Action("Previous", "Go to the previous change.", "cursor_up", "changes", "up,k"),

@@ -1,1 +1,1 @@
-"""What the slash commands and keys of the chat do, by topic: each module is a part of the chat's screen."""
+"""The handlers of slash commands and keys in the chat, by topic: each module is a part of the chat's screen."""

@@ -1,4 +1,4 @@
-"""What is done with an answer, beside looking into it: copied, asked again, changed, gone on from."""
+"""Commands on an answer: copy, ask again, edit the question, fork."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from textual import work
 
 from daemon.client import DaemonDownError, DaemonError
 from daemon.terminal import display_safe, title_of
-from tui.commands.limiting import LimitingCommands
+from tui.commands.limits import LimitCommands
 from tui.commands.sessions import SessionCommands
 from tui.inquiry import Inquiry
 from tui.shared import Shared
 from tui.widgets.answer import Answer
 from tui.wording import answer_markdown, answer_plain
 
-EDITING = "Edit: Enter asks it in a new session, Esc leaves it"
-ONCE_MORE = "Esc once more: edit your last question"
+EDITING = "Edit: Enter asks in a new session, Esc cancels"
+ONCE_MORE = "Esc again: edit your last question"
 
 
-class AnswerCommands(SessionCommands, LimitingCommands):
+class AnswerCommands(SessionCommands, LimitCommands):
     """/copy, /again, /edit, /fork"""
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
-        # While a question is edited: its session, how many messages stand before it, and how it was.
+        # While a question is edited: its session, the number of messages before it, and its text.
         self._edited: tuple[int, int, str] | None = None
         self._escaped = False  # Esc was pressed, and did nothing
 
     async def ask(self, inquiry: Inquiry) -> None:
-        """Asks, in a session of its own if it is one that was edited: what followed it there stays."""
+        """Asks; an edited question goes to a new session, and the old one stays unchanged."""
         if self._edited is None:
             await self.conversation.ask(inquiry)
         else:
@@ -41,14 +41,14 @@ class AnswerCommands(SessionCommands, LimitingCommands):
         try:
             await self._go_on_in_fork(id, before, title_of(inquiry.words))
         except (DaemonError, DaemonDownError) as error:
-            self.conversation.post_message(self.conversation.GivenBack(inquiry))
+            self.conversation.post_message(self.conversation.Returned(inquiry))
             self.notify(display_safe(str(error)), severity="error", markup=False)
         else:
             self.conversation.session.limits = inquiry.limits
             await self.conversation.ask(inquiry)
 
     async def escape(self) -> bool:
-        """What Esc does in the prompt when nothing runs and nothing is open; False if that is nothing."""
+        """Handles Esc in the prompt when nothing runs and nothing is open; False if it does nothing."""
         if self._edited is not None:
             if self.prompt.text == self._edited[2]:
                 self.prompt.clear()
@@ -64,7 +64,6 @@ class AnswerCommands(SessionCommands, LimitingCommands):
         return True
 
     def _forget_escape(self) -> None:
-        """Something else was typed."""
         if self._escaped:
             self._escaped = False
             self._entitle_prompt()
@@ -100,10 +99,10 @@ class AnswerCommands(SessionCommands, LimitingCommands):
         else:
             with self.tell_failures():
                 if (turn := await self._find_turn(answer)) is not None:
-                    id, asked, _ = turn
-                    self._edited, self._escaped = (id, asked, answer.question), False
+                    id, question_place, _ = turn
+                    self._edited, self._escaped = (id, question_place, answer.question), False
                     self.prompt.fill(answer.question)
-                    self._edited = (id, asked, self.prompt.text)
+                    self._edited = (id, question_place, self.prompt.text)
                     for limit in answer.limits:
                         self.limit(limit)
                     self._entitle_prompt()
@@ -115,17 +114,17 @@ class AnswerCommands(SessionCommands, LimitingCommands):
         if answer is None:
             await self.conversation.say("Nothing was asked yet.", "warning")
         elif not answer.ready.is_set():
-            await self.conversation.say("It is being answered. Go on from it when it is there.", "warning")
+            await self.conversation.say("It is being answered. Fork it when it is complete.", "warning")
         else:
             with self.tell_failures():
                 if (turn := await self._find_turn(answer)) is not None:
                     id, _, answered = turn
                     title = self.conversation.session.title
                     await self._go_on_in_fork(id, answered + 1, f"{title} (fork)" if title else "")
-                    await self.conversation.say("This is a session of its own from here on. The other one: /sessions")
+                    await self.conversation.say("Forked. The original is under /sessions.")
 
     async def _go_on_in_fork(self, id: int, messages: int, title: str) -> None:
-        """Shows a new session with so many messages of another one. Raises what the client raises."""
+        """Shows a new session with the first messages of another one. Raises what the client raises."""
         if not messages:
             await self.action_new_session()
             return
@@ -133,16 +132,16 @@ class AnswerCommands(SessionCommands, LimitingCommands):
         await self._resume(forked.id)
 
     async def _find_turn(self, answer: Answer) -> tuple[int, int, int] | None:
-        """Its session, and the places of its question and of itself among the messages that are kept of it; None,
-        after saying so, if none is kept. Raises what the client raises."""
+        """An answer's session, and the places of its question and of itself among the stored messages; None, after a
+        message, if none is stored. Raises what the client raises."""
         conversation = self.conversation.session.conversation
-        kept = await self.link.call(lambda client: client.conversation(conversation.id)) if conversation else None
-        if kept is None or not kept.messages:
-            await self.conversation.say("Nothing is kept of this session.", "warning")
+        session = await self.link.call(lambda client: client.conversation(conversation.id)) if conversation else None
+        if session is None or not session.messages:
+            await self.conversation.say("This session is not stored.", "warning")
             return None
-        traces = [message.trace_id for message in kept.messages]
+        traces = [message.trace_id for message in session.messages]
         is_traced = answer.trace_id is not None and answer.trace_id in traces
         place = traces.index(answer.trace_id) if is_traced else self.conversation.place_of(answer)
         place = min(place, len(traces) - 1)
-        asked = max((n for n in range(place + 1) if kept.messages[n].role == "user"), default=0)
-        return kept.conversation.id, asked, place
+        question_place = max((n for n in range(place + 1) if session.messages[n].role == "user"), default=0)
+        return session.conversation.id, question_place, place

@@ -1,4 +1,4 @@
-"""Home, which an empty session shows: it is filled, and what a person chooses there is done."""
+"""Home, which an empty session shows: fills it and handles its choices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from daemon.client import DaemonDownError, DaemonError
 from daemon.paths import find_examples
 from daemon.terminal import display_safe
 from tui.browse import Target
-from tui.commands.answering import AnsweringCommands
+from tui.commands.models import ModelCommands
 from tui.commands.reading import ReadingCommands
 from tui.commands.sessions import SessionCommands
 from tui.edit_history import Statement
@@ -23,17 +23,15 @@ from tui.widgets.prompt import Prompt
 from tui.wording import short_path
 
 
-class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
-    """Fills Home, and does what is chosen there."""
-
+class HomeCommands(SessionCommands, ReadingCommands, ModelCommands):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self._known = Known()
         self._offered = False  # how to begin, with the keys in it
-        self._shown: tuple[int, ...] = ()  # how the memory stood when Home was filled
+        self._shown: tuple[int, ...] = ()  # the counts of the memory when Home was filled
 
     def show_home(self) -> None:
-        """Shows what is known, and asks for what is not."""
+        """Shows the known content, and asks for the rest."""
         status = self.shared.status
         if status is None or not self.query(Home):
             return
@@ -45,7 +43,7 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
             self._fill_home()
 
     def refill_home(self) -> None:
-        """Asks for everything anew: the daemon has just answered again, or a session has ended."""
+        """Reloads everything: the daemon is back, or a session has ended."""
         self._shown = ()
         self.show_home()
 
@@ -76,14 +74,14 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
                 home.focus_list(last=False)  # what is typed goes to the prompt all the same
 
     def enter_home(self, last: bool = True) -> bool:
-        """Goes from the prompt into Home's lists; whether there are any."""
+        """Moves the focus from the prompt into Home's lists; whether there are any."""
         return any(home.focus_list(last) for home in self.query(Home))
 
-    @on(Prompt.Above)
+    @on(Prompt.MovedUp)
     def _above_prompt(self) -> None:
         self.enter_home()
 
-    @on(HomeList.Left)
+    @on(HomeList.Exited)
     def _left_home(self) -> None:
         self.prompt.focus()
 
@@ -92,8 +90,8 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
         self.prompt.focus()
         self.prompt.insert(message.text)
 
-    @on(HomeList.Chosen)
-    async def _chosen(self, message: HomeList.Chosen) -> None:
+    @on(HomeList.Selected)
+    async def _chosen(self, message: HomeList.Selected) -> None:
         match message.row.deed, message.row.value:
             case "ask", str(question):
                 self.prompt.focus()
@@ -160,5 +158,5 @@ class HomeCommands(SessionCommands, ReadingCommands, AnsweringCommands):
 
 
 def _read_report(read: tuple[wire.ListedSource, ...]) -> str:
-    lines = [f"  {one.title} · {short_path(one.uri)}" for one in read]
+    lines = [f"  {source.title} · {short_path(source.uri)}" for source in read]
     return "\n".join(["Read last:", *lines])

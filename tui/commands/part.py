@@ -1,4 +1,4 @@
-"""What the parts of the chat's screen have in common."""
+"""The base of the parts of the chat's screen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tui.widgets.prompt import Prompt
 
 
 class Part(Page):
-    """A part of the chat's screen: it reaches the others' widgets."""
+    """A part of the chat's screen, with access to the others' widgets."""
 
     @property
     def conversation(self) -> Conversation:

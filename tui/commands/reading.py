@@ -1,4 +1,4 @@
-"""What the memory reads and holds: files and folders, the owner, its state."""
+"""Commands on the content of the memory: files and folders, the owner, its state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual import work
 
 from daemon import wire
 from daemon.terminal import display_safe
-from tui.commands.undoing import UndoCommands
+from tui.commands.undo import UndoCommands
 from tui.edit_history import Statement
 from tui.messages import StreamEvent
 from tui.reports import added_report, failure, profile_report, status_report
@@ -32,8 +32,8 @@ class ReadingCommands(UndoCommands):
         await self.take_in(typed_path(typed))
 
     async def take_in(self, path: Path, at_home: bool = False) -> None:
-        """Reads a file; of a folder it asks first whether to keep up with it. The one door for both. With `at_home`
-        Home stays: the line at the top says how far it is, and what could be asked comes by and by."""
+        """Reads a file; for a folder asks first whether to watch it. The single entry for both. With `at_home` Home
+        stays, and the line at the top shows the progress."""
         is_new = str(path) not in self.folders
         if not (is_new and await asyncio.to_thread(path.is_dir)):
             await self.read_once(path, at_home)
@@ -47,12 +47,12 @@ class ReadingCommands(UndoCommands):
                     await self.read_once(path, at_home)
 
     async def read_once(self, path: Path, at_home: bool = False) -> None:
-        shown = short_path(str(path))
-        said = f"{shown}: looking for what can be read"
-        note = Note(said) if at_home else await self.conversation.say(said)
-        self._adding[self.link.add(path)] = shown, note, []
+        path_text = short_path(str(path))
+        message = f"{path_text}: looking for files"
+        note = Note(message) if at_home else await self.conversation.say(message)
+        self._adding[self.link.add(path)] = path_text, note, []
 
-    def _added(self, message: StreamEvent) -> None:
+    def _show_progress(self, message: StreamEvent) -> None:
         path, note, left_out = self._adding[message.ticket]
         match message.event:
             case wire.Progress(done, total, label):
@@ -68,7 +68,7 @@ class ReadingCommands(UndoCommands):
         _, note, _ = self._adding.pop(ticket)
         if note.is_attached:
             note.say(text, level)
-        else:  # it stood in a session that was left, or nowhere
+        else:  # its note was in a session that was left, or nowhere
             self.notify(display_safe(text), severity="error" if level == "error" else "information", markup=False)
         self.link.refresh_status()
 
@@ -79,9 +79,9 @@ class ReadingCommands(UndoCommands):
 
     async def _watch(self, path: Path, at_home: bool = False) -> None:
         folder = await self.link.call(lambda client: client.watch(path))
-        text = f"Watching {short_path(folder.path)}. It is read now; the line at the top shows how far."
-        said = f"{short_path(folder.path)} is not watched any more. What was read of it stays."
-        self.shared.note_done(lambda client: client.unwatch(path), said)
+        text = f"Watching {short_path(folder.path)}. It is being read; the line at the top shows the progress."
+        message = f"{short_path(folder.path)} is no longer watched. Its notes stay."
+        self.shared.note_done(lambda client: client.unwatch(path), message)
         if at_home:
             self.notify(display_safe(text), markup=False)
         else:
@@ -89,15 +89,15 @@ class ReadingCommands(UndoCommands):
         self.link.refresh_status()
 
     @work
-    async def action_show_me(self, said: str = "") -> None:
-        key, _, value = said.partition(" ")
+    async def action_show_me(self, argument: str = "") -> None:
+        key, _, value = argument.partition(" ")
         with self.tell_failures():
             if value.strip():
                 statement = Statement(key, value.strip())
                 reply = await self.link.call(statement.say)
                 former = statement.former
-                said = f"{key} is {former} again." if former else f"What you said of {key} is taken back."
-                self.shared.note_done(statement.take_back, said)
+                message = f"{key} is {former} again." if former else f"Your {key} is removed."
+                self.shared.note_done(statement.take_back, message)
             else:
                 reply = await self.link.call(lambda client: client.profile())
             await self.conversation.say(profile_report(reply, key))

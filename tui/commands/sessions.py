@@ -1,4 +1,4 @@
-"""The session on screen and the others: listed, resumed, begun."""
+"""The session on screen and the others: list, resume, begin."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SessionCommands(Part):
         self._last: wire.Conversation | None = None  # the session before this one
 
     def offer_last(self, sessions: Sequence[wire.Conversation]) -> None:
-        """What /last goes on with."""
+        """Sets the session that /last resumes."""
         self._last = next(iter(sessions), None)
 
     @work
@@ -37,12 +37,12 @@ class SessionCommands(Part):
             elif chosen is not None:
                 await self._resume(chosen.id, chosen.message_id)
             elif (current := self.conversation.session.conversation) is not None:
-                kept = await self.link.call(lambda client: client.conversations())  # renamed or deleted, perhaps
-                found = next((session for session in kept if session.id == current.id), None)
-                if found is None:
+                stored = await self.link.call(lambda client: client.conversations())  # renamed or deleted, perhaps
+                renamed = next((session for session in stored if session.id == current.id), None)
+                if renamed is None:
                     await self.action_new_session()
                 else:
-                    self.conversation.rename(found)
+                    self.conversation.rename(renamed)
 
     def action_resume_last(self) -> None:
         if self._last is not None:
@@ -50,27 +50,29 @@ class SessionCommands(Part):
 
     @work
     async def action_rename_session(self, title: str = "") -> None:
-        kept = self.conversation.session.conversation
-        if kept is None:
+        session = self.conversation.session.conversation
+        if session is None:
             await self.conversation.say("There is no session yet. Ask something first.", "warning")
             return
-        ask = AskScreen("Rename", value=kept.title, hint="Enter keeps the name · Esc leaves it", max_length=MAX_NAME)
+        ask = AskScreen("Rename", value=session.title, hint="Enter saves the name · Esc cancels", max_length=MAX_NAME)
         if name := title or await self._ask_line(ask):
             with self.tell_failures():
-                self.conversation.rename(await self.link.call(lambda client: client.rename_conversation(kept.id, name)))
+                self.conversation.rename(
+                    await self.link.call(lambda client: client.rename_conversation(session.id, name))
+                )
 
     @work
     async def action_export_session(self, typed: str = "") -> None:
-        kept = self.conversation.session.conversation
-        if kept is None:
+        session = self.conversation.session.conversation
+        if session is None:
             await self.conversation.say("There is no session yet. Ask something first.", "warning")
             return
-        ask = AskScreen("Export", value=suggest_path(kept.title), hint=EXPORT_HINT, max_length=MAX_PATH)
+        ask = AskScreen("Export", value=suggest_path(session.title), hint=EXPORT_HINT, max_length=MAX_PATH)
         if place := typed or await self._ask_line(ask):
             try:
                 with self.tell_failures():
-                    path = await self.link.call(lambda client: export(client, kept.id, place))
-                    await self.conversation.say(f"This session is in {short_path(str(path))}, with its sources.")
+                    path = await self.link.call(lambda client: export(client, session.id, place))
+                    await self.conversation.say(f"Exported to {short_path(str(path))}, with its sources.")
             except ExportError as error:
                 await self.conversation.say(str(error), "error")
 
@@ -79,14 +81,13 @@ class SessionCommands(Part):
 
     @work
     async def resume_session(self, id: int) -> None:
-        """Goes on with a session."""
         with self.tell_failures():
             await self._resume(id)
 
     async def _resume(self, id: int, message_id: int | None = None) -> None:
-        kept = await self.link.call(lambda client: client.conversation(id))
+        session = await self.link.call(lambda client: client.conversation(id))
         self.evidence.clear()
-        await self.conversation.resume(kept, message_id)
+        await self.conversation.resume(session, message_id)
         self._last = None
         self.prompt.focus()
 

@@ -16,8 +16,8 @@ from tui.wording import short_path
 
 
 @contextmanager
-def _telling(note: Note) -> Iterator[None]:
-    """What the daemon could not do is said in place of what was begun, which would stand there as if it went on."""
+def _report_failures(note: Note) -> Iterator[None]:
+    """Replaces the note of a command that began by the daemon's error."""
     try:
         yield
     except (DaemonError, DaemonDownError) as error:
@@ -29,50 +29,54 @@ class UpkeepCommands(Part):
 
     @work
     async def action_back_up(self) -> None:
-        note = await self.conversation.say("The memory is being copied.")
-        with _telling(note):
-            done = await self.link.call(lambda client: client.backup())
-            path = short_path(done.path)
-            note.say(f"Copied to {path}, {size(done.bytes)}. It comes back with: pal restore {path}")
+        note = await self.conversation.say("Copying the memory…")
+        with _report_failures(note):
+            backup = await self.link.call(lambda client: client.backup())
+            path = short_path(backup.path)
+            note.say(f"Copied to {path}, {size(backup.bytes)}. To restore it: pal restore {path}")
 
     @work
     async def action_check(self) -> None:
-        note = await self.conversation.say("The memory file is read from end to end.")
-        with _telling(note):
-            found = await self.link.call(lambda client: client.check())
-            if found.problems:
-                note.say("\n".join(["The memory file is damaged:", *found.problems, "What to do: /doctor"]), "error")
+        note = await self.conversation.say("Checking the memory file…")
+        with _report_failures(note):
+            check = await self.link.call(lambda client: client.check())
+            if check.problems:
+                note.say("\n".join(["The memory file is damaged:", *check.problems, "What to do: /doctor"]), "error")
             else:
-                note.say("The memory file is whole.")
+                note.say("The memory file is intact.")
 
     @work
     async def action_examine(self) -> None:
-        note = await self.conversation.say("Looking for what is wrong.")
-        with _telling(note):
+        note = await self.conversation.say("Looking for problems…")
+        with _report_failures(note):
             looks = await self.link.call(lambda client: list(examine(client, client.paths.config)))
             problems = [look.problem for look in looks if look.problem]
             if not problems:
-                looked = ", ".join(dict.fromkeys(look.at for look in looks))
-                note.say(f"All is well. Looked at: {looked}.")
+                names = ", ".join(dict.fromkeys(look.at for look in looks))
+                note.say(f"No problems. Checked: {names}.")
                 return
             if any(look.mend for look in looks):
-                problems.append("Some of it can be mended on the page Folders, in its tab Health.")
+                problems.append("Some of it can be fixed on the page Folders, in the tab Health.")
             note.say("\n".join(problems), "warning")
 
     @work
     async def action_tidy(self) -> None:
-        note = await self.conversation.say("The memory is put in order, as it is every night.")
-        with _telling(note):
-            done = await self.link.call(lambda client: client.consolidate())
-            joined = f"{done.joined:,} facts that were told twice are one now." if done.joined else "All was in order."
-            names = f" {len(done.suspects):,} pairs of names may be one: /same joins them." if done.suspects else ""
+        note = await self.conversation.say("Tidying the memory, as every night…")
+        with _report_failures(note):
+            report = await self.link.call(lambda client: client.consolidate())
+            joined = f"{report.joined:,} duplicate facts were merged." if report.joined else "Nothing to tidy."
+            names = (
+                f" {len(report.suspects):,} pairs of names may be the same: /same merges them."
+                if report.suspects
+                else ""
+            )
             note.say(joined + names)
 
     @work
     async def action_let_models_read(self, enabled: bool) -> None:
         with self.tell_failures():
             state = await self.link.call(lambda client: client.enable_enrichment(enabled))
-            said = state.detail or (
+            text = state.detail or (
                 "Models read in the background." if enabled else "No model reads in the background."
             )
-            await self.conversation.say(f"{said} {'/pause stops it.' if enabled else '/unpause goes on.'}")
+            await self.conversation.say(f"{text} {'/pause stops it.' if enabled else '/unpause goes on.'}")

@@ -13,14 +13,14 @@ from daemon.terminal import display_safe
 from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
 
-HINT = "Enter keeps it · Esc leaves all as it is"
+HINT = "Enter saves · Esc cancels"
 MAX_LENGTH = 200  # characters
 MAX_NAME = 120  # of a session
 MAX_PATH = 1000
 
 
 class AskScreen(Dialog[str | None]):
-    """Asks for one line, which begins as `value` and may be empty; None if the person thought better of it."""
+    """Asks for one line, which begins as `value` and may be empty; None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
 

@@ -1,4 +1,4 @@
-"""All questions that were ever asked, searched as one types."""
+"""All earlier questions, filtered while typing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = 100  # more are found by typing more
 
 
 class AskedScreen(Dialog[str | None]):
-    """A question that was asked is the result; None if it is closed. The newest come first, each once."""
+    """Returns an earlier question, or None. Newest first, each once."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Close"),
@@ -51,7 +51,7 @@ class AskedScreen(Dialog[str | None]):
             yield Input(placeholder="Type to search", compact=True)
             yield Options(markup=False, compact=True)
             yield Plain("", id="asked-none")
-            yield Plain("Enter takes it into the prompt · ↑↓ choose · Esc closes", classes="dialog-hint")
+            yield Plain("Enter puts it into the prompt · ↑↓ select · Esc closes", classes="dialog-hint")
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
@@ -64,8 +64,8 @@ class AskedScreen(Dialog[str | None]):
         try:
             while offset < total:
                 reply = await self._link.call(partial(_list_traces, offset))
-                for asked in reply.traces:
-                    self._asked.setdefault(asked.question, asked)
+                for question in reply.traces:
+                    self._asked.setdefault(question.question, question)
                 offset, total = offset + PAGE, reply.total
                 self._is_loading = offset < total
                 self._show()
@@ -77,10 +77,10 @@ class AskedScreen(Dialog[str | None]):
     @on(Input.Changed)
     def _show(self) -> None:
         words = self.query_one(Input).value.casefold().split()
-        found = [one for one in self._asked.values() if all(word in one.question.casefold() for word in words)]
-        self._fitting = found[:SHOWN]
+        matches = [item for item in self._asked.values() if all(word in item.question.casefold() for word in words)]
+        self._fitting = matches[:SHOWN]
         options = self.query_one(OptionList)
-        options.set_options(Option(_entry(one, self._now)) for one in self._fitting)
+        options.set_options(Option(_entry(item, self._now)) for item in self._fitting)
         options.display = bool(self._fitting)
         if self._fitting:
             options.highlighted = 0
@@ -110,5 +110,5 @@ def _list_traces(offset: int, client: Client) -> wire.TracesReply:
 
 def _entry(asked: wire.Asked, now: datetime) -> Content:
     question = display_safe(asked.question.partition("\n")[0], line=True)
-    told = when(asked.at, now) + (" · no answer" if asked.no_answer else "")
-    return Content.assemble(question, (f"  {told}", "$foreground-muted"))
+    details = when(asked.at, now) + (" · no answer" if asked.no_answer else "")
+    return Content.assemble(question, (f"  {details}", "$foreground-muted"))

@@ -1,4 +1,4 @@
-"""The screen one lives in: the conversation, the evidence beside it, the prompt below."""
+"""The main screen: the conversation, the evidence next to it, the prompt below."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from textual.containers import Horizontal, Vertical
 
 from tui.actions import bindings_of, find_command, parse_command
 from tui.commands.answers import AnswerCommands
-from tui.commands.asking import AskingCommands, prompt_sign
-from tui.commands.completing import CompletingCommands
+from tui.commands.completions import CompletionCommands
+from tui.commands.evidence import EvidenceCommands
+from tui.commands.facts import FactCommands
 from tui.commands.home import HomeCommands
-from tui.commands.knowing import KnowingCommands
-from tui.commands.looking import LookingCommands
-from tui.commands.noticing import NoticingCommands
+from tui.commands.notifications import NotificationCommands
+from tui.commands.search import SearchCommands, prompt_sign
 from tui.commands.upkeep import UpkeepCommands
 from tui.messages import Disconnected, SessionStarted, StatusChanged, StreamEvent
 from tui.shared import Shared
@@ -31,14 +31,14 @@ from tui.widgets.waiting import Waiting
 class ChatScreen(
     HomeCommands,
     AnswerCommands,
-    AskingCommands,
-    CompletingCommands,
-    KnowingCommands,
-    LookingCommands,
-    NoticingCommands,
+    SearchCommands,
+    CompletionCommands,
+    FactCommands,
+    EvidenceCommands,
+    NotificationCommands,
     UpkeepCommands,
 ):
-    """What the daemon says and what a person does come together here; the widgets show it."""
+    """Dispatches the daemon's messages and the person's actions to the widgets."""
 
     NAME = "chat"
     AUTO_FOCUS = "#prompt"
@@ -86,9 +86,9 @@ class ChatScreen(
             home.show_down(message.reason)
 
     async def receive(self, message: StreamEvent | SessionStarted) -> None:
-        """What the daemon says to a question, or while it reads what a person added."""
+        """Events of the daemon for a question, or while it reads added files."""
         if isinstance(message, StreamEvent) and message.ticket in self._adding:
-            self._added(message)
+            self._show_progress(message)
         else:
             await self.conversation.receive(message)
 
@@ -106,7 +106,7 @@ class ChatScreen(
         if action is None:
             await self.conversation.say(f"There is no command /{name}. /help lists them.", "warning")
         elif action.needs_argument and not argument:
-            await self.conversation.say(f"It needs one more word: {action.usage}", "warning")
+            await self.conversation.say(f"It needs an argument: {action.usage}", "warning")
         else:
             self.shared.preferences.note_use(action.name)
             call = f"{action.handler}({argument!r})" if argument and action.argument else action.handler
@@ -135,8 +135,8 @@ class ChatScreen(
             self.prompt.focus()
         waiting.show(session.waiting)
 
-    @on(Waiting.Taken)
-    def _taken_from_waiting(self, message: Waiting.Taken) -> None:
+    @on(Waiting.Removed)
+    def _taken_from_waiting(self, message: Waiting.Removed) -> None:
         self.conversation.take_waiting(message.index, message.edit)
         if message.edit:
             self.prompt.focus()
@@ -154,7 +154,7 @@ class ChatScreen(
         if self.conversation.session.waiting:
             self.query_one(Waiting).focus()
         else:
-            self.notify("No question waits.", markup=False)
+            self.notify("There is no waiting question.", markup=False)
 
     # Panes --------------------------------------------------------------------------------------
 
@@ -192,9 +192,9 @@ class ChatScreen(
 
     def action_show_pictures(self) -> None:
         if self.evidence.citation is None:
-            self.notify("Ask something first: its sources may have pictures.", markup=False)
+            self.notify("Ask something first; its sources may have pictures.", markup=False)
         else:
-            self.action_focus_evidence()  # what is said of them is said there
+            self.action_focus_evidence()  # messages about them are shown there
             self.evidence.citation_list.action_show_pictures()
 
     def action_focus_prompt(self) -> None:
@@ -235,5 +235,5 @@ class ChatScreen(
         elif name in self.app.available_themes:
             self.app.theme = name
         else:
-            known = ", ".join(sorted(self.app.available_themes))
-            await self.conversation.say(f"There is no theme {name}. There are: {known}.", "warning")
+            names = ", ".join(sorted(self.app.available_themes))
+            await self.conversation.say(f"There is no theme {name}. Themes: {names}.", "warning")

@@ -22,19 +22,19 @@ from tui.widgets.option_list import Options
 from tui.widgets.plain import Plain
 
 MEANINGS = {
-    "ollama": "On this machine: nothing leaves it, and it costs nothing. ollama.com has it.",
+    "ollama": "On this machine: private and free. Get it at ollama.com.",
     "openai": "llama.cpp, LM Studio, vLLM and others, here or elsewhere.",
     "anthropic": "Elsewhere, paid by the token, with a key of your account.",
 }
 MAX_ADDRESS, MAX_KEY = 300, 500  # characters
-NONE_NEEDED = "None is needed: without one, answers are the lines of your notes themselves."
+NONE_NEEDED = "Optional: without one, answers are the lines of your notes."
 CHOOSE = "Enter chooses · Esc closes"
-TRY = "Enter asks one of its models for a word · Esc goes back"
+TRY = "Enter tests one of its models · Esc goes back"
 
 
 class ConnectScreen(Dialog[wire.Tried | None]):
-    """Choose a service, say where it is, and try it. What a model said that answered; None if the person thought better
-    of it. What did not answer is not kept."""
+    """Choose a service, enter its address, and test it. Returns the reply of a working service, None if cancelled. A
+    failing service is not saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "go_back", "Back")]
     AUTO_FOCUS = "OptionList"
@@ -67,7 +67,7 @@ class ConnectScreen(Dialog[wire.Tried | None]):
         service = SERVICES[self._service]
         address, key = self.query_one("#address", Input), self.query_one("#key", Input)
         address.placeholder = service.usual or "like http://127.0.0.1:8080"
-        key.placeholder = "kept where only you can read it; empty if it has one, or needs none"
+        key.placeholder = "stored where only you can read it; empty if set already or not needed"
         self.query_one(OptionList).display = self.query_one("#connect-none").display = False
         self.query_one("#service").display = True
         key.display = self.query_one("#key-heading").display = service.takes_key
@@ -80,11 +80,11 @@ class ConnectScreen(Dialog[wire.Tried | None]):
     async def _show_address(self) -> None:
         service = self._service
         try:
-            known = await self._link.call(lambda client: read_address(client.paths.config, service))
+            address = await self._link.call(lambda client: read_address(client.paths.config, service))
         except (ConnectError, DaemonError, DaemonDownError) as error:
             self._say(str(error), "warning")
         else:
-            self.query_one("#address", Input).value = display_safe(known, line=True)
+            self.query_one("#address", Input).value = display_safe(address, line=True)
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
@@ -93,7 +93,7 @@ class ConnectScreen(Dialog[wire.Tried | None]):
     @work(exclusive=True)
     async def _try(self, address: str, key: str) -> None:
         service = self._service
-        self._say("Asking one of its models for a word; one that must be loaded first takes a while…")
+        self._say("Testing one of its models; loading it may take a while…")
 
         def ask(client: Client) -> wire.Tried:
             return connect(client, client.paths.config, service, address, key)
@@ -104,7 +104,7 @@ class ConnectScreen(Dialog[wire.Tried | None]):
             self._say(str(error), "warning")
             return
         if tried.problem:
-            self._say(f"{tried.problem}\nNothing is kept.", "warning")
+            self._say(f"{tried.problem}\nNothing was saved.", "warning")
         else:
             self.dismiss(tried)
 

@@ -1,4 +1,4 @@
-"""What the windows over the chat have in common."""
+"""The base of the windows over the chat."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from textual.widget import Widget
 
 
 class Hasty(Screen[ScreenResultType]):
-    """A screen whose person is ahead of it, which would end the app: keys that are typed before it has its widgets do
-    nothing but close it, and so does a click on a widget that was taken away a moment ago and still stands there."""
+    """A screen that survives early input: keys typed before its widgets are mounted only close it, and clicks on a
+    removed widget are ignored; Textual would end the app."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return (self.is_mounted or action == "dismiss") and super().check_action(action, parameters)
@@ -24,8 +24,8 @@ class Hasty(Screen[ScreenResultType]):
 
 
 class Window(ModalScreen[ScreenResultType], Hasty[ScreenResultType]):
-    """A window over a page, which is closed once: a second key or click that came before the first had closed it would
-    take what lies below it away, Textual's last page included."""
+    """A window over a page, which closes once: a second key or click before it is closed would also close the page
+    below."""
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         if not self.is_mounted:
@@ -50,5 +50,5 @@ class Dialog(Window[ScreenResultType]):
 
 
 def use_styles(screen: Screen[ScreenResultType]) -> None:
-    """Takes the styles as they are for a new screen. Textual would parse all of them anew when it is shown, 30 ms."""
+    """Reuses the parsed styles for a new screen. Textual would parse all of them again, 30 ms."""
     screen._css_update_count = screen.app._css_update_count

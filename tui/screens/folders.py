@@ -1,4 +1,4 @@
-"""The page of what the memory reads, by what, and how it is."""
+"""The page of what the memory reads, with which models, and its health."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from textual.content import Content
 from textual.widgets import ContentSwitcher, OptionList
 
 from tui.actions import bindings_of
+from tui.folders.folders import FolderList
+from tui.folders.health import HealthList
+from tui.folders.models import ModelList
+from tui.folders.reading import ReadingList
+from tui.folders.rows import TabList
 from tui.messages import Activity, StatusChanged
 from tui.screens.page import Page
 from tui.shared import Shared
 from tui.widgets.choices import Choices
 from tui.widgets.plain import Plain
-from tui.work.folders import FolderList
-from tui.work.health import HealthList
-from tui.work.models import ModelList
-from tui.work.reading import ReadingList
-from tui.work.rows import WorkList
 
 
 class FoldersScreen(Page):
-    """Four tabs: their rows on the left, and what there is to say of the highlighted one on the right."""
+    """Four tabs: their rows on the left, and the details of the highlighted row on the right."""
 
     NAME = "folders"
     AUTO_FOCUS = "FolderList"
@@ -30,7 +30,7 @@ class FoldersScreen(Page):
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
-        self._tabs: tuple[WorkList, ...] = tuple(
+        self._tabs: tuple[TabList, ...] = tuple(
             make(shared) for make in (FolderList, ReadingList, ModelList, HealthList)
         )
 
@@ -47,8 +47,7 @@ class FoldersScreen(Page):
                 yield Plain(id="detail")
 
     @property
-    def tab(self) -> WorkList:
-        """The one that is shown."""
+    def tab(self) -> TabList:
         return next(tab for tab in self._tabs if tab.id == self.query_one(Choices).chosen)
 
     @property
@@ -74,8 +73,8 @@ class FoldersScreen(Page):
     async def action_go_back(self) -> None:
         await self.run_action("app.open_page('chat')")
 
-    @on(Choices.Chosen)
-    def _tab_chosen(self, message: Choices.Chosen) -> None:
+    @on(Choices.Selected)
+    def _tab_chosen(self, message: Choices.Selected) -> None:
         self.query_one(ContentSwitcher).current = message.name
         self.query_one("#said").display = False
         self.tab.focus()
@@ -89,16 +88,16 @@ class FoldersScreen(Page):
                 self.tab.load()
             self._show()
 
-    @on(WorkList.Changed)
-    def _changed(self, message: WorkList.Changed) -> None:
+    @on(TabList.Changed)
+    def _changed(self, message: TabList.Changed) -> None:
         if message.tab is self.tab:
             self._show()
 
-    @on(WorkList.Said)
-    def _said(self, message: WorkList.Said) -> None:
-        said = self.query_one("#said", Plain)
-        said.update(message.text)
-        said.display = True
+    @on(TabList.Reported)
+    def _said(self, message: TabList.Reported) -> None:
+        line = self.query_one("#said", Plain)
+        line.update(message.text)
+        line.display = True
 
     def _show(self) -> None:
         tab = self.tab

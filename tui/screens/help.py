@@ -23,14 +23,14 @@ LEFT = 26  # columns at most for what is pressed
 
 
 class HelpScreen(Dialog[None]):
-    """F1: every key by the place where it works, those `here` first, and every command."""
+    """F1: every key by its place, those `here` first, and every command."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss(None)", "Close")]
 
-    def __init__(self, keymap: Keymap, here: Sequence[Where] = ()) -> None:
+    def __init__(self, keymap: Keymap, places: Sequence[Where] = ()) -> None:
         super().__init__()
         self._keymap = keymap
-        self._here = here
+        self._here = places
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog"):
@@ -44,14 +44,14 @@ class HelpScreen(Dialog[None]):
                     yield from self._list_keys(place)
 
     def _list_keys(self, place: Where) -> Iterator[Plain]:
-        rows = [(key_names(one.key), one.sentence) for one in self._keymap.actions_of(place) if one.key]
+        rows = [(key_names(action.key), action.sentence) for action in self._keymap.actions_of(place) if action.key]
         if rows:
             yield Plain(PLACES[place], classes="heading")
             yield KeyTable(rows)
 
 
 class KeyTable(Plain):
-    """What is pressed or typed on the left, what it does on the right, wrapped within its own column."""
+    """Keys or commands on the left, their effect on the right, wrapped within its own column."""
 
     def __init__(self, rows: list[tuple[str, str]]) -> None:
         super().__init__()
@@ -71,10 +71,10 @@ class KeyTable(Plain):
     def _table(self, width: int) -> Content:
         lines = []
         for left, right in self._rows:
-            first, *rest = textwrap.wrap(right, max(20, width - self._left - GAP)) or [""]
+            first, *continued = textwrap.wrap(right, max(20, width - self._left - GAP)) or [""]
             if len(left) > self._left:  # it has a line of its own
                 lines.append(Content.styled(left, "bold $accent"))
                 left = ""
             lines.append(Content.assemble((f"{left:<{self._left + GAP}}", "bold $accent"), first))
-            lines += [Content(" " * (self._left + GAP) + line) for line in rest]
+            lines += [Content(" " * (self._left + GAP) + line) for line in continued]
         return Content("\n").join(lines)

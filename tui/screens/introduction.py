@@ -1,4 +1,4 @@
-"""Who the owner is: name, home, family and work, each of which may stay empty."""
+"""The owner's name, home, family and work, each optional."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tui.widgets.plain import Plain
 
 
 class IntroductionScreen(Dialog[dict[str, str] | None]):
-    """Asks all questions; gives the statements, key to value, or None if the person cancels."""
+    """Asks all questions; returns the statements, key to value, or None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel")]
     AUTO_FOCUS = "Input"
@@ -27,7 +27,7 @@ class IntroductionScreen(Dialog[dict[str, str] | None]):
             for question in QUESTIONS:
                 yield Plain(question.text)
                 yield Input(placeholder=question.hint, compact=True, id=question.key)
-            yield Plain("Enter goes on, and saves at the end · what is empty is skipped · Esc", classes="dialog-hint")
+            yield Plain("Enter goes on, and saves at the end · empty fields are skipped · Esc", classes="dialog-hint")
 
     @on(Input.Submitted)
     def _go_on(self, message: Input.Submitted) -> None:

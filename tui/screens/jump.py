@@ -15,8 +15,8 @@ LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 
 
 class JumpScreen(Window[Widget | str | None]):
-    """A letter on every part that can have the focus: its key goes there, a digit to a page. The result is the widget,
-    or the page's name; None for any other key."""
+    """A letter on every focusable part: its key focuses it, a digit opens a page. Returns the widget or the page's
+    name; None for any other key."""
 
     def __init__(self, targets: list[Widget]) -> None:
         super().__init__()

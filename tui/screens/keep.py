@@ -1,4 +1,4 @@
-"""A folder is to be read: once, or kept up with."""
+"""Asks whether to read a folder once or to watch it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MANY = 500  # files
 
 
 class KeepScreen(Dialog[Kept | None]):
-    """Says how much there is, and asks whether to keep up with it; None if the person thought better of it."""
+    """Shows the size of a folder, and asks whether to watch it; None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss('watch')", "Keep watching"),
@@ -43,7 +43,7 @@ class KeepScreen(Dialog[Kept | None]):
         with Vertical(classes="dialog -small"):
             yield Plain(f"Keep watching {short_path(str(self._path))}?", classes="dialog-title")
             yield Plain(describe_count(self._counted), id="counted")
-            yield Plain("Watched, it is read now and whenever something in it changes.", classes="dialog-hint")
+            yield Plain("A watched folder is read now and whenever it changes.", classes="dialog-hint")
             with Horizontal(classes="buttons"):
                 yield Button("Yes, watch it (y)", id="watch", compact=True)
                 yield Button("No, read it once (n)", id="once", compact=True)
@@ -55,14 +55,14 @@ class KeepScreen(Dialog[Kept | None]):
     @work
     async def _estimate(self) -> None:
         line = self.query_one("#counted", Plain)
-        said = line.text
-        line.update(f"{said} Looking at what is in it…")
+        text = line.text
+        line.update(f"{text} Counting its files…")
         try:
-            known = await self._link.call(lambda client: client.estimate([self._path]))
+            estimate = await self._link.call(lambda client: client.estimate([self._path]))
         except (DaemonError, DaemonDownError):
-            line.update(said)  # whoever goes on is told why
+            line.update(text)  # the error is shown when reading begins
         else:
-            line.update(f"{count(known.files, 'file')} would be read: {describe_estimate(known)}")
+            line.update(f"{count(estimate.files, 'file')} would be read: {describe_estimate(estimate)}")
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss("watch" if event.button.id == "watch" else "once")
@@ -72,26 +72,28 @@ def describe_count(counted: wire.Counted) -> str:
     """`86 files would be read, 1.2 MB.`"""
     more = "" if counted.complete else "More than "
     if not counted.files:
-        return "Nothing in it can be read yet."
+        return "It has no readable files yet."
     return f"{more}{count(counted.files, 'file')} would be read, {size(counted.bytes)}."
 
 
 def is_much(counted: wire.Counted) -> bool:
-    """Whether it is to be said what is in it, and what a model would take to read it, before it is read."""
+    """Whether to show a folder's content and the cost of a model before reading it."""
     return counted.files > MANY or not counted.complete
 
 
-def describe_estimate(known: wire.Estimate) -> str:
-    """What is in a folder, and what a model would take to read it."""
-    skipped = f"; {known.skipped:,} cannot be read" if known.skipped else ""
-    text = f"{size(known.bytes)}, about {known.words:,} words in {count(known.episodes, 'passage')}{skipped}."
-    if not known.model:
-        return f"{text}\nAll of it can be asked for. No language model would read it."
-    where = "on this machine" if known.is_local else "elsewhere"
-    if known.minutes is None:
-        took = "for a time that nobody has measured"
+def describe_estimate(estimate: wire.Estimate) -> str:
+    """A folder's content, and what a model would take to read it."""
+    skipped = f"; {estimate.skipped:,} cannot be read" if estimate.skipped else ""
+    text = f"{size(estimate.bytes)}, about {estimate.words:,} words in {count(estimate.episodes, 'passage')}{skipped}."
+    if not estimate.model:
+        return f"{text}\nNo language model would read it."
+    place = "on this machine" if estimate.is_local else "elsewhere"
+    if estimate.minutes is None:
+        duration = "an unknown time"
     else:
-        took = f"for about {max(1, round(known.minutes)):,} minutes" if known.minutes < 120 else (
-            f"for about {known.minutes / 60:,.0f} hours"
+        duration = f"about {max(1, round(estimate.minutes)):,} minutes" if estimate.minutes < 120 else (
+            f"about {estimate.minutes / 60:,.0f} hours"
         )  # fmt: skip
-    return f"{text}\n{known.model}, {where}, would read it {took} and {known.tokens:,} tokens, in the background."
+    return (
+        f"{text}\n{estimate.model}, {place}, would need {duration} and {estimate.tokens:,} tokens, in the background."
+    )

@@ -1,4 +1,4 @@
-"""The page of the memory: one search over all that is in it, and beside the list the page of what is chosen."""
+"""The page of the memory: one search over everything, and next to the list the page of the selected thing."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from tui.widgets.search_field import SearchField
 TYPING_SECONDS: Final = 0.15  # after the last letter, before it is looked for
 LOOKING_SECONDS: Final = 0.08  # on a row, before its page is asked for
 SHOWN: Final = 6  # of each kind, where all are listed
-NOTHING: Final = "Nothing in your memory is called so or says so."
-EMPTY: Final = {  # what is said where nothing is listed though no words are looked for, by kind
-    "all": "Nothing is in your memory yet. Type /add PATH in the chat to read something.",
-    "me": "Nothing is known of you yet. Say it in the chat: /me phone 0161 496 07",
-    "plans": "Nothing is planned in the next two months, and no note has a task.",
+NOTHING: Final = "Nothing in your memory matches."
+EMPTY: Final = {  # the message for an empty list without search words, by kind
+    "all": "Your memory is empty. Type /add PATH in the chat to read something.",
+    "me": "Nothing is known about you yet. Tell me in the chat: /me phone 0161 496 07",
+    "plans": "There are no plans for the next two months and no tasks.",
 }
 
 
@@ -65,13 +65,13 @@ class MemoryScreen(MemoryTimes):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self._query = ("", "all")  # the words and the kind that are listed
-        self._pictured = "", ""  # words that may show pictures, and the note they stand in
+        self._pictured = "", ""  # text that may link pictures, and its note
         self._trail: list[tuple[Target, int | None]] = []  # the pages one came from, and the line on each
 
     def compose_body(self) -> ComposeResult:
         with Horizontal(id="memory"):
             with Vertical(id="found", classes="pane"):
-                yield SearchField("Look for a person, a thing, a word")
+                yield SearchField("Search for a person, a thing, a word")
                 yield Choices(KINDS, number_style="$foreground-muted")
                 yield Plain(id="nothing").hide()
                 yield BrowseList()
@@ -116,7 +116,7 @@ class MemoryScreen(MemoryTimes):
             self.reload()
 
     def reload(self) -> None:
-        """Lists anew what is listed, the cursor where it was, and shows the page anew."""
+        """Reloads the list, keeping the cursor, and the page."""
         self._search(self.items.row.target if self.items.row else None)
         if self.target is not None:
             self._look(self.target, self.detail.highlighted, 0)
@@ -135,79 +135,80 @@ class MemoryScreen(MemoryTimes):
             self.query_one(SearchField).value = target.title
         self._search(target)
 
-    @on(Choices.Chosen)
+    @on(Choices.Selected)
     def _filtered(self) -> None:
         self._search(None)
 
     @work(exclusive=True, group="search")
-    async def _search(self, wanted: Target | None, pause: float = 0.0) -> None:
+    async def _search(self, target: Target | None, pause: float = 0.0) -> None:
         await asyncio.sleep(pause)
         words, kind = self._query = self.query_one(SearchField).value.strip(), self.filter.chosen
         with self.tell_failures():
             if kind == "all":
                 rows, total = await self._list_all(words), None
             elif kind == "me":
-                mine = await self.link.call(lambda client: client.profile())
-                rows, total = [make_entry_row(one) for one in mine.profile.entries if self._tells(one, words)], None
+                reply = await self.link.call(lambda client: client.profile())
+                entries = [entry for entry in reply.profile.entries if self._tells(entry, words)]
+                rows, total = list(map(make_entry_row, entries)), None
             elif kind == "plans":
                 rows, total = await self._list_plans(words), None
             else:
                 rows, total = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE, 0))
                 self.filter.set_number(kind, total)
                 if kind == "objects":
-                    pinned = self._pinned(words)
+                    pinned = self._list_pinned(words)
                     rows, total = [*pinned, *rows], total + len(pinned)
-            self._list(rows, total, wanted)
+            self._list(rows, total, target)
 
     async def _list_all(self, words: str) -> list[Row]:
         kinds = ("objects", "facts", "notes")
-        found = await self.link.call(lambda client: [self._fetch(client, kind, words, SHOWN, 0) for kind in kinds])
-        for kind, (_, total) in zip(kinds, found, strict=True):
+        lists = await self.link.call(lambda client: [self._fetch(client, kind, words, SHOWN, 0) for kind in kinds])
+        for kind, (_, total) in zip(kinds, lists, strict=True):
             self.filter.set_number(kind, total)
-        groups = ((kind, total, rows) for kind, (rows, total) in zip(kinds, found, strict=True))
-        return group_rows([("Pinned", 0, self._pinned(words)), *groups])
+        groups = ((kind, total, rows) for kind, (rows, total) in zip(kinds, lists, strict=True))
+        return group_rows([("Pinned", 0, self._list_pinned(words)), *groups])
 
     async def _list_plans(self, words: str) -> list[Row]:
         plans = await self.link.call(lambda client: client.plans())
-        rows = [make_plan_row(one) for one in plans.planned if holds_words(one.text, words)]
-        tasks = [one for one in plans.tasks if holds_words(one.objects[0], words)]
-        tasks.sort(key=lambda one: one.objects[-1] != "open")
-        named = (("Planned", rows), ("Tasks", [make_task_row(one) for one in tasks]))
-        return group_rows((name, len(listed), listed) for name, listed in named)
+        rows = [make_plan_row(entry) for entry in plans.planned if holds_words(entry.text, words)]
+        tasks = [entry for entry in plans.tasks if holds_words(entry.objects[0], words)]
+        tasks.sort(key=lambda entry: entry.objects[-1] != "open")
+        sections = (("Planned", rows), ("Tasks", [make_task_row(entry) for entry in tasks]))
+        return group_rows((name, len(section), section) for name, section in sections)
 
     def _fetch(self, client: Client, kind: str, words: str, limit: int, offset: int) -> tuple[list[Row], int]:
         """Rows of one kind from the daemon; in a thread."""
         match kind:
             case "objects":
                 things = client.search_objects(words, limit, offset)
-                return [make_object_row(one) for one in things.objects], things.total
+                return [make_object_row(item) for item in things.objects], things.total
             case "facts":
-                known = client.search_facts(words, limit, offset)
-                return [make_fact_row(one) for one in known.facts], known.total
+                facts = client.search_facts(words, limit, offset)
+                return [make_fact_row(item) for item in facts.facts], facts.total
             case _:
                 notes = client.search_notes(words, limit, offset)
-                return [make_note_row(one, self.shared.now()) for one in notes.notes], notes.total
+                return [make_note_row(item, self.shared.now()) for item in notes.notes], notes.total
 
-    @on(BrowseList.Wanted)
+    @on(BrowseList.Requested)
     @work
-    async def _fill(self, message: BrowseList.Wanted) -> None:
+    async def _fill(self, message: BrowseList.Requested) -> None:
         query = words, kind = self._query
-        pinned = len(self._pinned(words)) if kind == "objects" else 0
+        pinned = len(self._list_pinned(words)) if kind == "objects" else 0
         first = max(0, message.offset - pinned)
         with self.tell_failures():
             rows, _ = await self.link.call(lambda client: self._fetch(client, kind, words, PAGE + pinned, first))
             if query == self._query:  # nothing else was typed meanwhile
                 self.items.fill(first + pinned, rows)
 
-    def _pinned(self, words: str) -> list[Row]:
+    def _list_pinned(self, words: str) -> list[Row]:
         return [make_pinned_row(name) for name in self.shared.preferences.pinned if holds_words(name, words)]
 
     def _tells(self, entry: wire.ProfileEntry, words: str) -> bool:
-        said = " ".join(fact.objects[-1] for fact in (*entry.facts, *entry.before))
-        return holds_words(f"{entry.key} {said}", words)
+        values = " ".join(fact.objects[-1] for fact in (*entry.facts, *entry.before))
+        return holds_words(f"{entry.key} {values}", words)
 
-    def _list(self, rows: list[Row], total: int | None, wanted: Target | None) -> None:
-        self.items.show(rows, total, wanted)
+    def _list(self, rows: list[Row], total: int | None, target: Target | None) -> None:
+        self.items.show(rows, total, target)
         self.items.display = bool(rows)
         nothing = self.query_one("#nothing", Plain)
         nothing.display = not rows
@@ -224,8 +225,8 @@ class MemoryScreen(MemoryTimes):
         if target is not None and not self._trail and not target.is_same(self.target):
             self._look(target, None, LOOKING_SECONDS)
 
-    @on(BrowseList.Chosen)
-    def _chosen(self, message: BrowseList.Chosen) -> None:
+    @on(BrowseList.Selected)
+    def _chosen(self, message: BrowseList.Selected) -> None:
         if message.row.filter:
             self.filter.choose(message.row.filter)
             self._search(None)
@@ -262,12 +263,11 @@ class MemoryScreen(MemoryTimes):
             self.show_drawing()
 
     async def _read(self, target: Target) -> list[Line]:
-        """The lines of a page."""
         self.page, self._pictured = None, ("", "")
         match target:
             case Target("object", name):
-                self.page = found = await self.link.call(lambda client: client.object(name))
-                return list_object_lines(found, self.folders)
+                self.page = reply = await self.link.call(lambda client: client.object(name))
+                return list_object_lines(reply, self.folders)
             case Target("note", uri):
                 note = await self.link.call(lambda client: client.note(uri))
                 self._pictured = "\n".join(passage.text for passage in note.passages), uri
@@ -287,12 +287,12 @@ class MemoryScreen(MemoryTimes):
             return None  # it was forgotten
 
     def _path(self, target: Target) -> str:
-        """`Ozzie Penhale`, behind the pages one came from."""
-        names = [one.title for one, _ in self._trail[-2:]]
+        """`Ozzie Penhale`, after the names of the previous pages."""
+        names = [target.title for target, _ in self._trail[-2:]]
         return " › ".join([*(["…"] if len(self._trail) > 2 else []), *names, target.title])
 
     def leave(self) -> None:
-        """What was shown is there no more: back to where one came from, or to the list."""
+        """The shown thing is gone: returns to the previous page, or to the list."""
         self._close_page()
         self.action_go_back()
 
@@ -339,14 +339,14 @@ class MemoryScreen(MemoryTimes):
         if names := list_pictures(*self._pictured):
             self.app.push_screen(PicturesScreen(names, self._pictured[1], self.folders))
         else:
-            self.notify("No picture stands here. Notes that show some have them on their page.", markup=False)
+            self.notify("There is no picture here. Pictures are on the pages of notes.", markup=False)
 
     def action_open_source(self) -> None:
         line = self.detail.line if self.detail.has_focus else None
         place = line.place if line and line.place else self.detail.first_place
         try:
             if place is None:
-                raise CannotOpenError("Choose a line that stands in a note; then o opens it.")
+                raise CannotOpenError("Select a line from a note; then o opens it.")
             open_in_editor(self.app, *place)
         except CannotOpenError as error:
             self.notify(str(error), severity="warning", markup=False)

@@ -1,4 +1,4 @@
-"""What a person does to the memory on its page: correct, join, part, forget, pin; and take it back."""
+"""Edits of the memory on its page: correct, join, separate, forget, pin, undo."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tui.shared import Done, Shared
 from tui.widgets.detail import Detail
 from tui.wording import count
 
-NOT_UNDONE = "This cannot be taken back."
+NOT_UNDONE = "This cannot be undone."
 
 
 class MemoryEdits(Page):
@@ -29,12 +29,11 @@ class MemoryEdits(Page):
         self._noted: list[Done] = []  # those of `done`, for /undo in the chat
 
     def reload(self) -> None:
-        """Shows what has become of it."""
         raise NotImplementedError
 
     @property
     def _fact(self) -> wire.Fact | None:
-        """The fact that is meant: on the line one is on, or whose page it is."""
+        """The fact to edit: that of the current line, or of the page."""
         detail = self.query_one(Detail)
         if detail.has_focus and detail.line is not None:
             return detail.line.fact
@@ -47,13 +46,13 @@ class MemoryEdits(Page):
             return
         fact = self._fact
         if fact is None or fact.predicate is None:
-            self._warn("Go to a line under “Facts now”; then e corrects it. What a note says is corrected in the note.")
+            self._warn("Go to a line under “Facts now”; then e corrects it. Correct the text of a note in the note.")
             return
-        what = f"{fact.objects[0]}, {fact.predicate}"
-        more = "From now on. What it was stays as history, and so does the note."
-        value = await self.app.push_screen_wait(AskScreen(what, more, fact.objects[-1]))
+        slot = f"{fact.objects[0]}, {fact.predicate}"
+        more = "From now on. The old value stays in the history, and the note unchanged."
+        value = await self.app.push_screen_wait(AskScreen(slot, more, fact.objects[-1]))
         if value and value != fact.objects[-1]:
-            words = f"{what}: {fact.objects[-1]} is now {value}"
+            words = f"{slot}: {fact.objects[-1]} is now {value}"
             await self._do(
                 words,
                 lambda client: client.correct(fact.id, value),
@@ -71,45 +70,47 @@ class MemoryEdits(Page):
     @work
     async def action_merge(self) -> None:
         if self.page is None:
-            self._warn("Go to the page of a person or a thing; then s says that another name means the same.")
+            self._warn("Go to the page of a person or a thing; then s merges another name into it.")
             return
         name = self.page.name
-        more = f"Which other name means {name}? Each will find both; nothing is moved, so it can be taken back."
-        other = await self.app.push_screen_wait(AskScreen(f"Same as {name}", more))
-        if other and other.casefold() != name.casefold():
+        more = f"Which other name means {name}? Each will find both; this can be undone."
+        other_name = await self.app.push_screen_wait(AskScreen(f"Same as {name}", more))
+        if other_name and other_name.casefold() != name.casefold():
             await self._do(
-                f"{name} and {other} are one",
-                lambda client: client.names(name, other, True),
-                lambda client: client.names(name, other, False),
+                f"{name} and {other_name} are the same",
+                lambda client: client.names(name, other_name, True),
+                lambda client: client.names(name, other_name, False),
             )
 
     @work
     async def action_split(self) -> None:
-        others = [name for name in self.page.names if name != self.page.name] if self.page else []
-        if self.page is None or not others:
-            self._warn("Go to the page of a thing that has more than one name; then a says that one is not the same.")
+        aliases = [name for name in self.page.names if name != self.page.name] if self.page else []
+        if self.page is None or not aliases:
+            self._warn("Go to the page of a thing with more than one name; then a separates one.")
             return
-        name, more = self.page.name, f"Which name is not {self.page.name}? It is called {', '.join(others)} as well."
-        other = await self.app.push_screen_wait(AskScreen(f"Not {name}", more, others[0] if len(others) == 1 else ""))
-        if other:
+        name, more = self.page.name, f"Which name is not {self.page.name}? Its other names: {', '.join(aliases)}."
+        other_name = await self.app.push_screen_wait(
+            AskScreen(f"Not {name}", more, aliases[0] if len(aliases) == 1 else "")
+        )
+        if other_name:
             await self._do(
-                f"{name} and {other} are two",
-                lambda client: client.names(name, other, False),
-                lambda client: client.names(name, other, True),
+                f"{name} and {other_name} are separate",
+                lambda client: client.names(name, other_name, False),
+                lambda client: client.names(name, other_name, True),
             )
 
     def action_pin(self) -> None:
         preferences = self.shared.preferences
         if self.target is None or self.target.kind != "object":
-            self._warn("Go to a person or a thing; then p keeps it on top of the list.")
+            self._warn("Go to a person or a thing; then p pins it to the top of the list.")
             return
         name = self.target.name
         if name in preferences.pinned:
             preferences.pinned.remove(name)
-            self._say(f"{name} is not pinned any more.")
+            self._say(f"{name} is no longer pinned.")
         else:
             preferences.pinned.append(name)
-            self._say(f"{name} stands on top of the list from now on.")
+            self._say(f"{name} is pinned to the top of the list.")
         preferences.save()
         self.reload()
 
@@ -120,18 +121,18 @@ class MemoryEdits(Page):
             return
         if fact is not None:
             question = f"Forget that {fact.text}?"
-            more = "The fact goes for good. The note it was read out of stays as it is."
+            more = "The fact is deleted for good. Its note stays unchanged."
             step: Step = lambda client: client.forget(fact=fact.id)  # noqa: E731
         elif target.kind == "note":
             question = f"Forget the note {target.title}?"
-            more = (
-                "All that was read of it goes for good, with its facts. The file itself stays, and is not read again."
-            )
+            more = "Its text and facts are deleted for good. The file stays, and is not read again."
             step = lambda client: client.forget(source=target.name)  # noqa: E731
         elif target.kind == "object" and self.page is not None:
-            known = count(len(self.page.facts), "fact")
+            n_facts = count(len(self.page.facts), "fact")
             question = f"Forget {target.name}?"
-            more = f"It goes for good, with its {known}. The {count(self.page.notes_total, 'note')} that name it stay."
+            more = (
+                f"Deleted for good, with its {n_facts}. The {count(self.page.notes_total, 'note')} that name it stay."
+            )
             step = lambda client: client.forget(object=target.name)  # noqa: E731
         else:
             self._warn("Go to a person, a thing, a fact or a note; then d forgets it.")
@@ -146,32 +147,31 @@ class MemoryEdits(Page):
                 self.link.refresh_status()
 
     def leave(self) -> None:
-        """What was shown is there no more."""
         raise NotImplementedError
 
     @work
     async def action_undo(self) -> None:
         if not self._edits.done:
-            self._say("There is nothing to take back.")
+            self._say("There is nothing to undo.")
             return
         edit = self._edits.done[-1]
         with self.tell_failures():
             await self.link.call(edit.undo)
             self._edits.take_back()
             self.shared.drop_done(self._noted.pop())
-            self._end(f"Taken back: {edit.words}. r does it again.")
+            self._end(f"Undone: {edit.words}. r redoes it.")
 
     @work
     async def action_redo(self) -> None:
         if not self._edits.undone:
-            self._say("There is nothing to do again.")
+            self._say("There is nothing to redo.")
             return
         edit = self._edits.undone[-1]
         with self.tell_failures():
             await self.link.call(edit.do)
             self._edits.repeat()
             self._note(edit)
-            self._end(f"{edit.words}. u takes it back.")
+            self._end(f"{edit.words}. u undoes it.")
 
     async def _do(self, words: str, do: Step, undo: Step) -> None:
         with self.tell_failures():
@@ -179,7 +179,7 @@ class MemoryEdits(Page):
             edit = Edit(words, do, undo)
             self._edits.add(edit)
             self._note(edit)
-            self._end(f"{words}. u takes it back.")
+            self._end(f"{words}. u undoes it.")
 
     def _note(self, edit: Edit) -> None:
         """It can be taken back by /undo in the chat, too: the last one first, as here."""

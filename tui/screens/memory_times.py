@@ -1,4 +1,4 @@
-"""The drawing of what stands around a thing, now and at the times when something of it changed."""
+"""The drawing of a thing's surroundings, now and at the times of its changes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tui.widgets.graph import GraphView
 from tui.widgets.plain import Plain
 
 EARLIER, LATER = "step_time(-1)", "step_time(1)"
-UNCHANGED = "No fact of it is told with the day from which it holds, so there is no earlier time to go to."
+UNCHANGED = "None of its facts has a date, so there is no history to step through."
 
 
 class MemoryTimes(MemoryEdits):
-    """A page's drawing begins as it is now; a key goes to the change before, as far as the first."""
+    """The drawing starts with the current state; a key steps to the previous change."""
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
@@ -27,7 +27,7 @@ class MemoryTimes(MemoryEdits):
         self._at = 0  # which of them is drawn; now, if it is none
 
     def show_drawing(self) -> None:
-        """Draws what stands around the thing whose page it is, as it is now; nothing of any other page."""
+        """Draws the current surroundings of the page's thing; nothing for other pages."""
         page = self.page
         self._changes = list_change_times(page, self.shared.now()) if page else ()
         self._at = len(self._changes)
@@ -41,21 +41,21 @@ class MemoryTimes(MemoryEdits):
         if not self._changes:
             self.notify(UNCHANGED if self.page else "Go to the page of a thing first.", markup=False)
             return
-        at = min(max(self._at + step, 0), len(self._changes))
-        if at != self._at:
-            self._at = at
+        step_index = min(max(self._at + step, 0), len(self._changes))
+        if step_index != self._at:
+            self._at = step_index
             self._draw_then()
 
     @work(exclusive=True, group="time")
     async def _draw_then(self) -> None:
-        page, at = self.page, self._at
+        page, change_index = self.page, self._at
         if page is None:
             return
-        if at == len(self._changes):
+        if change_index == len(self._changes):
             self.show_drawing()
             return
         self._tell_time()
-        moment = self._changes[at].at
+        moment = self._changes[change_index].at
         with self.tell_failures():
             try:
                 then = await self.link.call(lambda client: client.neighbourhood(page.name, 1, MAX_DRAWN, moment))
@@ -63,7 +63,7 @@ class MemoryTimes(MemoryEdits):
                 if error.failed.code != "not_found":
                     raise
                 then = wire.Neighbourhood(page.name, (page.name,), (), ())  # nothing was known of it yet
-            if page is self.page and at == self._at:
+            if page is self.page and change_index == self._at:
                 drawing = self.query_one(GraphView)
                 drawing.display = True
                 drawing.show(draw_neighbourhood(then))
@@ -73,12 +73,12 @@ class MemoryTimes(MemoryEdits):
         line.display = bool(self._changes)
         if not self._changes:
             return
-        earlier, later = (key_names(self.shared.keymap.keys_of(one)) for one in (EARLIER, LATER))
+        earlier, later = (key_names(self.shared.keymap.keys_of(action)) for action in (EARLIER, LATER))
         before = f"{earlier} {self._changes[self._at - 1].day}" if self._at else ""
         if self._at == len(self._changes):
-            line.update(Content.assemble("as it is now", (f" · {before}", "$foreground-muted")))
+            line.update(Content.assemble("now", (f" · {before}", "$foreground-muted")))
             return
         after = self._changes[self._at + 1].day if self._at + 1 < len(self._changes) else "now"
         more = " · ".join(filter(None, (before, f"{later} {after}")))
-        then = f"as it stood on {self._changes[self._at].day}"
+        then = f"as of {self._changes[self._at].day}"
         line.update(Content.assemble((then, "bold $accent"), (f" · {more}", "$foreground-muted")))

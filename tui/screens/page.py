@@ -22,12 +22,12 @@ from tui.shared import Shared
 from tui.widgets.hints import Hints
 from tui.widgets.rail import Rail
 
-WIDE = 100  # columns from which on there is room for something beside
+WIDE = 100  # columns from which a second pane fits
 
 
 class Page(Hasty[None]):
-    """A page with a tab. Those that extend it say which one by `NAME`, which is the place of their actions as well,
-    and put their own widgets between the rail and the keys with `compose_body`."""
+    """A page with a tab. Subclasses set `NAME`, which is also the place of their actions, and put their own widgets
+    between the rail and the keys with `compose_body`."""
 
     NAME: ClassVar[Where]
     BINDINGS = [  # noqa: RUF012
@@ -37,7 +37,7 @@ class Page(Hasty[None]):
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(classes="page")
-        # Textual looks how wide it is when all is mounted and styled, which would be styled anew.
+        # Textual measures the width after mounting and styling, which would restyle everything.
         self.add_class("-wide" if self.app.size.width >= WIDE else "-narrow")
         use_styles(self)
         self._is_new = True
@@ -50,7 +50,6 @@ class Page(Hasty[None]):
         yield Hints(self.NAME, self.shared.keymap)
 
     def compose_body(self) -> ComposeResult:
-        """The page's own widgets."""
         raise NotImplementedError
 
     def _on_mount(self, event: object) -> None:
@@ -76,23 +75,22 @@ class Page(Hasty[None]):
 
     @property
     def has_row(self) -> bool:
-        """Whether there is a row to do something with."""
+        """Whether a row is selected for an action."""
         return True
 
     def on_descendant_focus(self) -> None:
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Shows what can be done where the focus is."""
+        """Shows the keys of the focused place."""
         self.query_one(Hints).show_for(_place_of(self.focused), self.has_row)
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The watched folders; paths are shown from them."""
+        """The watched folders, for shortening paths."""
         return self.shared.folders
 
     def status_changed(self, message: StatusChanged) -> None:
-        """The memory's state was asked for."""
         self.query_one(Rail).set_status(message.status)
 
     def show_down(self, message: Disconnected) -> None:
@@ -100,13 +98,12 @@ class Page(Hasty[None]):
         self.query_one(Rail).set_down("memory not running")
 
     def daemon_acted(self, message: Activity) -> None:
-        """Something happens in the daemon."""
         if isinstance(message.event, wire.Progress):
             self.query_one(Rail).set_progress(message.event)
 
     @contextmanager
     def tell_failures(self) -> Iterator[None]:
-        """Tells a person what the daemon could not do."""
+        """Shows the daemon's errors to the person."""
         try:
             yield
         except (DaemonError, DaemonDownError) as error:

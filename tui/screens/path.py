@@ -28,16 +28,16 @@ from tui.screens.keep import describe_count
 from tui.widgets.plain import Plain
 from tui.wording import is_file, is_folder, short_path
 
-HINT = "Enter takes it · Tab completes it · ↓ into the tree, ← out of a folder · Esc"
+HINT = "Enter selects · Tab completes · ↓ into the tree, ← out of a folder · Esc"
 PAUSE_SECONDS = 0.3  # before it is counted what a path holds: a person may be typing on
 READ = (
     "Chats are read as text with a line for each message, as WhatsApp and others export them, and as JSON:\n"
-    'a title and its messages, each with "role", "content" and "time". What else is in a file is told and skipped.'
+    'a title and its messages, each with "role", "content" and "time". Anything else in a file is reported and skipped.'
 )
 
 
 class Tree(DirectoryTree):
-    """What is on the disk, without what is hidden; names are text."""
+    """A directory tree without hidden entries; names are plain text."""
 
     ICON_NODE = ICON_NODE_EXPANDED = ""
     ICON_FILE = ""
@@ -46,8 +46,8 @@ class Tree(DirectoryTree):
         Binding("right", "go_in", "Into the folder", show=False),
     ]
 
-    class Left(Message):
-        """A person wants to see the folder that the tree's own lies in."""
+    class ParentRequested(Message):
+        """Requests the parent of the tree's root."""
 
     def __init__(self, path: Path, files: bool) -> None:
         self._files = files
@@ -55,14 +55,13 @@ class Tree(DirectoryTree):
         self.guide_depth = 2
 
     def show(self, path: Path) -> None:
-        """Begins at another folder."""
         if Path(self.path) != path:
             self.path = path
 
     def action_go_out(self) -> None:
         node = self.cursor_node
         if node is None or node.parent is None:
-            self.post_message(self.Left())
+            self.post_message(self.ParentRequested())
         elif node.is_expanded:
             node.collapse()
         else:
@@ -83,7 +82,7 @@ class Tree(DirectoryTree):
 
 
 class PathScreen(Dialog[Path | None]):
-    """Choose a folder, or with `files` a file as well; None if the person thought better of it."""
+    """Choose a folder, or with `files` also a file; None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", "Cancel"),
@@ -100,7 +99,7 @@ class PathScreen(Dialog[Path | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Plain("Import chats" if self._files else "Choose a folder", classes="dialog-title")
-            yield Plain(READ if self._files else "What is in it is counted before anything is read.")
+            yield Plain(READ if self._files else "Its files are counted before anything is read.")
             yield Input(f"{short_path(str(self._start))}/", compact=True, id="path", select_on_focus=False)
             yield Tree(self._start, self._files)
             yield Plain(" ", id="counted")
@@ -108,9 +107,8 @@ class PathScreen(Dialog[Path | None]):
 
     @property
     def path(self) -> Path:
-        """What is typed, as a path."""
         typed = self.query_one(Input).value.strip().strip("'\"")
-        home = os.path.expanduser(typed)  # noqa: PTH111  it leaves a `~name` that nobody has as it is
+        home = os.path.expanduser(typed)  # noqa: PTH111  keeps the `~name` of an unknown user
         return Path(home) if typed else self._start
 
     def on_key(self, event: object) -> None:
@@ -118,7 +116,7 @@ class PathScreen(Dialog[Path | None]):
             self.query_one(Tree).focus()
 
     def action_complete(self) -> None:
-        """Goes on with what is typed, as a shell does; in the tree, back to what is typed."""
+        """Completes the typed path, as a shell does; in the tree, returns to the field."""
         field = self.query_one(Input)
         if not field.has_focus:
             field.focus()
@@ -134,7 +132,7 @@ class PathScreen(Dialog[Path | None]):
                 self.query_one(Tree).show(folder)
         self._count(self.path)
 
-    @on(Tree.Left)
+    @on(Tree.ParentRequested)
     def _go_out(self) -> None:
         tree = self.query_one(Tree)
         tree.show(Path(tree.path).absolute().parent)
@@ -151,7 +149,7 @@ class PathScreen(Dialog[Path | None]):
 
     @on(Input.Submitted)
     def _take(self) -> None:
-        self.workers.cancel_node(self)  # what is counted would be said over what is said now
+        self.workers.cancel_node(self)  # a late count would overwrite this message
         path = self.path
         if is_folder(path) or (self._files and is_file(path)):
             self.dismiss(path.absolute())

@@ -1,4 +1,4 @@
-"""The pictures of a note, drawn, one after the other."""
+"""The pictures of a note, drawn one at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_COLOURS = "This terminal has too few colours to draw it with."
 
 
 class Drawn(Widget):
-    """A picture as it was drawn; as large as that."""
+    """A drawn picture, in its own size."""
 
     DEFAULT_CSS = "Drawn { width: auto; height: auto; }"
 
@@ -35,7 +35,7 @@ class Drawn(Widget):
         self._strips: list[Strip] = []
 
     def show(self, strips: list[Strip]) -> None:
-        """Shows another one, or none."""
+        """Shows another picture, or none."""
         self._strips = strips
         self.refresh(layout=True)
 
@@ -50,7 +50,7 @@ class Drawn(Widget):
 
 
 class PicturesScreen(Dialog[None]):
-    """Shows them as far as they are there and can be drawn; else it says why not."""
+    """Shows the pictures, or why one cannot be shown."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,i,q", "dismiss(None)", "Back"),
@@ -72,14 +72,14 @@ class PicturesScreen(Dialog[None]):
             yield Plain(classes="dialog-title")
             yield Drawn()
             yield Plain(id="where")
-            more = "← → to the others · " if len(self._names) > 1 else ""
+            more = "← → previous, next · " if len(self._names) > 1 else ""
             yield Plain(f"{more}o opens it in your viewer · Esc", classes="dialog-hint")
 
     def on_resize(self) -> None:
         self._show()
 
-    def action_show(self, by: int) -> None:
-        self._at = (self._at + by) % len(self._names)
+    def action_show(self, step: int) -> None:
+        self._at = (self._at + step) % len(self._names)
         self._show()
 
     @work(exclusive=True)
@@ -87,10 +87,10 @@ class PicturesScreen(Dialog[None]):
         name = self._names[self._at]
         number = f"  {self._at + 1} of {len(self._names)}" if len(self._names) > 1 else ""
         self.query_one(".dialog-title", Plain).update(f"{display_safe(Path(name).name, line=True)}{number}")
-        self._path, strips, said = None, list[Strip](), ""
+        self._path, strips, caption = None, list[Strip](), ""
         try:
             self._path = await asyncio.to_thread(find_picture, name, self._uri, self._folders)
-            said = short_path(str(self._path))
+            caption = short_path(str(self._path))
             if self.app.no_color or self.app.console.color_system not in ("256", "truecolor"):
                 raise PictureError(NO_COLOURS)
             colour = self.query_one(".dialog").styles.background
@@ -98,9 +98,9 @@ class PicturesScreen(Dialog[None]):
             rows = max(1, int(self.app.size.height * HEIGHT) - FRAME_ROWS)
             strips = await asyncio.to_thread(draw_picture, self._path, columns, rows, colour.rgb)
         except PictureError as error:
-            said = f"{said}\n{error}" if said else f"{name}\n{error}"
+            caption = f"{caption}\n{error}" if caption else f"{name}\n{error}"
         self.query_one(Drawn).show(strips)
-        self.query_one("#where", Plain).update(said)
+        self.query_one("#where", Plain).update(caption)
 
     def action_open(self) -> None:
         if self._path is None:

@@ -1,4 +1,4 @@
-"""The page of facts that changed: old and new side by side, and what a person says of them."""
+"""The page of changed facts: old and new side by side, and the person's verdict."""
 
 from __future__ import annotations
 
@@ -35,15 +35,12 @@ PAUSE_SECONDS: Final = 0.05  # before the source of a change is asked for: a per
 
 NOTHING: Final = {
     "open": (
-        "Nothing waits for you.",
+        "There is nothing to review.",
         "When a note says something else than what was known, another address, another date, the memory takes the\n"
         "newer one, and shows both here with the lines they stand in. You say whether that is right.\n"
         "Where two notes disagree and nothing tells which is right, both stand here until you say.",
     ),
-    "decided": (
-        "Nothing has been decided yet.",
-        "What you say of a change stands here afterwards, and can be changed.",
-    ),
+    "decided": ("Nothing has been decided yet.", "Your decisions are listed here, and can be changed."),
     "all": ("Nothing has changed yet.", "Facts that an edit replaced, and notes that disagree, are listed here."),
 }
 
@@ -57,7 +54,7 @@ class ReviewScreen(Page):
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
-        self._wanted: int | None = None  # the revision to highlight as soon as it is listed
+        self._wanted: int | None = None  # the revision to highlight once it is listed
         self._deciding: set[int] = set()  # said by the person, not yet known to the daemon
         self._decisions: dict[Decision, Done] = {}  # the last one last
         self._passages: dict[int, str] = {}  # by episode
@@ -120,11 +117,11 @@ class ReviewScreen(Page):
         state, most = ("open", MOST_OPEN) if chosen == "open" else ("all", MOST)
         with self.tell_failures():
             reply = await self.link.call(lambda client: client.revisions(state, limit=most))
-            found = [one for one in reply.revisions if one.id not in self._deciding]
+            revisions = [revision for revision in reply.revisions if revision.id not in self._deciding]
             if chosen == "decided":
-                found = [one for one in found if one.state != "open"]
+                revisions = [revision for revision in revisions if revision.state != "open"]
             self.filter.set_number("open", reply.open)
-            self._list(sorted(found, key=lambda one: one.state != "open"))
+            self._list(sorted(revisions, key=lambda revision: revision.state != "open"))
 
     def _list(self, revisions: Sequence[wire.Revision]) -> None:
         self.changes.show(revisions, self.shared.now())
@@ -150,20 +147,20 @@ class ReviewScreen(Page):
         self.query_one("#why", Plain).update(explain(revision))
         _, _, *headings = KINDS[revision.relation]
         both = (("old", revision.old, revision.new), ("new", revision.new, revision.old))
-        for heading, (side, fact, other) in zip(headings, both, strict=True):
+        for heading, (side, fact, counterpart) in zip(headings, both, strict=True):
             place = f"{describe_time(fact)}\n{source_label(fact, self.folders)}"
             passage = self._passages.get(fact.episode_id)
             view = self.query_one(f"#{side}", FactView)
-            view.show(heading, mark_difference(fact, other), place, fact.quote, passage)
+            view.show(heading, mark_difference(fact, counterpart), place, fact.quote, passage)
         self._fetch_passages(revision)
 
     @work(exclusive=True, group="passages")
     async def _fetch_passages(self, revision: wire.Revision) -> None:
-        wanted = {fact.episode_id for fact in (revision.old, revision.new)} - set(self._passages)
-        if not wanted:
+        missing = {fact.episode_id for fact in (revision.old, revision.new)} - set(self._passages)
+        if not missing:
             return
         await asyncio.sleep(PAUSE_SECONDS)
-        for id in wanted:
+        for id in missing:
             self._passages[id] = await self._fetch_passage(id)
         self._show()
 
@@ -195,7 +192,7 @@ class ReviewScreen(Page):
         if self._refused is not None:
             self._open(self._refused)
         else:
-            self._say("No note says what you have just refused.")
+            self._say("No note contains the fact that you have just rejected.")
 
     def _open(self, fact: wire.Fact) -> None:
         try:
@@ -203,7 +200,7 @@ class ReviewScreen(Page):
         except CannotOpenError as error:
             self.notify(display_safe(str(error)), severity="warning", markup=False)
 
-    @on(Choices.Chosen)
+    @on(Choices.Selected)
     def _filtered(self) -> None:
         self.changes.marked.clear()
         self._load()
@@ -218,8 +215,8 @@ class ReviewScreen(Page):
             self._count_marked()
 
     def action_mark_all(self) -> None:
-        listed = {one.id for one in self.changes.revisions}
-        self.changes.mark(set() if self.changes.marked == listed else listed)
+        ids = {revision.id for revision in self.changes.revisions}
+        self.changes.mark(set() if self.changes.marked == ids else ids)
         self._count_marked()
 
     def _count_marked(self) -> None:
@@ -239,8 +236,8 @@ class ReviewScreen(Page):
         chosen = self.changes.chosen
         if not chosen:
             return
-        self._deciding |= {one.id for one in chosen}
-        self._list([one for one in self.changes.revisions if one.id not in self._deciding])
+        self._deciding |= {revision.id for revision in chosen}
+        self._list([revision for revision in self.changes.revisions if revision.id not in self._deciding])
         self._decide(chosen, verdict)
 
     @work
@@ -251,7 +248,7 @@ class ReviewScreen(Page):
                 self._note_decision(decision, outcome)
             if failure is not None:
                 self.notify(display_safe(str(failure)), severity="error", markup=False)
-        self._end_deciding(one.id for one in chosen)
+        self._end_deciding(revision.id for revision in chosen)
 
     @work
     async def action_edit(self) -> None:
@@ -260,10 +257,10 @@ class ReviewScreen(Page):
             return
         fact = find_correctable(revision, self._side)
         if fact is None:
-            self._say("Neither is a value that could be said otherwise. Enter opens the note: change it there.")
+            self._say("Neither has a value to correct. Enter opens the note: change it there.")
             return
         question = f"{fact.objects[0]}, {fact.predicate}"
-        more = "From now on. What it was stays as history, and the notes as they are."
+        more = "From now on. The old value stays in the history, and the notes unchanged."
         value = await self.app.push_screen_wait(AskScreen(question, more, fact.objects[-1]))
         if not value or value == fact.objects[-1]:
             return
@@ -274,7 +271,7 @@ class ReviewScreen(Page):
     @work
     async def action_take_back(self) -> None:
         if not self._decisions:
-            self._say("You have decided nothing that could be taken back. o lets the old one stand.")
+            self._say("There is no decision to undo. o keeps the old one.")
             return
         decision, noted = self._decisions.popitem()
         self.shared.drop_done(noted)
@@ -286,18 +283,18 @@ class ReviewScreen(Page):
         self._end_deciding(())
 
     def _note_decision(self, decision: Decision, outcome: Outcome) -> None:
-        """Says what came of it. What was decided can be taken back here, and by /undo in the chat."""
+        """Shows the result of a decision, which can be undone here, and by /undo in the chat."""
 
         def show() -> None:
             self._decisions.pop(decision, None)
             self._refused = None
             self._end_deciding(())
 
-        taken = f"Taken back: {count(len(decision.before), 'decision')} on the page Review."
-        self._decisions[decision] = self.shared.note_done(decision.take_back, taken, show)
+        undone = f"Taken back: {count(len(decision.before), 'decision')} on the page Review."
+        self._decisions[decision] = self.shared.note_done(decision.take_back, undone, show)
         self._refused = next(iter(outcome.refused), None)
         still = describe_refused(outcome.refused, self.folders)
-        self._say("\n".join(filter(None, (f"{outcome.said} u takes it back.", still))))
+        self._say("\n".join(filter(None, (f"{outcome.said} u undoes it.", still))))
 
     def _end_deciding(self, ids: Iterable[int]) -> None:
         self._deciding.difference_update(ids)
@@ -305,6 +302,6 @@ class ReviewScreen(Page):
         self.link.refresh_status()
 
     def _say(self, text: str) -> None:
-        said = self.query_one("#said", Plain)
-        said.update(text)
-        said.display = True
+        line = self.query_one("#said", Plain)
+        line.update(text)
+        line.display = True

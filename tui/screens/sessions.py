@@ -1,4 +1,4 @@
-"""The list of sessions: searched, looked into, and what can be done with each."""
+"""The list of sessions: search, preview, and actions on each."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from tui.widgets.preview import Preview
 from tui.wording import count, short_path, when
 
 NEW: Final = 0  # instead of a session's id
-NONE_KEPT = "No session is kept yet. Ask something first."
-NONE_FOUND = "That was said in no session."
+NONE_KEPT = "There is no session yet. Ask something first."
+NONE_FOUND = "No session contains these words."
 HINT = "Enter open · / search · n new · r rename · e export · d delete · Esc"
 
 
@@ -44,8 +44,7 @@ class Choice:
 
 
 class SessionsScreen(Dialog[Choice | None]):
-    """Choose a session, begin a NEW one, or see to one; None if it is closed. `words` are looked for in all of them at
-    once."""
+    """Choose a session or a NEW one; None if closed. `words` are searched in all sessions."""
 
     BINDINGS = bindings_of("sessions")
     AUTO_FOCUS = "OptionList"
@@ -95,12 +94,12 @@ class SessionsScreen(Dialog[Choice | None]):
         if session is None:
             return
         try:
-            kept = await self._link.call(lambda client: client.conversation(session.id))
+            session_messages = await self._link.call(lambda client: client.conversation(session.id))
         except (DaemonError, DaemonDownError):
-            self.query_one(Preview).clear()  # whoever opens it is told why
+            self.query_one(Preview).clear()  # opening it shows the error
         else:
             match = self._matches.get(session.id)
-            self.query_one(Preview).show(kept.messages, self._words, match.message_id if match else None)
+            self.query_one(Preview).show(session_messages.messages, self._words, match.message_id if match else None)
 
     # Searching ------------------------------------------------------------------------------------
 
@@ -121,9 +120,9 @@ class SessionsScreen(Dialog[Choice | None]):
         words = self._words
         try:
             if words:
-                found = await self._link.call(lambda client: client.search_conversations(words))
-                self._matches = {match.conversation.id: match for match in found}
-                self._sessions = tuple(match.conversation for match in found)
+                matches = await self._link.call(lambda client: client.search_conversations(words))
+                self._matches = {match.conversation.id: match for match in matches}
+                self._sessions = tuple(match.conversation for match in matches)
             else:
                 self._matches, self._sessions = {}, await self._link.sessions()
         except (DaemonError, DaemonDownError) as error:
@@ -155,7 +154,7 @@ class SessionsScreen(Dialog[Choice | None]):
         session = self._highlighted
         if session is None:
             return
-        ask = AskScreen("Rename", value=session.title, hint="Enter keeps the name · Esc leaves it", max_length=MAX_NAME)
+        ask = AskScreen("Rename", value=session.title, hint="Enter saves the name · Esc cancels", max_length=MAX_NAME)
         if title := await self.app.push_screen_wait(ask):
             await self._change(lambda client: client.rename_conversation(session.id, title))
 
@@ -179,7 +178,7 @@ class SessionsScreen(Dialog[Choice | None]):
         if session is None:
             return
         question = f"Delete “{session.title or 'Untitled'}” with its {count(session.messages, 'message')}?"
-        if await self.app.push_screen_wait(ConfirmScreen(question, "The memory keeps what it knows.")):
+        if await self.app.push_screen_wait(ConfirmScreen(question, "The memory itself is not changed.")):
             await self._change(lambda client: client.delete_conversation(session.id))
 
     async def _change(self, change: Callable[[Client], object]) -> None:

@@ -1,1 +1,1 @@
-"""What the chat's screens are made of, one widget per file."""
+"""The widgets of the chat's screens, one per file."""

@@ -1,4 +1,4 @@
-"""An answer: its text as it comes, and the line that tells what it took."""
+"""An answer: its text as it arrives, and the line with its effort."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ LIMITED_HINT = "Try other words, or ask the whole memory: Backspace in the empty
 
 
 class Answer(Vertical):
-    """One answer. It runs until the last event of its question, or `stop`; with `kept` it was settled in an earlier
-    run. Paths are shown from `folders`. Only what lies within `limits` was asked.
+    """One answer. It runs until the last event of its question, or `stop`; `kept` is a completed answer of an earlier
+    run. Paths are shown relative to `folders`. `limits` are those of the question.
 
     `ready` is set when it has its final height.
     """
 
     @dataclass
     class Selected(Message):
-        """A person chose this answer, or its `[n]`: the evidence is to be shown."""
+        """A person selected this answer, or its `[n]`: show its evidence."""
 
         answer: Answer
         n: int | None = None
@@ -84,17 +84,17 @@ class Answer(Vertical):
         await self._finish(wire.Answered(kept.text, kept.citations, kept.no_answer, model=kept.model))
         await self._name_author()
         if kept.state != "complete":
-            await self._remark("It broke off here.")
+            await self._remark("The answer was interrupted here.")
         await self.show_changes(kept.changes)
         self.ready.set()
 
     @property
     def without_evidence(self) -> str:
-        """What stands in place of its citations if it has none."""
+        """The text in place of citations if it has none."""
         if not self.ready.is_set():
             return "Searching…"
         if self.no_answer or not self.text:
-            return "Nothing in the memory answers this." if self.no_answer else "No answer came."
+            return "Nothing in the memory answers this." if self.no_answer else "There is no answer."
         return "This answer cites nothing."
 
     async def add(self, events: Sequence[wire.Event]) -> None:
@@ -129,8 +129,8 @@ class Answer(Vertical):
                 await self._write(written)
 
     async def stop(self) -> bool:
-        """The person stopped it; what has come stays, of a model that has not written yet the lines that answer.
-        False if it is whole."""
+        """Stops the answer; the received text stays, or the preview if the model has not written yet. False if it is
+        complete."""
         async with self._lock:
             if self.ready.is_set():
                 return False
@@ -162,29 +162,29 @@ class Answer(Vertical):
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """What stands in its text for secrets, each once."""
+        """The placeholders of secrets in its text, each once."""
         return tuple(dict.fromkeys(wire.find_placeholders(self.text)))
 
     @property
     def shown_citations(self) -> tuple[wire.Citation, ...]:
         """The citations of the lines that are not folded now."""
-        return tuple(one for one in self.citations if self.has_class("-unfolded") or not one.folded)
+        return tuple(citation for citation in self.citations if self.has_class("-unfolded") or not citation.folded)
 
     def toggle_more(self) -> None:
-        """Unfolds the lines behind a clear answer, or folds them."""
+        """Unfolds or folds the additional lines of a clear answer."""
         if (fold := next(iter(self.query(Fold)), None)) is not None:
             self.toggle_class("-unfolded")
             fold.show(self.has_class("-unfolded"))
             self.call_later(self._show_sources)
             self.post_message(self.Selected(self))
 
-    @on(Sources.Chosen)
-    def _source_chosen(self, message: Sources.Chosen) -> None:
+    @on(Sources.Selected)
+    def _source_chosen(self, message: Sources.Selected) -> None:
         message.stop()
         self.post_message(self.Selected(self, message.n))
 
     async def show_changes(self, changes: Sequence[wire.AnswerChange]) -> None:
-        """Says what it rests on and has changed since it was given, in place of what was said of that before."""
+        """Shows what changed in its evidence since, in place of earlier changes."""
         if changes == self._changes:
             return
         self._changes = tuple(changes)
@@ -193,7 +193,7 @@ class Answer(Vertical):
             await self._remark(change_text(change), "-changed -outdated")
 
     async def show_disputes(self, disputes: Sequence[str]) -> None:
-        """Says which of its lines another note contradicts, in place of what was said of that before."""
+        """Shows which of its lines another note contradicts, in place of earlier ones."""
         if disputes == self._disputes:
             return
         self._disputes = list(disputes)
@@ -226,7 +226,7 @@ class Answer(Vertical):
             self.notify(f"Link copied: {display_safe(event.href, line=True)}", markup=False)
 
     async def _show_preview(self, preview: wire.Preview) -> None:
-        """The lines that answer, as long as a model is asked."""
+        """The lines of memory, while a model is asked."""
         await self._drop_preview()
         self.citations, self._preview_text = preview.citations, preview.text
         for kind, text in _passages(display_safe(preview.text), preview.citations):
@@ -282,7 +282,7 @@ class Answer(Vertical):
 
 
 class Fold(Plain):
-    """How many lines are folded behind an answer; a click unfolds them."""
+    """The number of folded lines; a click unfolds them."""
 
     def __init__(self, lines: int) -> None:
         super().__init__(classes="fold")
@@ -299,8 +299,8 @@ class Fold(Plain):
 
 
 def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") -> list[tuple[str, str]]:
-    """The Markdown of an answer, cut where its lines are of another kind: "earlier", "folded", or "" for the rest, in
-    which the value stands in bold. Of a model's lines those say so that rest on no source."""
+    """The Markdown of an answer, cut where the kind of its lines changes: "earlier", "folded", or "" for the rest, in
+    which the value is bold. Lines of a model without a source say so."""
     lines = wire.split_lines(text, citations)
     passages: list[tuple[str, list[str]]] = []
     in_code = False
@@ -321,11 +321,11 @@ def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") 
 
 
 def _states_something(line: str) -> bool:
-    """Whether a line says something by itself: no heading, no row of a table, nothing that leads to the lines below."""
+    """Whether a line is a statement: no heading, no row of a table, no introduction of the next lines."""
     return line.rstrip().endswith((".", "!", "…", ")")) and not line.lstrip().startswith(("#", "|", "```", "~~~"))
 
 
 def _hint(missing: tuple[str, ...], limited: bool) -> str:
     words = ", ".join(f"“{word}”" for word in missing)
-    where, hint = ("Nothing there", LIMITED_HINT) if limited else ("No source", NO_ANSWER_HINT)
-    return f"{where} has {words}. {hint}" if missing else hint
+    beginning, hint = ("Nothing there", LIMITED_HINT) if limited else ("No source", NO_ANSWER_HINT)
+    return f"{beginning} has {words}. {hint}" if missing else hint

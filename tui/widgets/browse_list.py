@@ -1,4 +1,4 @@
-"""A list of any length, of which only what is in view is asked for."""
+"""A list of any length that loads only visible rows."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ PAUSE_SECONDS = 0.05  # before they are: a person may be scrolling past
 
 
 class BrowseList(ScrollView, can_focus=True):
-    """Rows of one line each. Those that are not known yet are asked for with `Wanted` when they come into view, so that
-    a hundred thousand of them cost what a screen of them does."""
+    """Rows of one line each. Missing rows are requested with `Requested` when they become visible, so that a hundred
+    thousand rows cost no more than a screenful."""
 
     PLACE: ClassVar[Where] = "items"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(PLACE)
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row", "row--detail", "row--heading", "row--past", "row--cursor"}
 
     @dataclass
-    class Wanted(Message):
-        """The rows from `offset` on are in view and not known."""
+    class Requested(Message):
+        """The rows from `offset` on are visible and missing."""
 
         offset: int
 
     @dataclass
     class Highlighted(Message):
-        """The cursor is on another row now; None if nothing is listed."""
+        """The cursor moved to another row; None if the list is empty."""
 
         row: Row | None
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         """A person wants this row: by Enter, or by a click."""
 
         row: Row
@@ -61,7 +61,7 @@ class BrowseList(ScrollView, can_focus=True):
 
     @property
     def row(self) -> Row | None:
-        """The one under the cursor, if it is known."""
+        """The row under the cursor, if loaded."""
         return self._rows.get(self.cursor)
 
     @property
@@ -69,18 +69,18 @@ class BrowseList(ScrollView, can_focus=True):
         return self._total
 
     def show(self, rows: Sequence[Row], total: int | None = None, wanted: Target | None = None) -> None:
-        """Lists rows, the first of `total`; the cursor goes to the `wanted` one if it is among them."""
+        """Lists rows, the first of `total`; the cursor goes to the target `wanted` if it is among them."""
         self._rows = dict(enumerate(rows))
         self._total = len(rows) if total is None else total
         self._asked = {0}
         self.virtual_size = Size(0, self._total)
-        found = (at for at, row in self._rows.items() if row.target is not None and row.target.is_same(wanted))
-        self.cursor = next(found, self._step_from(-1, 1))
+        places = (place for place, row in self._rows.items() if row.target is not None and row.target.is_same(wanted))
+        self.cursor = next(places, self._step_from(-1, 1))
         self.scroll_to(y=0, animate=False)
         self._highlight()
 
     def fill(self, offset: int, rows: Sequence[Row]) -> None:
-        """Rows that were wanted, from `offset` on."""
+        """Loaded rows, from `offset` on."""
         self._rows |= dict(enumerate(rows, offset))
         if offset <= self.cursor < offset + len(rows):
             self.post_message(self.Highlighted(self.row))
@@ -89,16 +89,16 @@ class BrowseList(ScrollView, can_focus=True):
     # Drawing ------------------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
-        at = y + self.scroll_offset.y
+        index = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
-        row = self._rows.get(at)
-        if at >= self._total or width <= 0:
+        row = self._rows.get(index)
+        if index >= self._total or width <= 0:
             return Strip.blank(width, self.rich_style)
         if row is None:
             self._ask_soon()
             row = Row("…", look="past")
         names = ["row"] if row.look == "plain" else [f"row--{row.look}"]
-        cursor = ["row--cursor"] if at == self.cursor and row.look != "heading" else []
+        cursor = ["row--cursor"] if index == self.cursor and row.look != "heading" else []
         style = self.get_component_rich_style(*names, *cursor)
         muted = self.get_component_rich_style("row--detail", *cursor)
         detail = display_safe(row.detail, line=True)
@@ -119,27 +119,26 @@ class BrowseList(ScrollView, can_focus=True):
         first, last = self.scroll_offset.y, self.scroll_offset.y + self.size.height
         for page in range(first // PAGE, last // PAGE + 1):
             offset = page * PAGE
-            missing = any(at not in self._rows for at in range(offset, min(offset + PAGE, self._total)))
+            missing = any(place not in self._rows for place in range(offset, min(offset + PAGE, self._total)))
             if missing and page not in self._asked:
                 self._asked.add(page)
-                self.post_message(self.Wanted(offset))
+                self.post_message(self.Requested(offset))
 
     # Moving -------------------------------------------------------------------------------------
 
-    def _step_from(self, at: int, step: int) -> int:
-        """The next row in a direction that the cursor may be on; where it is if there is none."""
-        place = at + step
+    def _step_from(self, index: int, step: int) -> int:
+        """The next selectable row in a direction; the same row if there is none."""
+        place = index + step
         while 0 <= place < self._total:
             row = self._rows.get(place)
             if row is None or row.look != "heading":
                 return place
             place += 1 if step > 0 else -1
-        return max(0, min(at, self._total - 1))
+        return max(0, min(index, self._total - 1))
 
-    def move(self, at: int) -> None:
-        """Puts the cursor on a row."""
-        if at != self.cursor and 0 <= at < self._total:
-            self.cursor = at
+    def move(self, index: int) -> None:
+        if index != self.cursor and 0 <= index < self._total:
+            self.cursor = index
             self._highlight()
 
     def _highlight(self) -> None:
@@ -160,21 +159,21 @@ class BrowseList(ScrollView, can_focus=True):
 
     def action_choose(self) -> None:
         if self.row is not None:
-            self.post_message(self.Chosen(self.row, clicked=False))
+            self.post_message(self.Selected(self.row, clicked=False))
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        at = offset.y + self.scroll_offset.y
-        row = self._rows.get(at)
+        index = offset.y + self.scroll_offset.y
+        row = self._rows.get(index)
         if row is not None and row.look != "heading":
-            self.move(at)
-            self.post_message(self.Chosen(row, clicked=True))
+            self.move(index)
+            self.post_message(self.Selected(row, clicked=True))
 
 
 def _fit(text: str, width: int) -> str:
-    """The text in exactly so many cells."""
+    """The text in exactly `width` cells."""
     text = display_safe(text, line=True)
     if width <= 0:
         return ""

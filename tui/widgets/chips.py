@@ -1,4 +1,4 @@
-"""What limits the next questions, and what goes with the next one."""
+"""Limits of the next questions, and attachments of the next one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ REMOVE = "×"
 
 
 class Chip(Plain):
-    """One of them; a click removes it."""
+    """A limit or attachment; a click removes it."""
 
     def __init__(self, index: int, label: str, kind: str) -> None:
-        shown = display_safe(label, line=True)
-        shown = shown if len(shown) <= MAX_LABEL else shown[: MAX_LABEL - 1] + "…"
-        super().__init__(f"{shown} {REMOVE}", classes=f"chip -{kind}")
+        text = display_safe(label, line=True)
+        text = text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
+        super().__init__(f"{text} {REMOVE}", classes=f"chip -{kind}")
         self._index = index
 
     def on_click(self) -> None:
@@ -30,7 +30,7 @@ class Chip(Plain):
 
 
 class Chips(Horizontal):
-    """Above the prompt, while there are any."""
+    """The line above the prompt, if there are any."""
 
     @dataclass
     class Removed(Message):

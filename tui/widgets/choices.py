@@ -1,4 +1,4 @@
-"""A line of words of which one is chosen."""
+"""A line of words with one selected."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MANY = 10_000  # from here on thousands are enough
 
 
 class Choices(Plain):
-    """Words beside each other, the chosen one lit; a click chooses, too. `choices`: name -> word."""
+    """Words in a line, the selected one highlighted; a click selects. `choices`: name -> word."""
 
     @dataclass
-    class Chosen(Message):
-        """A person chose another one."""
+    class Selected(Message):
+        """A person selected another one."""
 
         choices: Choices
         name: str
@@ -37,18 +37,17 @@ class Choices(Plain):
         self._show()
 
     def choose(self, name: str) -> None:
-        """Lights one, and tells nobody."""
+        """Selects one without a message."""
         self.chosen = name
         self._show()
 
     def choose_next(self, step: int = 1) -> None:
-        """Chooses the one beside the chosen one; after the last comes the first."""
+        """Selects the next one; after the last comes the first."""
         names = list(self._choices)
         self.choose(names[(names.index(self.chosen) + step) % len(names)])
-        self.post_message(self.Chosen(self, self.chosen))
+        self.post_message(self.Selected(self, self.chosen))
 
     def set_number(self, name: str, number: int) -> None:
-        """So many things are behind one, or wait there."""
         self._numbers[name] = number
         self._show()
 
@@ -68,7 +67,7 @@ class Choices(Plain):
         for span, name in self._targets:
             if offset is not None and offset.x in span and name != self.chosen:
                 self.choose(name)
-                self.post_message(self.Chosen(self, name))
+                self.post_message(self.Selected(self, name))
 
 
 def _shorten(number: int) -> str:

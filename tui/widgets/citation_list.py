@@ -21,7 +21,7 @@ from tui.widgets.plain import link_text
 from tui.wording import citation_text, cited_day, cited_label, cut_left
 
 NO_FRONTMATTER = "It has no frontmatter."
-NO_PICTURE = "No picture stands in this passage."
+NO_PICTURE = "There is no picture in this passage."
 
 
 class CitationList(Options):
@@ -32,9 +32,9 @@ class CitationList(Options):
     BINDINGS = bindings_of(PLACE)
 
     @dataclass
-    class Wanted(Message):
-        """What is not here and a person wants to see of a citation: its neighbours, why it was found, or why something
-        else was not. With `frontmatter` it is the properties that are wanted of its surroundings."""
+    class Requested(Message):
+        """A request for details of a citation: its neighbours, why it was found, or why something else was not. With
+        `frontmatter` for the properties of its source."""
 
         what: Literal["surroundings", "frontmatter", "why", "whynot"]
         cited: wire.Citation
@@ -47,18 +47,17 @@ class CitationList(Options):
 
     @property
     def citation(self) -> wire.Citation | None:
-        """The highlighted one."""
         return None if self.highlighted is None else self._citations[self.highlighted]
 
     def show(self, citations: tuple[wire.Citation, ...], folders: Iterable[str]) -> None:
         """Lists the citations; the highlight stays where it was if they only grew."""
-        kept = self.highlighted if self._citations and citations[: len(self._citations)] == self._citations else None
+        index = self.highlighted if self._citations and citations[: len(self._citations)] == self._citations else None
         self._citations, self._folders = citations, tuple(folders)
         self._passages.show(citations, self._folders)
-        self._list(kept or 0)
+        self._list(index or 0)
 
     def highlight(self, n: int) -> None:
-        """Highlights the citation that is shown as `[n]`, if there is one."""
+        """Highlights the citation `[n]`, if there is one."""
         for index, cited in enumerate(self._citations):
             if cited.n == n:
                 self.highlighted = index
@@ -110,7 +109,7 @@ class CitationList(Options):
 
     def _want(self, what: Literal["surroundings", "frontmatter", "why", "whynot"]) -> None:
         if self.citation is not None:
-            self.post_message(self.Wanted(what, self.citation))
+            self.post_message(self.Requested(what, self.citation))
 
     def action_open_source(self) -> None:
         if self.citation is None:

@@ -1,4 +1,4 @@
-"""One session on screen: its transcript, the question that runs and those that wait."""
+"""One session on screen: its transcript, the running question and the waiting ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SELDOM_SECONDS = 1.0  # the same while its end is not in view, or a person types
 
 
 class Conversation(Vertical):
-    """Asks one question at a time; the others wait their turn. `session` is what it knows."""
+    """Asks one question at a time; others wait. `session` is its state."""
 
     @dataclass
     class Changed(Message):
@@ -45,19 +45,19 @@ class Conversation(Vertical):
 
     @dataclass
     class EvidenceChanged(Message):
-        """The selected answer is another one or has more citations; `n` is the one to highlight, if one was chosen."""
+        """Another answer is selected or has more citations; `n` is the citation to highlight, if any."""
 
         answer: Answer
         n: int | None = None
 
     @dataclass
-    class Told(Message):
-        """What a person told in the question that runs."""
+    class StatementSaved(Message):
+        """A statement in the running question."""
 
         told: wire.Told
 
     @dataclass
-    class GivenBack(Message):
+    class Returned(Message):
         """A question that was not answered, for the prompt."""
 
         inquiry: Inquiry
@@ -96,7 +96,7 @@ class Conversation(Vertical):
     # Questions ----------------------------------------------------------------------------------
 
     async def ask(self, inquiry: Inquiry) -> None:
-        """Asks, or lets the question wait while another one runs."""
+        """Asks, or queues the question while another one runs."""
         self.session.asked.append(inquiry.words)
         if self._asking is not None:
             self.session.waiting.append(inquiry)
@@ -105,31 +105,30 @@ class Conversation(Vertical):
         self.post_message(self.Changed())
 
     async def ask_again(self, answer: Answer, replay: bool = True) -> None:
-        """Asks the question of an answer once more, below; what answered it before comes first, unless `replay` is
-        not wanted."""
+        """Repeats the question of an answer, below; its earlier evidence comes first if `replay`."""
         if self._asking is not None:
-            await self.say("A question is being answered. Ask again when that is done, or stop it with Esc.", "warning")
-        elif (trace := answer.trace_id) is None or (kept := self.session.conversation) is None:
-            await self.say("Nothing is kept of how this was asked. /edit asks it anew.", "warning")
+            await self.say("Wait until the running question is answered, or stop it with Esc.", "warning")
+        elif (trace := answer.trace_id) is None or (stored := self.session.conversation) is None:
+            await self.say("This question was not stored. /edit asks it again.", "warning")
         else:
             await self._begin(
-                Inquiry(answer.question, limits=answer.limits), lambda: self._link.ask_again(trace, kept.id, replay)
+                Inquiry(answer.question, limits=answer.limits), lambda: self._link.ask_again(trace, stored.id, replay)
             )
 
     async def take_back(self) -> bool:
-        """Gives the question that was sent last back to the prompt: one that waits, else the running one.
+        """Returns the last question to the prompt: a waiting one, else the running one.
 
         False if there is none.
         """
         if self.session.waiting:
-            self.post_message(self.GivenBack(self.session.waiting.pop()))
+            self.post_message(self.Returned(self.session.waiting.pop()))
         elif self._asking is not None:
             await self._draw()
             if self._asking is not None:
                 ticket, answer = self._asking
                 if await answer.stop():  # else its last word is being drawn, which ends it
                     self._link.cancel(ticket)
-                    self.post_message(self.GivenBack(self._inquiry))
+                    self.post_message(self.Returned(self._inquiry))
                     await self._finish("partial")
         else:
             return False
@@ -137,22 +136,22 @@ class Conversation(Vertical):
         return True
 
     def take_waiting(self, index: int, edit: bool) -> None:
-        """Takes a question out of those that wait; with `edit` it is given back to the prompt."""
+        """Removes a waiting question; with `edit` it returns to the prompt."""
         if index < len(self.session.waiting):
             inquiry = self.session.waiting[index]
             del self.session.waiting[index]
             if edit:
-                self.post_message(self.GivenBack(inquiry))
+                self.post_message(self.Returned(inquiry))
             self.post_message(self.Changed())
 
     async def receive(self, message: StreamEvent | SessionStarted) -> None:
-        """What the daemon says to a question; of a question that was stopped or left, nothing."""
+        """Handles the daemon's events; those of a stopped or abandoned question are ignored."""
         if isinstance(message, SessionStarted):
             if message.ticket == self._starting:
                 self.rename(message.conversation)
         elif self._asking is not None and message.ticket == self._asking[0]:
             if isinstance(message.event, wire.Told):
-                self.post_message(self.Told(message.event))
+                self.post_message(self.StatementSaved(message.event))
                 return
             self._events.append(message.event)
             if isinstance(message.event, (wire.Answered, wire.Failed)):
@@ -162,7 +161,7 @@ class Conversation(Vertical):
                 self._drawing = self.set_timer(SELDOM_SECONDS if is_seldom else DRAW_SECONDS, self._draw)
 
     async def _draw(self) -> None:
-        """Draws all that has come at once: each drawing takes the terminal from a person who types."""
+        """Draws all received events at once: each drawing blocks the terminal for a person who types."""
         if self._drawing is not None:
             self._drawing.stop()
             self._drawing = None
@@ -175,7 +174,7 @@ class Conversation(Vertical):
             if self._asking is None or self._asking[1] is not answer:
                 return  # it was stopped, or left, meanwhile
             if isinstance(last, wire.Failed):
-                self.post_message(self.GivenBack(self._inquiry))
+                self.post_message(self.Returned(self._inquiry))
                 await self._finish("partial")
             elif isinstance(last, wire.Answered):
                 await self._finish()
@@ -226,10 +225,10 @@ class Conversation(Vertical):
         await self._leave(Session())
         await self._show_home()
 
-    async def resume(self, kept: wire.MessagesReply, message_id: int | None = None) -> None:
+    async def resume(self, reply: wire.MessagesReply, message_id: int | None = None) -> None:
         """A session as the daemon kept it, its last messages in view, or the one of `message_id`, marked."""
-        await self._leave(Session.from_messages(kept, message_id))
-        place = next((place for place, one in enumerate(kept.messages) if one.id == message_id), None)
+        await self._leave(Session.from_messages(reply, message_id))
+        place = next((place for place, message in enumerate(reply.messages) if message.id == message_id), None)
         await self._show_messages(place)
 
     async def _show_messages(self, place: int | None = None) -> None:
@@ -237,19 +236,18 @@ class Conversation(Vertical):
         widgets = self._widgets(self.session.shown)
         await self.transcript.append(widgets, self.session.later)
         self.transcript.set_earlier(self.session.shown_from)
-        at = 0 if place is None else place - self.session.shown_from
-        behind = widgets[::-1] if place is None else widgets[at:]
-        answer = next((widget for widget in behind if isinstance(widget, Answer)), None)
+        index = 0 if place is None else place - self.session.shown_from
+        mounted = widgets[::-1] if place is None else widgets[index:]
+        answer = next((widget for widget in mounted if isinstance(widget, Answer)), None)
         if answer is not None:
             self.transcript.select(answer)
             self._tell_evidence(answer)
         if place is not None:
-            widgets[at].add_class("-found")
-            question = next((widget for widget in widgets[at::-1] if isinstance(widget, Question)), widgets[at])
+            widgets[index].add_class("-found")
+            question = next((widget for widget in widgets[index::-1] if isinstance(widget, Question)), widgets[index])
             await self.transcript.reveal(question)
 
     async def go_to_end(self) -> None:
-        """The newest line comes into view."""
         if self.session.later:
             self.session.show_end()
             await self.transcript.clear()
@@ -263,7 +261,7 @@ class Conversation(Vertical):
 
     async def _leave(self, session: Session) -> None:
         for inquiry in self.session.waiting:
-            self.post_message(self.GivenBack(inquiry))
+            self.post_message(self.Returned(inquiry))
         self._asking = self._starting = None
         self.session = session
         self.remove_class("-home")
@@ -271,7 +269,7 @@ class Conversation(Vertical):
         self.post_message(self.Changed())
 
     def show_title(self) -> None:
-        """Puts the session's title on the frame, and what models took for it."""
+        """Shows the session's title and its usage of models on the frame."""
         title = display_safe(self.session.title, line=True)
         self.border_title = Content(title) if title else NEW_SESSION
         calls = count(self.session.calls, "call") if self.session.calls else ""
@@ -281,32 +279,31 @@ class Conversation(Vertical):
 
     def place_of(self, answer: Answer) -> int:
         """The place of an answer among the session's messages."""
-        shown = [widget for widget in self.transcript.children if isinstance(widget, (Question, Answer))]
-        return self.session.shown_from + shown.index(answer)
+        widgets = [widget for widget in self.transcript.children if isinstance(widget, (Question, Answer))]
+        return self.session.shown_from + widgets.index(answer)
 
     # What is in view ----------------------------------------------------------------------------
 
     async def say(self, text: str, level: Level = "info") -> Note:
-        """Puts a note at the end; it is not kept in the session."""
+        """Appends a note, which is not stored in the session."""
         await self._leave_home()
         note = Note(text, level)
         await self.transcript.mount(note)
         return note
 
     async def explain(self, folders: Sequence[str], missing: str = "") -> None:
-        """Says what the selected answer rests on, or why it holds nothing of what is `missing`. Raises what the client
-        raises."""
-        id = await self._traced()
+        """Shows the evidence of the selected answer, or why it lacks `missing`. Raises what the client raises."""
+        id = await self._find_trace()
         if id is None:
             return
         if missing:
-            found = await self._link.call(lambda client: client.whynot(id, missing))
-            await self.say(whynot_report(found, folders))
+            reply = await self._link.call(lambda client: client.whynot(id, missing))
+            await self.say(whynot_report(reply, folders))
         else:
             await self.say(why_report(await self._link.call(lambda client: client.why(id)), folders))
 
     async def show_secrets(self) -> None:
-        """Says what is masked in the selected answer; it is not kept. Raises what the client raises."""
+        """Shows the masked secrets of the selected answer without storing them. Raises what the client raises."""
         answer = self.transcript.selected
         placeholders = () if answer is None else answer.placeholders
         if not placeholders:
@@ -315,34 +312,34 @@ class Conversation(Vertical):
         await self.say(secrets_report(placeholders, await self._link.call(lambda client: client.secrets(placeholders))))
 
     async def judge(self, verdict: str) -> wire.Judged | None:
-        """Notes what a person says of the selected answer: good | bad | none. None, after saying so, if there is no
-        such answer. Raises what the client raises."""
-        answer, id = self.transcript.selected, await self._traced()
+        """Sends a verdict on the selected answer: good | bad | none. None, after a message, if there is no such answer.
+        Raises what the client raises."""
+        answer, id = self.transcript.selected, await self._find_trace()
         if answer is not None and id is not None:
-            said = await self._link.call(lambda client: client.judge(id, verdict))
-            self.mark(id, said.asked.verdict)
-            await self.say(verdict_report(said))
-            return said
+            judged = await self._link.call(lambda client: client.judge(id, verdict))
+            self.mark(id, judged.asked.verdict)
+            await self.say(verdict_report(judged))
+            return judged
         return None
 
     def mark(self, trace_id: int, verdict: Literal["good", "bad"] | None) -> None:
-        """Shows what a person said of an answer."""
+        """Shows a person's verdict on an answer."""
         for answer in self.transcript.answers:
             if answer.trace_id == trace_id:
                 answer.trace.judge(verdict)
         self.session.judge(trace_id, verdict)
 
-    async def _traced(self) -> int | None:
+    async def _find_trace(self) -> int | None:
         """The trace of the selected answer; without one it says why."""
         answer = self.transcript.selected
         if answer is None or answer.trace_id is None:
-            why = "Nothing was asked yet." if answer is None else "Nothing is kept of how this answer was found."
+            why = "Nothing was asked yet." if answer is None else "The search of this answer is not stored."
             await self.say(why, "warning")
             return None
         return answer.trace_id
 
     def select(self, step: int) -> None:
-        """Selects the answer so many further down."""
+        """Selects the answer `step` further down."""
         answers = self.transcript.answers
         if answers:
             selected = self.transcript.selected
@@ -365,14 +362,14 @@ class Conversation(Vertical):
             self.transcript.set_earlier(self.session.shown_from)
             await self.transcript.prepend(self._widgets(earlier))
 
-    @on(Transcript.LaterWanted)
+    @on(Transcript.LaterRequested)
     @work(exclusive=True)
     async def _load_later(self) -> None:
         later = self.session.show_later()
         await self.transcript.append(self._widgets(later), self.session.later)
 
-    @on(Transcript.Behind)
-    def _behind(self, message: Transcript.Behind) -> None:
+    @on(Transcript.LinesBelow)
+    def _behind(self, message: Transcript.LinesBelow) -> None:
         if self._events and self.transcript.follows:
             self.call_next(self._draw)
         hint = self.query_one("#behind", Plain)

@@ -13,7 +13,7 @@ from tui.widgets.option_list import Options
 
 
 class Detail(Options, inherit_bindings=False):
-    """Its lines, one under the other; headings are passed over. A click goes where Enter would."""
+    """Lines of a page; the cursor skips headings. A click acts like Enter."""
 
     PLACE: ClassVar[Where] = "detail"
     BINDINGS = bindings_of(PLACE)
@@ -24,7 +24,6 @@ class Detail(Options, inherit_bindings=False):
 
     @property
     def line(self) -> Line | None:
-        """The highlighted one."""
         return None if self.highlighted is None else self._page[self.highlighted]
 
     @property

@@ -1,4 +1,4 @@
-"""What an answer rests on, beside it."""
+"""The evidence of an answer, next to it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tui.widgets.citation_list import NO_FRONTMATTER, CitationList
 from tui.widgets.passage import Passage, Passages
 from tui.widgets.plain import Plain
 
-EMPTY = "The lines an answer rests on are shown here."
+EMPTY = "The evidence of an answer is shown here."
 
 
 class Evidence(Vertical):
-    """The citations of one answer, and the passage of the highlighted one, or those of all where there is room."""
+    """The citations of one answer, and the passage of the highlighted one, or all passages if there is space."""
 
     def __init__(self) -> None:
         super().__init__(id="evidence", classes="pane -empty")
@@ -31,7 +31,6 @@ class Evidence(Vertical):
 
     @property
     def citation(self) -> wire.Citation | None:
-        """The highlighted citation."""
         return self.citation_list.citation
 
     def clear(self) -> None:
@@ -51,23 +50,22 @@ class Evidence(Vertical):
         self.citation_list.show(citations, folders)
 
     def highlight(self, n: int) -> None:
-        """Highlights the citation that is shown as `[n]`."""
         self.citation_list.highlight(n)
 
     def explain(self, cited: wire.Citation, why: str) -> None:
-        """Says with a citation's passage why it was found, if it is still shown."""
+        """Shows above a citation's passage why it was found, if it is still visible."""
         if (passage := self._find(cited)) is not None:
             passage.explain(why)
             self._passages.reveal()
 
     def remark(self, cited: wire.Citation, text: str) -> None:
-        """Says something above a citation's passage, if it is still shown."""
+        """Shows a remark above a citation's passage, if it is still visible."""
         if (passage := self._find(cited)) is not None:
             passage.remark(text)
             self._passages.reveal()
 
     def surround(self, cited: wire.Citation, around: wire.Surroundings, *, frontmatter: bool) -> None:
-        """Shows what stands before and after a citation's passage, or only what the `frontmatter` says."""
+        """Shows the text around a citation's passage, or only the `frontmatter`."""
         if (passage := self._find(cited)) is not None:
             passage.surround(around)
             if not frontmatter:
@@ -78,8 +76,8 @@ class Evidence(Vertical):
                 passage.remark(NO_FRONTMATTER)
             self._passages.reveal()
 
-    @on(Passage.Chosen)
-    def _passage_chosen(self, message: Passage.Chosen) -> None:
+    @on(Passage.Selected)
+    def _passage_chosen(self, message: Passage.Selected) -> None:
         message.stop()
         self.highlight(message.n)
 

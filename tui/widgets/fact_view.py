@@ -1,4 +1,4 @@
-"""One fact, in the lines it stands in."""
+"""One fact with the lines around it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AROUND = 4  # lines shown before the quoted ones, and after them
 
 
 class FactView(VerticalScroll):
-    """What it is called, what it says, where and when; below it the lines around its words, which are marked."""
+    """A fact's heading, text, source and date; below it the lines around its words, which are highlighted."""
 
     def __init__(self, side: str) -> None:
         super().__init__(id=side, classes="side")
@@ -25,7 +25,7 @@ class FactView(VerticalScroll):
             yield Plain(classes=part)
 
     def show(self, heading: str, statement: Content, place: str, quote: str, passage: str | None) -> None:
-        """Shows a fact; `passage` is None as long as it is not known, or where it is gone."""
+        """Shows a fact; `passage` is None while unknown or if deleted."""
         # Made safe before it is searched: what is removed would shift the marks.
         marked = mark_quote(display_safe(passage or quote), display_safe(quote))
         if not marked.lines and passage:

@@ -26,10 +26,10 @@ AIRY = 6  # rows up to which there is a blank one between two labels, where the 
 
 
 class GraphView(Widget, can_focus=True):
-    """Draws a `Graph` as far as there is room; what is left out is counted where it would stand. `centred` puts the
-    first root into the middle, for one object with its neighbours.
+    """Draws a `Graph` as far as it fits, with the number of omitted nodes in their place. `centred` puts the first root
+    into the middle, for one object with its neighbours.
 
-    Arrows go along the lines and post `Selected`; Enter, or a click on the chosen one, posts `Opened`.
+    Arrows go along the lines and post `Selected`; Enter, or a click on the selected node, posts `Opened`.
     """
 
     PLACE: ClassVar[Where] = "graph"
@@ -40,7 +40,7 @@ class GraphView(Widget, can_focus=True):
 
     @dataclass
     class Selected(Message):
-        """Another node is chosen."""
+        """Another node is selected."""
 
         graph: GraphView
         node: Node
@@ -54,7 +54,7 @@ class GraphView(Widget, can_focus=True):
 
     def __init__(self, graph: Graph | None = None, *, centred: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._graph = _made_safe(graph or Graph())
+        self._graph = _escape_labels(graph or Graph())
         self._centred = centred
         self._chosen: Hashable = None
         self._layout = Layout()
@@ -63,25 +63,25 @@ class GraphView(Widget, can_focus=True):
 
     @property
     def graph(self) -> Graph:
-        """What it draws; every label made safe for a terminal."""
+        """The drawn graph, with labels made safe for a terminal."""
         return self._graph
 
     @property
     def selected(self) -> Node | None:
-        """The chosen node, if it is still there."""
+        """The selected node, if it still exists."""
         return next((node for node in self._graph.nodes if node.id == self._chosen), None)
 
     def show(self, graph: Graph, selected: Hashable = None, keep: bool = True) -> None:
-        """Draws another graph. The chosen node stays chosen if it is there, unless `selected` says another one, or
-        `keep` is false."""
-        known = {node.id for node in graph.nodes}
-        self._chosen = selected if selected in known else self._chosen if keep and self._chosen in known else None
+        """Draws another graph. The selection stays if the node exists, unless `selected` names another one, or `keep`
+        is false."""
+        ids = {node.id for node in graph.nodes}
+        self._chosen = selected if selected in ids else self._chosen if keep and self._chosen in ids else None
         resized = (
             self.is_mounted
             and self.styles.is_auto_height
             and self._rows(graph, self.content_size.width) != self.content_size.height
         )
-        self._graph = _made_safe(graph)
+        self._graph = _escape_labels(graph)
         self.refresh(layout=resized)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
@@ -103,10 +103,10 @@ class GraphView(Widget, can_focus=True):
             self._choose(node)
 
     def on_click(self, event: events.Click) -> None:
-        if (at := event.get_content_offset(self)) is None:
+        if (offset := event.get_content_offset(self)) is None:
             return
         for box in self._boxes():
-            if box.y == at.y and box.x <= at.x < box.x + box.width:
+            if box.y == offset.y and box.x <= offset.x < box.x + box.width:
                 event.stop()
                 if box.node is not None and box.node.id == self._chosen:
                     self.action_open_node()
@@ -117,27 +117,29 @@ class GraphView(Widget, can_focus=True):
             self.post_message(self.Opened(self, node))
 
     def action_go_along(self, direction: int) -> None:
-        here = self._here()
-        if here is None:
+        current = self._here()
+        if current is None:
             self._choose(self._first)
             return
         joined = [
-            other
+            end
             for line in self._layout.lines
-            for other in (line.right, line.left)
-            if here in (line.left, line.right) and (other.column - here.column) * direction > 0
+            for end in (line.right, line.left)
+            if current in (line.left, line.right) and (end.column - current.column) * direction > 0
         ]
         nearest = min(
-            joined, key=lambda box: (not box.on_path, abs(box.column - here.column), abs(box.y - here.y)), default=None
+            joined,
+            key=lambda box: (not box.on_path, abs(box.column - current.column), abs(box.y - current.y)),
+            default=None,
         )
         self._choose(nearest.node if nearest else None)
 
     def action_go_down(self, direction: int) -> None:
-        if (here := self._here()) is None:
+        if (current := self._here()) is None:
             self._choose(self._first)
             return
-        column = [box for box in self._boxes() if box.column == here.column and (box.y - here.y) * direction > 0]
-        nearest = min(column, key=lambda box: abs(box.y - here.y), default=None)
+        column = [box for box in self._boxes() if box.column == current.column and (box.y - current.y) * direction > 0]
+        nearest = min(column, key=lambda box: abs(box.y - current.y), default=None)
         self._choose(nearest.node if nearest else None)
 
     def _choose(self, node: Node | None) -> None:
@@ -168,10 +170,10 @@ class GraphView(Widget, can_focus=True):
 
     def _draw(self) -> None:
         width, height = self.content_size
-        wanted = (self._graph, width, height, self._chosen, self.has_focus, self.rich_style)
-        if self._drawn == wanted:
+        inputs = (self._graph, width, height, self._chosen, self.has_focus, self.rich_style)
+        if self._drawn == inputs:
             return
-        self._drawn = wanted
+        self._drawn = inputs
         self._layout = lay_out(self._graph, width, height, self._centred)
         canvas = Canvas.from_layout(self._layout, width, height)
         styles = {name: self.get_component_rich_style(name) for name in self.COMPONENT_CLASSES}
@@ -204,17 +206,17 @@ class GraphView(Widget, can_focus=True):
 
 
 def _dots(canvas: Canvas, begin: int, end: int, y: int, styles: dict[str, Style]) -> Iterator[Segment]:
-    """The lines in a part of a row, each stretch of one style as one segment."""
+    """The lines in a part of a row, each run of one style as one segment."""
     start = begin
     for x in range(begin, end):
         if x + 1 == end or canvas.is_strong(x, y) != canvas.is_strong(x + 1, y):
-            text = "".join(canvas.cell(at, y) for at in range(start, x + 1))
+            text = "".join(canvas.cell(column, y) for column in range(start, x + 1))
             yield Segment(text, styles["graph--path" if canvas.is_strong(x, y) else "graph--line"])
             start = x + 1
 
 
-def _made_safe(graph: Graph) -> Graph:
-    """Names come from notes and models: nothing in them is obeyed by a terminal, and none takes two rows."""
+def _escape_labels(graph: Graph) -> Graph:
+    """Labels come from notes and models: without control characters, and on one row."""
     return replace(
         graph,
         nodes=tuple(replace(node, label=_one_line(node.label)) for node in graph.nodes),

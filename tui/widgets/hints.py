@@ -12,14 +12,14 @@ from tui.widgets.plain import Plain
 
 HELP = "show_help"  # what F1 does
 _GAP = 2
-WHERE_TEXT_IS_TYPED = ("prompt", "finding")  # a letter does nothing there but stand in the text
+WHERE_TEXT_IS_TYPED = ("prompt", "finding")  # a letter is text there
 
 
 class Hints(Plain):
-    """The actions that have a footer word, those of the focused place first; a click does them. Where not all of them
-    have room, the last ones go, but for the one that shows the others.
+    """Actions with a footer word, those of the focused place first; a click runs them. Without space for all, the last
+    ones are dropped, except the one for help.
 
-    In place of Textual's Footer, which makes a widget of every key and makes them anew with every change of the focus.
+    Replaces Textual's Footer, which makes a widget for every key, again with every change of the focus.
     """
 
     def __init__(self, page: Where, keymap: Keymap) -> None:
@@ -31,7 +31,7 @@ class Hints(Plain):
         self.show_for(None)
 
     def show_for(self, focused: Where | None, has_row: bool = True) -> None:
-        """Shows what can be done with the focus in a place, None is anywhere else; without a row, what needs none."""
+        """Shows the actions for a focused place, None for any other; without a row, those that need none."""
         places: tuple[Where, ...] = (*([focused] if focused else []), self._page, "app")
         self._hints = [
             (Content.assemble((short_key(action.key), "bold $accent"), f" {action.footer}"), action)
@@ -47,12 +47,12 @@ class Hints(Plain):
         self._show()
 
     def _show(self) -> None:
-        shown = list(self._hints)
-        while len(shown) > 1 and self.size.width and _width(shown) > self.content_size.width:
-            spared = next((hint for hint in reversed(shown) if hint[1].handler != HELP), shown[-1])
-            shown.remove(spared)
+        visible = list(self._hints)
+        while len(visible) > 1 and self.size.width and _width(visible) > self.content_size.width:
+            spared = next((hint for hint in reversed(visible) if hint[1].handler != HELP), visible[-1])
+            visible.remove(spared)
         text, self._targets = Content(), []
-        for hint, action in shown:
+        for hint, action in visible:
             prefix = {"app": "app.", self._page: "screen."}.get(action.where, "focused.")
             self._targets.append((range(len(text), len(text) + len(hint)), prefix + action.handler))
             text += hint + " " * _GAP

@@ -1,4 +1,4 @@
-"""Home: what an empty session shows. What is new, what could be asked, what is planned, what was talked of."""
+"""Home, the content of an empty session: news, suggested questions, plans, earlier sessions."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ from tui.wording import count
 
 @dataclass
 class Known:
-    """What Home shows, as far as it is known: it comes in pieces, the quick ones first."""
+    """The content of Home, which arrives in pieces, quick ones first."""
 
     status: wire.Status | None = None
     home: wire.Home | None = None
     sessions: tuple[wire.Conversation, ...] = ()
     suggested: wire.SuggestionsReply | None = None
-    statements: int = 0  # sources that are what the person said of themselves here
+    statements: int = 0  # sources of statements made in the chat
 
 
 class HomeList(Options):
-    """One frame of Home. The arrows go on into the next one at its ends; what is typed goes to the prompt."""
+    """One frame of Home. At its ends the arrows move to the next frame; typed text goes to the prompt."""
 
     PLACE: ClassVar[Where] = "home"
     BINDINGS = bindings_of(PLACE)
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         """A person chose a row."""
 
         row: Row
 
     @dataclass
-    class Left(Message):
-        """A person goes on from a list: -1 to the one before, 1 to the next, 0 to the prompt."""
+    class Exited(Message):
+        """A person leaves a list: -1 to the one before, 1 to the next, 0 to the prompt."""
 
         home_list: HomeList
         step: int
@@ -62,7 +62,7 @@ class HomeList(Options):
         self.display = False
 
     def show(self, title: str, rows: Sequence[Row]) -> None:
-        """Lists the rows; a list without any is not there."""
+        """Lists the rows; an empty list is hidden."""
         self.border_title = Content(display_safe(title, line=True))
         self.display = bool(rows)
         if [row.text for row in rows] != [row.text for row in self.rows]:
@@ -83,15 +83,15 @@ class HomeList(Options):
         if 0 <= target < len(self.rows):
             self.highlighted = target
         else:
-            self.post_message(self.Left(self, step))
+            self.post_message(self.Exited(self, step))
 
     def action_go_list(self, step: int) -> None:
-        self.post_message(self.Left(self, step))
+        self.post_message(self.Exited(self, step))
 
     @on(OptionList.OptionSelected)
     def _selected(self, message: OptionList.OptionSelected) -> None:
         message.stop()
-        self.post_message(self.Chosen(self.rows[message.option_index]))
+        self.post_message(self.Selected(self.rows[message.option_index]))
 
     class Typed(Message):
         """A person began to type: the text is for the prompt."""
@@ -108,7 +108,7 @@ class HomeList(Options):
 
 
 class Home(Container):
-    """The frames of Home, in two columns where there is room."""
+    """The frames of Home, in two columns if they fit."""
 
     BEGIN, NEWS, QUESTIONS = "home-begin", "home-news", "home-questions"
     PLANS, SESSIONS, NOTES, NAMES = "home-plans", "home-sessions", "home-notes", "home-names"
@@ -120,7 +120,7 @@ class Home(Container):
         self._lists = {id: HomeList(id) for id in self.IDS}
 
     class Opened(Message):
-        """It is there, and wants to be filled."""
+        """Home is mounted, and needs its content."""
 
     def on_mount(self) -> None:
         self.post_message(self.Opened())
@@ -135,12 +135,11 @@ class Home(Container):
 
     @property
     def lists(self) -> list[HomeList]:
-        """Those that are there, in order."""
-        return [one for one in self._lists.values() if one.display]
+        return [each for each in self._lists.values() if each.display]
 
-    def show(self, known: Known, folders: Sequence[str], now: datetime) -> None:
-        """Says what is known by now."""
-        status = known.status
+    def show(self, content: Known, folders: Sequence[str], now: datetime) -> None:
+        """Shows the known content."""
+        status = content.status
         if status is None:
             return
         line = _headline(status)
@@ -149,22 +148,21 @@ class Home(Container):
         self._line.update(line)
         if not self.query(HomeList):  # the chat is there before they are
             self.mount(*self._lists.values())
-        begins = status.sources <= known.statements and not status.folders and not status.queue
+        begins = status.sources <= content.statements and not status.folders and not status.queue
         self._list(self.BEGIN, "How to begin", rows.begin_rows() if begins else [])
-        home, suggested = known.home or wire.Home(), known.suggested or wire.SuggestionsReply()
+        home, suggested = content.home or wire.Home(), content.suggested or wire.SuggestionsReply()
         self._list(self.NEWS, rows.news_title(home, now), rows.news_rows(home, folders, now))
         self._list(self.QUESTIONS, "Worth asking", rows.question_rows(suggested.questions))
         self._list(self.PLANS, "Next days", list(rows.planned_rows(home, now)))
-        self._list(self.SESSIONS, "Last sessions", rows.conversation_rows(known.sessions, now))
+        self._list(self.SESSIONS, "Last sessions", rows.conversation_rows(content.sessions, now))
         self._list(self.NOTES, "Read last", rows.note_rows(suggested.notes, now))
-        self._list(self.NAMES, "Spoken of", rows.name_rows(suggested.names))
+        self._list(self.NAMES, "Mentioned most", rows.name_rows(suggested.names))
 
     def show_down(self, reason: str) -> None:
-        """Says that there is no daemon."""
         self._line.update(reason)
 
     def focus_list(self, last: bool = True) -> bool:
-        """Goes into the last list, which is next to the prompt, or into the first one; whether there is one."""
+        """Focuses the last list, which is next to the prompt, or the first one; returns whether there is one."""
         lists = self.lists
         if lists:
             chosen = lists[-1 if last else 0]
@@ -172,8 +170,8 @@ class Home(Container):
             chosen.highlighted = len(chosen.rows) - 1 if last else 0
         return bool(lists)
 
-    @on(HomeList.Left)
-    def _go_on(self, message: HomeList.Left) -> None:
+    @on(HomeList.Exited)
+    def _go_on(self, message: HomeList.Exited) -> None:
         lists = self.lists
         place = lists.index(message.home_list) + message.step if message.home_list in lists else -1
         if message.step and 0 <= place < len(lists):
@@ -195,9 +193,9 @@ def _headline(status: wire.Status) -> Content:
         return Content.assemble(("Ask your memory.", "bold"), (f" {more}", rows.MUTED))
     if status.folders or status.queue:
         return Content.assemble(
-            ("Your memory is being read in.", "bold"),
+            ("Your memory is being built.", "bold"),
             (" You can ask already; answers get better as it grows.", rows.MUTED),
         )
     return Content.assemble(
-        ("Your memory is empty.", "bold"), (" Nothing leaves this machine unless you say so.", rows.MUTED)
+        ("Your memory is empty.", "bold"), (" Nothing leaves this machine without your permission.", rows.MUTED)
     )

@@ -15,7 +15,7 @@ from tui.widgets.plain import Plain
 
 
 class News(Plain):
-    """The newest of the changes that nobody has looked at; a click shows it."""
+    """The newest unread change; a click shows it."""
 
     def __init__(self, keymap: Keymap) -> None:
         super().__init__(id="news")
@@ -23,10 +23,10 @@ class News(Plain):
         self.display = False
 
     def show(self, changed: Collection[wire.Revision], folders: Iterable[str]) -> None:
-        """Says what changed last, what stood there before, and how many more there are; nothing if there is none."""
+        """Shows the last change, its former value, and the number of others; hidden without any."""
         self.display = bool(changed)
         if changed:
-            newest = max(changed, key=lambda one: one.id)
+            newest = max(changed, key=lambda revision: revision.id)
             more = f", and {len(changed) - 1:,} more" if len(changed) > 1 else ""
             self.update(
                 Content.assemble(

@@ -1,4 +1,4 @@
-"""What the chat itself has to say."""
+"""Messages of the chat itself."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from textual.content import Content
 from tui.widgets.plain import Plain
 
 Level = Literal["info", "warning", "error"]
-LEAST_COLUMNS = 20  # for what stands behind an indent
+LEAST_COLUMNS = 20  # for the text after an indent
 
 
 class Note(Plain):
-    """A line or a few in the transcript: what a command did. It is not kept in the session. What goes on below a line
-    that is indented is indented as far."""
+    """A few lines in the transcript: the result of a command. It is not stored in the session. Wrapped lines keep the
+    indent."""
 
     def __init__(self, text: str, level: Level = "info") -> None:
         super().__init__(text, classes=f"-{level}")
@@ -26,7 +26,6 @@ class Note(Plain):
         return str(self._said) if hasattr(self, "_said") else super().text
 
     def say(self, text: str, level: Level = "info") -> None:
-        """Says something else instead."""
         self.set_classes(f"-{level}")
         self.update(text)
         self._said = Content(super().text)
@@ -44,13 +43,13 @@ class Note(Plain):
 
 
 def hang_lines(text: Content, columns: int) -> Content:
-    """The text with its indented lines wrapped, what goes on below them indented as far."""
+    """The text with its indented lines wrapped to the same indent."""
     lines: list[Content] = []
     for line in text.split("\n"):
         indent = len(line.plain) - len(line.plain.lstrip(" "))
         if indent and line.cell_length > columns:
             wrapped = line[indent:].wrap(max(LEAST_COLUMNS, columns - indent))
-            lines += [Content(" " * indent) + one.rstrip() for one in wrapped]
+            lines += [Content(" " * indent) + wrapped_line.rstrip() for wrapped_line in wrapped]
         else:
             lines.append(line)
     return Content("\n").join(lines)

@@ -6,8 +6,8 @@ from textual.widgets import OptionList
 
 
 class Options(OptionList):
-    """A list whose Page keys do nothing while it has no room, as before it is laid out or on a terminal of few lines:
-    Textual's has no line to go to then, and ends the app."""
+    """A list whose Page keys do nothing without space, as before layout or on a terminal of few lines: Textual's list
+    ends the app then."""
 
     def action_page_up(self) -> None:
         if self.scrollable_content_region:

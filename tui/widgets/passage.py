@@ -18,19 +18,19 @@ from tui.wording import count, cut_left, source_label
 
 PARTS = ("heading", "remark", "why", "properties", "previous", "before", "quoted", "after", "next")
 LEAST_COLUMNS = 20  # of a heading
-STACKED_FROM = 160  # columns of the terminal: all passages stand below each other
+STACKED_FROM = 160  # columns of the terminal from which all passages are shown
 BEGINS, ENDS = "↑ It begins here.", "↓ It ends here."
 
 
 class Passage(Vertical):
-    """One whole passage, its quoted lines marked with a bar, its frontmatter folded to a line.
+    """One passage, its quoted lines marked with a bar, its frontmatter folded to a line.
 
-    Above it stand a remark and why it was found, before and after it, dimmed, what stands there in its note: all that
-    only if it was wanted. `headed`: it says which citation it is of.
+    On request a remark and the reason why it was found come above it, and the surrounding text of its note, dimmed,
+    before and after it. `headed`: with its citation as a heading.
     """
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         """A person chose the passage of this citation."""
 
         n: int
@@ -50,17 +50,16 @@ class Passage(Vertical):
 
     @property
     def quoted(self) -> Plain:
-        """The lines that are quoted."""
         return self._parts["quoted"]
 
     @property
     def has_something_above(self) -> bool:
-        """Whether something is said above the text that is to be read first."""
+        """Whether there is text above the passage."""
         return bool(self._remark or self._why or self._unfolded)
 
     @property
     def around(self) -> wire.Surroundings | None:
-        """What stands around it in its note, if that was fetched."""
+        """The surrounding text of its note, if fetched."""
         return self._around
 
     @property
@@ -75,11 +74,10 @@ class Passage(Vertical):
 
     @property
     def shows_neighbours(self) -> bool:
-        """Whether what stands before and after it is shown."""
         return self._shows_neighbours
 
     def show(self, cited: wire.Citation | None, folders: Iterable[str] = ()) -> None:
-        """Shows a citation's passage, or nothing; what was said of another one goes."""
+        """Shows a citation's passage, or nothing; clears earlier remarks."""
         if cited != self.cited:
             self._remark = self._why = ""
             self._around = None
@@ -88,36 +86,33 @@ class Passage(Vertical):
         self._draw()
 
     def remark(self, text: str) -> None:
-        """Says something above it."""
         self._remark = text
         self._draw()
 
     def explain(self, why: str) -> None:
-        """Says why it was found; "" takes that away."""
+        """Shows why it was found; "" removes that."""
         self._remark, self._why = "", why
         self._draw()
 
     def surround(self, around: wire.Surroundings) -> None:
-        """Takes what stands around it in its note, which is then shown when it is wanted."""
+        """Stores the surrounding text of its note, for display on request."""
         self._around = around
         self._draw()
 
-    def show_neighbours(self, shown: bool) -> None:
-        """Shows what stands before and after it, or hides that."""
-        self._shows_neighbours = shown
+    def show_neighbours(self, visible: bool) -> None:
+        self._shows_neighbours = visible
         self._draw()
 
     def toggle_frontmatter(self) -> None:
-        """Unfolds the frontmatter, or folds it."""
         self._unfolded = not self._unfolded
         self._draw()
 
     def on_click(self) -> None:
         if self.cited is not None:
-            self.post_message(self.Chosen(self.cited.n))
+            self.post_message(self.Selected(self.cited.n))
 
     def on_resize(self) -> None:
-        self._put("heading", self._heading())
+        self._put("heading", self._make_heading())
 
     def _draw(self) -> None:
         cited = self.cited
@@ -125,7 +120,7 @@ class Passage(Vertical):
         # Made safe before it is searched: what is removed would shift the marks.
         marked = mark_quote(display_safe(passage), display_safe(quote))
         block, before = split_frontmatter(marked.before)
-        self._put("heading", self._heading())
+        self._put("heading", self._make_heading())
         self._put("remark", self._remark)
         self._put("why", self._why)
         self._put("properties", self._properties(block))
@@ -137,26 +132,26 @@ class Passage(Vertical):
         self._put("previous", "" if around is None else _neighbour(previous, "↑") if previous else BEGINS)
         self._put("next", "" if around is None else _neighbour(next, "↓") if next else ENDS)
 
-    def _heading(self) -> Content | str:
+    def _make_heading(self) -> Content | str:
         cited = self.cited
         if cited is None or not self._headed:
             return ""
         mark = f"[{cited.n}]"
         label = display_safe(source_label(cited, self._folders), line=True)
-        if width := self.size.width:  # as long as that is not known, and it may be told late, nothing is cut off
+        if width := self.size.width:  # before the width is known, which may be late, nothing is cut off
             label = cut_left(label, max(LEAST_COLUMNS, width) - len(mark) - 1)
         return Content.assemble((mark, "bold $accent"), " ", link_text(label, cited_link(cited)))
 
     def _properties(self, block: str) -> str:
-        """Of frontmatter that stands in the passage, else of the note as far as that was fetched."""
+        """The frontmatter in the passage, else the fetched properties of the note."""
         if block:
-            what, keys, lines = "frontmatter", count_keys(block), block.splitlines()[1:-1]
-        elif self._around is not None and (told := self._around.properties):
-            what, keys = "properties", len(told)
-            lines = [" ".join(f"{key}: {value}".split()) for key, value in told.items()]
+            label, keys, lines = "frontmatter", count_keys(block), block.splitlines()[1:-1]
+        elif self._around is not None and (properties := self._around.properties):
+            label, keys = "properties", len(properties)
+            lines = [" ".join(f"{key}: {value}".split()) for key, value in properties.items()]
         else:
             return ""
-        head = f"{'▾' if self._unfolded else '▸'} {what}: {count(keys, 'key')}"
+        head = f"{'▾' if self._unfolded else '▸'} {label}: {count(keys, 'key')}"
         return "\n".join([head, *(f"  {line}" for line in lines)]) if self._unfolded else head
 
     def _put(self, part: str, text: str | Content) -> None:
@@ -166,7 +161,7 @@ class Passage(Vertical):
 
 
 class Passages(VerticalScroll, can_focus=False):
-    """The passage of the selected citation; `stacked` those of all, below each other, the selected one lit."""
+    """The passage of the selected citation; `stacked` those of all, with the selected one highlighted."""
 
     def __init__(self) -> None:
         super().__init__(id="passages")
@@ -181,7 +176,6 @@ class Passages(VerticalScroll, can_focus=False):
 
     @property
     def selected(self) -> Passage:
-        """The passage of the selected citation."""
         return self._shown[self._selected if self._stacked and self._citations else 0]
 
     def find(self, cited: wire.Citation) -> Passage | None:
@@ -199,7 +193,7 @@ class Passages(VerticalScroll, can_focus=False):
             self._fill()
 
     def show(self, citations: Sequence[wire.Citation], folders: Iterable[str]) -> None:
-        """Takes the citations of which passages are shown. One of them is to be selected then."""
+        """Sets the citations whose passages are shown. Select one of them afterwards."""
         self._citations, self._folders = citations, tuple(folders)
         self._selected = min(self._selected, max(0, len(citations) - 1))
         self._fill()
@@ -210,21 +204,21 @@ class Passages(VerticalScroll, can_focus=False):
         self._fill()
 
     def reveal(self) -> None:
-        """Scrolls so that the quoted lines are in view, or what is said above them."""
+        """Scrolls to the quoted lines, or to the remarks above them."""
         self.call_after_refresh(self._reveal)
 
     def _fill(self) -> None:
-        wanted = max(1, len(self._citations)) if self._stacked else 1
-        for passage in self._shown[wanted:]:
+        n_passages = max(1, len(self._citations)) if self._stacked else 1
+        for passage in self._shown[n_passages:]:
             passage.remove()
-        del self._shown[wanted:]
-        new = [Passage(headed=self._stacked) for _ in range(wanted - len(self._shown))]
+        del self._shown[n_passages:]
+        new = [Passage(headed=self._stacked) for _ in range(n_passages - len(self._shown))]
         self._shown += new
         if new:
             self.mount_all(new)
         for place, passage in enumerate(self._shown):
-            at = place if self._stacked else self._selected
-            passage.show(self._citations[at] if at < len(self._citations) else None, self._folders)
+            index = place if self._stacked else self._selected
+            passage.show(self._citations[index] if index < len(self._citations) else None, self._folders)
             passage.set_class(self._stacked and place == self._selected, "-selected")
         self.reveal()
 
@@ -240,12 +234,12 @@ class Passages(VerticalScroll, can_focus=False):
 
 
 def _neighbour(passage: wire.Passage, arrow: str) -> str:
-    """What stands beside a passage, under where that is; frontmatter is left out."""
+    """A neighbouring passage under its position, without frontmatter."""
     safe = display_safe(passage.text)
-    block, rest = split_frontmatter(safe)
+    block, body = split_frontmatter(safe)
     if passage.line is None:
-        where = passage.speaker or ""
+        position = passage.speaker or ""
     else:
-        where = wire.name_position(passage.uri, passage.line, passage.end_line)
-    head = f"{arrow} {display_safe(where, line=True)}".rstrip()
-    return f"{head}\n{(rest if block else safe).strip()}"
+        position = wire.name_position(passage.uri, passage.line, passage.end_line)
+    head = f"{arrow} {display_safe(position, line=True)}".rstrip()
+    return f"{head}\n{(body if block else safe).strip()}"

@@ -1,4 +1,4 @@
-"""Text that is shown as it is."""
+"""Plain text."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from daemon.terminal import display_safe
 
 
 class Plain(Static):
-    """Any text of the chat but the answers: nothing in it is markup, and no terminal obeys it."""
+    """All text of the chat except answers: without markup or control characters."""
 
     def __init__(self, text: str | Content = "", *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(_safe(text), id=id, classes=classes, markup=False)
+        super().__init__(_escape(text), id=id, classes=classes, markup=False)
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
-        safe = _safe(content)
+        safe = _escape(content)
         if not _is_same(safe, self.content):  # else the whole screen would be laid out for nothing
             super().update(safe, layout=layout)
 
@@ -30,22 +30,21 @@ class Plain(Static):
 
     @property
     def text(self) -> str:
-        """What it says."""
         return str(self.content)
 
 
 def link_text(text: str, link: str | None) -> Content:
-    """Text that leads to an address of ours when it is clicked with the key that the terminal wants for it."""
+    """Text with a link of ours, opened with the terminal's modifier and a click."""
     return Content.styled(text, Style(link=link)) if link else Content(text)
 
 
-def _is_same(one: VisualType, other: VisualType) -> bool:
-    if isinstance(one, Content) and isinstance(other, Content):
-        return one.is_same(other)
-    return isinstance(one, str) and isinstance(other, str) and one == other
+def _is_same(first: VisualType, second: VisualType) -> bool:
+    if isinstance(first, Content) and isinstance(second, Content):
+        return first.is_same(second)
+    return isinstance(first, str) and isinstance(second, str) and first == second
 
 
-def _safe(text: VisualType) -> VisualType:
+def _escape(text: VisualType) -> VisualType:
     if isinstance(text, Content):
         return Content(display_safe(text.plain), list(text.spans)) if text.plain != display_safe(text.plain) else text
     return display_safe(text) if isinstance(text, str) else text

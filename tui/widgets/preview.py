@@ -17,20 +17,19 @@ CHARS = 1200  # of one message
 
 
 class Preview(VerticalScroll, can_focus=False):
-    """The first questions and answers of a session; where words were looked for, those around them."""
+    """The first questions and answers of a session, or those around searched words."""
 
     def compose(self) -> ComposeResult:
         yield Plain()
 
     def clear(self) -> None:
-        """Shows nothing."""
         self.query_one(Plain).update("")
 
     def show(self, messages: Sequence[wire.ChatMessage], words: str = "", message_id: int | None = None) -> None:
-        """Shows messages, from the question of `message_id` on if it is one of them, with the `words` marked."""
-        place = next((n for n, one in enumerate(messages) if one.id == message_id), 0)
+        """Shows messages, from the question of `message_id` on if given, with the `words` highlighted."""
+        place = next((n for n, message in enumerate(messages) if message.id == message_id), 0)
         begin = place - 1 if place and messages[place].role == "memory" else place
-        parts = [_message(one, words) for one in messages[begin : begin + MESSAGES]]
+        parts = [_message(message, words) for message in messages[begin : begin + MESSAGES]]
         if begin:
             parts.insert(0, Content.styled(f"↑ {begin:,} before", "$foreground-muted"))
         if (after := len(messages) - begin - MESSAGES) > 0:
@@ -46,8 +45,8 @@ def _message(message: wire.ChatMessage, words: str) -> Content:
     folded = content.plain.casefold()
     if len(folded) == len(content.plain):  # else the places of the words are not known
         for word in words.casefold().split():
-            at = folded.find(word)
-            while at >= 0:
-                content = content.stylize("bold $accent underline", at, at + len(word))
-                at = folded.find(word, at + len(word))
+            position = folded.find(word)
+            while position >= 0:
+                content = content.stylize("bold $accent underline", position, position + len(word))
+                position = folded.find(word, position + len(word))
     return content

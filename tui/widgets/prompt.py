@@ -22,10 +22,10 @@ PLACEHOLDER = "Ask your memory; / for commands, @ and # to ask within"
 
 
 class Prompt(TextArea):
-    """A few lines of text: Enter sends them, Enter with another key begins a new one.
+    """A few lines of text: Enter sends them, Enter with a modifier begins a new one.
 
-    The arrow keys choose in what is suggested; without that they walk through earlier questions from the first and the
-    last line. A long text that is pasted is attached, and does not stand here.
+    The arrow keys select a suggestion, or else go through earlier questions from the first and the last line. A long
+    paste becomes an attachment.
     """
 
     PLACE: ClassVar[Where] = "prompt"
@@ -44,24 +44,19 @@ class Prompt(TextArea):
         text: str
 
     @dataclass
-    class Taken(Message):
-        """A person took this suggestion; what it came from is gone from the text, or replaced."""
+    class Accepted(Message):
+        """A person took this suggestion; its typed part is removed or replaced."""
 
         suggestion: Suggestion
 
     class BackedOut(Message):
         """A person pressed Backspace at the very beginning."""
 
-    class Above(Message):
-        """A person goes up from the empty prompt."""
+    class MovedUp(Message):
+        """A person moves up from the empty prompt."""
 
     def __init__(self, suggestions: Suggestions) -> None:
-        super().__init__(
-            id="prompt",
-            compact=True,
-            highlight_cursor_line=False,
-            placeholder=PLACEHOLDER,
-        )
+        super().__init__(id="prompt", compact=True, highlight_cursor_line=False, placeholder=PLACEHOLDER)
         self.cursor_blink = False  # blinking draws the line twice a second, for as long as the chat is open
         self.asked: list[str] = []  # earlier questions, oldest first
         self._suggestions = suggestions
@@ -70,25 +65,25 @@ class Prompt(TextArea):
 
     @property
     def typing(self) -> Typing | None:
-        """What is being typed that may be completed."""
+        """The completable word at the cursor."""
         return find_typing(self.text, *self.cursor_location)
 
     def fill(self, text: str) -> None:
-        """Puts text in place of what is there, the cursor at its end."""
+        """Replaces the text, with the cursor at its end."""
         self.text = display_safe(text)
         self.move_cursor(self.document.end)
 
     def give_back(self, text: str) -> None:
-        """Puts a question back before what has been typed meanwhile; nothing is lost."""
+        """Puts a question before the typed text."""
         self.fill(f"{text}\n{self.text}" if self.text.strip() else text)
 
     def take(self, suggestion: Suggestion) -> None:
-        """Puts a suggestion in place of what is being typed; one without text takes it away."""
+        """Replaces the typed word by a suggestion; one without text removes it."""
         typing = self._suggestions.typing
         if typing is not None:
             end = self.cursor_location if typing.kind in ("limit", "tag") else self.document.end
             self.replace(display_safe(suggestion.text or ""), (typing.row, typing.start), end)
-            self.post_message(self.Taken(suggestion))
+            self.post_message(self.Accepted(suggestion))
 
     def action_send(self) -> None:
         typing = self.typing
@@ -125,7 +120,7 @@ class Prompt(TextArea):
             self._back += 1
             self.fill(self.asked[-self._back])
         elif not self.text:
-            self.post_message(self.Above())
+            self.post_message(self.MovedUp())
         else:
             self.action_cursor_up()
 
@@ -140,7 +135,7 @@ class Prompt(TextArea):
 
     @cached_property
     def _keys(self) -> BindingsMap:
-        """What the keys do here, those of the person's own among them."""
+        """The bindings of the prompt, with custom keys."""
         keys = self._bindings.copy()
         keys.apply_keymap(self.app._keymap)
         return keys
@@ -148,8 +143,8 @@ class Prompt(TextArea):
     # Textual calls these before TextArea's own handlers of the same name, unless they prevent it.
 
     async def _on_key(self, event: events.Key) -> None:
-        """Does what a key of the prompt is bound to here, in the order in which the keys were typed. Textual looks for
-        a binding when the key has gone up to the app, and by then the letters typed after it stand in the text."""
+        """Runs a key's binding at once, in the order of typing. Textual looks for a binding after the key has bubbled
+        up to the app, when later letters are already in the text."""
         try:
             bindings = self._keys.get_bindings_for_key("alt+enter" if is_modified_enter(event.key) else event.key)
         except NoBinding:

@@ -1,6 +1,6 @@
 """An answer's Markdown.
 
-This module and what it imports cost 60 ms of CPU, so it is imported with the first answer and not when the chat opens.
+Importing this takes 60 ms of CPU, so it is imported with the first answer and not when the chat opens.
 """
 
 from __future__ import annotations
@@ -18,27 +18,26 @@ _WIKI = re.compile(r"\[\[(?:[^\[\]|\n]{1,200}\|)?([^\[\]|\n]{1,200})\]\]")
 
 
 class Prose(Markdown):
-    """Markdown in which `[1]` is a link to the first citation, and of `[[Note|words]]` the words are shown. HTML is
-    text, and no link opens by itself."""
+    """Markdown in which `[1]` links to the first citation, and `[[Note|words]]` shows the words. HTML is text, and no
+    link opens by itself."""
 
     def __init__(self, markdown: str | None = None) -> None:
         super().__init__(markdown, parser_factory=_parser, open_links=False)
 
     async def extend(self, text: str) -> None:
-        """Shows more text."""
         if self.is_attached:  # else the chat is being left
             await self.append(text)
 
     async def complete(self, text: str) -> None:
-        """Shows the whole text. What came of it piece by piece stays, unless there is code in it: a fence that comes in
-        pieces breaks."""
+        """Shows the whole text. Text that was streamed stays, unless it contains code: a fence that arrives in pieces
+        breaks."""
         if not self.is_attached:
             return
         written = self.source
         if not written or _FENCE.search(text) or not (text.startswith(written) or text.rstrip() == written.rstrip()):
             await self.update(text)
-        elif rest := text[len(written) :]:
-            await self.append(rest)
+        elif remainder := text[len(written) :]:
+            await self.append(remainder)
 
 
 def _parser() -> MarkdownIt:
@@ -61,7 +60,7 @@ def _cite(state: StateInline, silent: bool) -> bool:
 
 
 def _wiki(state: StateInline, silent: bool) -> bool:
-    """A link between notes, by its name: it leads nowhere from here."""
+    """A wiki link: shown without a target."""
     link = _WIKI.match(state.src, state.pos)
     if link is None:
         return False

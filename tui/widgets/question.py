@@ -1,4 +1,4 @@
-"""What was asked."""
+"""A question in the transcript."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tui.widgets.plain import Plain
 
 
 class Question(Plain):
-    """A question, as it was typed, and under it what went with it."""
+    """A question as typed, with its attachments and limits below."""
 
     def __init__(self, question: str | Inquiry) -> None:
         inquiry = question if isinstance(question, Inquiry) else Inquiry(question)

@@ -1,4 +1,4 @@
-"""The line at the top: which pages there are, which one this is, and how the memory is."""
+"""The line at the top: the pages, the current one, and the state of the memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GAP = 2
 
 
 class Rail(Horizontal):
-    """The tabs on the left; notes, passages, what is being read, and what is wrong on the right."""
+    """The tabs on the left; notes, passages, reading progress and problems on the right."""
 
     def __init__(self, page: str) -> None:
         super().__init__(id="rail")
@@ -36,7 +36,7 @@ class Rail(Horizontal):
         yield self._memory
 
     def set_status(self, status: wire.Status) -> None:
-        """The daemon answers, and this is how it stands."""
+        """Shows the state of a running daemon."""
         self._status, self._down = status, ""
         self._tabs.set_badge("review", status.review)
         self._tabs.set_badge("folders", status.failed_total + status.skipped_total)
@@ -48,7 +48,7 @@ class Rail(Horizontal):
         self._show()
 
     def set_down(self, word: str) -> None:
-        """The daemon does not answer; `word` is what is done about it."""
+        """Shows that the daemon is down; `word` is what is done about it."""
         self._down, self._progress = word, None
         self._show()
 
@@ -67,8 +67,8 @@ class Rail(Horizontal):
         warned = next((folder for folder in self._status.folders if folder.state == "missing" or folder.gone), None)
         if warned is None:
             return Content.assemble(("● ", "$success"), Content("  ").join(parts))
-        what = f"has lost {count(warned.gone, 'file')}" if warned.gone else "is missing"
-        warning = f"! {display_safe(PurePath(warned.path).name or warned.path, line=True)} {what}"
+        problem = f"has lost {count(warned.gone, 'file')}" if warned.gone else "is missing"
+        warning = f"! {display_safe(PurePath(warned.path).name or warned.path, line=True)} {problem}"
         return Content("  ").join([Content.styled(warning, "$text-warning"), *parts])
 
 
@@ -83,7 +83,7 @@ class TabLine(Plain):
         self._show()
 
     def set_badge(self, page: str, number: int) -> None:
-        """So many things wait on a page."""
+        """Shows the number of waiting things on a page."""
         if self._badges.get(page, 0) != number:
             self._badges[page] = number
             self._show()

@@ -1,4 +1,4 @@
-"""The facts that changed, one under the other."""
+"""The list of changed facts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tui.changes import describe_before, name_kind
 from tui.widgets.option_list import Options
 from tui.wording import when
 
-_STATES = {"kept": "new stands", "settled": "both true", "undone": "taken back"}
+_STATES = {"kept": "new kept", "settled": "both true", "undone": "undone"}
 
 
 class RevisionList(Options, inherit_bindings=False):
-    """What each says now, when it was noticed and where it stands. A click highlights."""
+    """Each row has the current text, the time and the source. A click highlights."""
 
     PLACE: ClassVar[Where] = "changes"
     BINDINGS = bindings_of(PLACE)
@@ -34,7 +34,6 @@ class RevisionList(Options, inherit_bindings=False):
 
     @property
     def revision(self) -> wire.Revision | None:
-        """The highlighted one."""
         return None if self.highlighted is None else self._revisions[self.highlighted]
 
     @property
@@ -43,22 +42,22 @@ class RevisionList(Options, inherit_bindings=False):
 
     @property
     def chosen(self) -> tuple[wire.Revision, ...]:
-        """What a key decides: those that are marked, else the highlighted one."""
-        marked = tuple(one for one in self._revisions if one.id in self.marked)
-        return marked or ((self.revision,) if self.revision else ())
+        """The revisions to decide: the marked ones, else the highlighted one."""
+        selected = tuple(revision for revision in self._revisions if revision.id in self.marked)
+        return selected or ((self.revision,) if self.revision else ())
 
     def show(self, revisions: Sequence[wire.Revision], now: datetime) -> None:
         """Lists them; the highlight stays on the one it was on, else at its place."""
         before, place = self.revision, self.highlighted or 0
         self._revisions, self._now = tuple(revisions), now
-        self.marked &= {one.id for one in revisions}
-        places = [place for place, one in enumerate(revisions) if before is not None and one.id == before.id]
+        self.marked &= {revision.id for revision in revisions}
+        places = [place for place, revision in enumerate(revisions) if before is not None and revision.id == before.id]
         self._list(min([*places, place][0], len(revisions) - 1))
 
     def highlight(self, id: int) -> None:
-        """Highlights the revision of that id, if it is listed."""
-        for place, one in enumerate(self._revisions):
-            if one.id == id:
+        """Highlights the revision of that id, if listed."""
+        for place, revision in enumerate(self._revisions):
+            if revision.id == id:
                 self.highlighted = place
 
     def mark(self, ids: Set[int]) -> None:
@@ -76,23 +75,23 @@ class RevisionList(Options, inherit_bindings=False):
     def _list(self, highlighted: int) -> None:
         width = max(20, self.scrollable_content_region.width)
         with self.prevent(OptionList.OptionHighlighted):
-            self.set_options(Option(self._entry(one, width)) for one in self._revisions)
+            self.set_options(Option(self._entry(revision, width)) for revision in self._revisions)
         self.highlighted = highlighted if self._revisions else None
 
-    def _entry(self, one: wire.Revision, width: int) -> Content:
-        said = display_safe(statement(one.old if one.relation == "negates" else one.new), line=True)
-        mark = "✓ " if one.id in self.marked else "  "
-        state = _STATES.get(one.state, "")
-        if one.state == "kept" and one.new.retired and one.relation != "duplicates":
-            state = "old stands"
-        facts = filter(None, (when(one.at, self._now), state, display_safe(_describe_before(one), line=True)))
+    def _entry(self, revision: wire.Revision, width: int) -> Content:
+        text = display_safe(statement(revision.old if revision.relation == "negates" else revision.new), line=True)
+        mark = "✓ " if revision.id in self.marked else "  "
+        state = _STATES.get(revision.state, "")
+        if revision.state == "kept" and revision.new.retired and revision.relation != "duplicates":
+            state = "old kept"
+        facts = filter(None, (when(revision.at, self._now), state, display_safe(_describe_before(revision), line=True)))
         below = " · ".join(facts)[: width - 2]
-        head = Content.assemble((mark, "bold $accent"), said[: width - 2])
+        head = Content.assemble((mark, "bold $accent"), text[: width - 2])
         return Content.assemble(head, (f"\n  {below}", "$foreground-muted"))
 
 
-def _describe_before(one: wire.Revision) -> str:
-    """What stood there before: the words that are others now, or what it is beside a replacement."""
-    if one.relation != "supersedes":
-        return name_kind(one).lower()
-    return f"was {describe_before(one)}"
+def _describe_before(revision: wire.Revision) -> str:
+    """The former value: the changed words, or the kind of change if it is no replacement."""
+    if revision.relation != "supersedes":
+        return name_kind(revision).lower()
+    return f"was {describe_before(revision)}"

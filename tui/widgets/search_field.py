@@ -11,7 +11,7 @@ from tui.actions import Where, bindings_of
 
 
 class SearchField(Input):
-    """One line, looked for as it is typed."""
+    """One line that searches while typing."""
 
     PLACE: ClassVar[Where] = "finding"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(PLACE)

@@ -20,11 +20,11 @@ _MANY = 4  # citations of one source with a number each; of more the first and t
 
 
 class Sources(Plain):
-    """`[1] museum/fog.md:14, 9 Mar 2026`: a line for each source, those that follow each other in one file in one line.
-    A click chooses the citation."""
+    """`[1] museum/fog.md:14, 9 Mar 2026`: a line for each source; adjacent citations of one file share a line. A click
+    selects the citation."""
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         """A person chose the citation `n`."""
 
         n: int
@@ -32,7 +32,9 @@ class Sources(Plain):
     def __init__(self, citations: Sequence[wire.Citation], folders: Iterable[str]) -> None:
         super().__init__()
         self._folders = tuple(folders)
-        self._groups = [list(group) for _, group in groupby(citations, lambda one: (one.uri, one.at, one.earlier))]
+        self._groups = [
+            list(group) for _, group in groupby(citations, lambda cited: (cited.uri, cited.at, cited.earlier))
+        ]
         self._show(LONGEST)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -42,7 +44,7 @@ class Sources(Plain):
         offset = event.get_content_offset(self)
         if offset is not None and offset.y < len(self._groups):
             event.stop()
-            self.post_message(self.Chosen(self._groups[offset.y][0].n))
+            self.post_message(self.Selected(self._groups[offset.y][0].n))
 
     def _show(self, width: int) -> None:
         lines = Content("\n").join(_line(group, self._folders, width) for group in self._groups)
@@ -50,14 +52,14 @@ class Sources(Plain):
 
 
 def _line(group: Sequence[wire.Citation], folders: Iterable[str], width: int) -> Content:
-    """In so many columns: of a long path the beginning is left out, never the day."""
+    """One line of `width` columns: the beginning of a long path is cut, never the day."""
     first, last = group[0], group[-1]
-    each = " ".join(f"[{one.n}]" for one in group)
+    each = " ".join(f"[{cited.n}]" for cited in group)
     numbers = each if len(group) <= _MANY else f"[{first.n}] to [{last.n}]"
     place = display_safe(cited_label(first, folders), line=True)
-    rest = display_safe(source_label(first, folders), line=True).removeprefix(place)
-    if first.line is not None and len(lines := list(dict.fromkeys(one.line for one in group))) > 1:
-        rest = (f", {', '.join(map(str, lines[1:]))}" if len(lines) <= _MANY else f" to {lines[-1]}") + rest
-    rest += " (earlier)" * first.earlier
-    shown = cut_left(place, width - len(numbers) - 1 - len(rest))
-    return Content.assemble((numbers, "bold"), " ", link_text(shown, cited_link(first)), rest)
+    suffix = display_safe(source_label(first, folders), line=True).removeprefix(place)
+    if first.line is not None and len(lines := list(dict.fromkeys(cited.line for cited in group))) > 1:
+        suffix = (f", {', '.join(map(str, lines[1:]))}" if len(lines) <= _MANY else f" to {lines[-1]}") + suffix
+    suffix += " (earlier)" * first.earlier
+    label = cut_left(place, width - len(numbers) - 1 - len(suffix))
+    return Content.assemble((numbers, "bold"), " ", link_text(label, cited_link(first)), suffix)

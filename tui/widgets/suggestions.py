@@ -1,4 +1,4 @@
-"""What a half-typed command, path, name or limit may become."""
+"""The list of completions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Suggestions(Plain):
     """Above the prompt while something is typed that can be completed; one is highlighted."""
 
     @dataclass
-    class Chosen(Message):
+    class Selected(Message):
         """A person clicked on one."""
 
         suggestion: Suggestion
@@ -36,7 +36,7 @@ class Suggestions(Plain):
         self.is_moved = False  # a person has highlighted one
 
     def show(self, typing: Typing | None, suggestions: Sequence[Suggestion]) -> None:
-        """Shows what fits, the first highlighted; nothing for none."""
+        """Shows suggestions, the first highlighted; hidden without any."""
         self._is_declined = self._is_declined and typing == self.typing
         self.typing, self._suggestions = typing, () if self._is_declined else tuple(suggestions)
         self._highlighted = self._first = 0
@@ -44,12 +44,12 @@ class Suggestions(Plain):
         self._draw()
 
     def close(self) -> None:
-        """Shows nothing until something else is typed."""
+        """Hides them until something else is typed."""
         self._is_declined = True
         self.show(self.typing, ())
 
     def highlighted_for(self, typing: Typing | None) -> Suggestion | None:
-        """The highlighted one, if these are for what is typed now and it can be taken."""
+        """The highlighted suggestion, if it belongs to the current text and can be taken."""
         if typing is None or typing != self.typing or not self._suggestions:
             return None
         highlighted = self._suggestions[self._highlighted]
@@ -65,18 +65,20 @@ class Suggestions(Plain):
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
         if offset is not None and self._first + offset.y < len(self._suggestions):
-            self.post_message(self.Chosen(self._suggestions[self._first + offset.y]))
+            self.post_message(self.Selected(self._suggestions[self._first + offset.y]))
 
     def _draw(self) -> None:
-        shown = self._suggestions[self._first : self._first + SHOWN]
-        width = max((len(one.label) for one in shown), default=0)
+        visible = self._suggestions[self._first : self._first + SHOWN]
+        width = max((len(suggestion.label) for suggestion in visible), default=0)
         lines = []
-        for index, one in enumerate(shown, self._first):
-            here = index == self._highlighted
-            label = f"{'▸' if here else ' '} {display_safe(one.label, line=True):<{width}}"
-            detail = f"   {display_safe(one.detail, line=True)}" if one.detail else ""
+        for index, suggestion in enumerate(visible, self._first):
+            is_highlighted = index == self._highlighted
+            label = f"{'▸' if is_highlighted else ' '} {display_safe(suggestion.label, line=True):<{width}}"
+            detail = f"   {display_safe(suggestion.detail, line=True)}" if suggestion.detail else ""
             lines.append(
-                Content.assemble((label, "bold $accent" if here else "$accent"), (detail, "$foreground-muted"))
+                Content.assemble(
+                    (label, "bold $accent" if is_highlighted else "$accent"), (detail, "$foreground-muted")
+                )
             )
         self.display = bool(lines)
         self.update(Content("\n").join(lines))

@@ -1,4 +1,4 @@
-"""What a question did, in a line that unfolds."""
+"""A question's search in a line that unfolds."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from tui.widgets.walk import WalkView
 
 ASKING = ("compose", "guided", "sketch")  # the stages that tell the tokens a model took
-USUAL = "R2"  # the tier that nobody needs to be told of
+USUAL = "R2"  # the tier that is not shown
 PATIENCE_SECONDS = 0.5  # after which a question that runs shows how it goes
 ASKED, WRITING = "asking a model", "writing"  # what a model is doing, which takes seconds that are shown
 
 
 class TraceLine(Plain):
-    """`12 passages · 41 ms · 3 files`, and what is being done while the question runs. Where a language model was
-    asked, how far the question went and how many calls that took. What it unfolds to is `walk`, below it."""
+    """`12 passages · 41 ms · 3 files`, and the current stage while the question runs. With a language model also the
+    effort and the number of calls. It unfolds to `walk`."""
 
     @dataclass
-    class Wanted(Message):
-        """A person wants to see what a question of an earlier run did, which is to be given to `recall`."""
+    class Requested(Message):
+        """Requests the trace of a question of an earlier run, for `recall`."""
 
         line: TraceLine
 
@@ -53,17 +53,16 @@ class TraceLine(Plain):
 
     @property
     def has_details(self) -> bool:
-        """Whether there is something to unfold."""
         return bool(self._stages or self._visits or self.trace_id is not None)
 
     @property
     def taken(self) -> tuple[int, int]:
-        """How many calls of models it took, and how many tokens as far as they are told."""
+        """Calls and known tokens of models."""
         return sum(map(_calls, self._stages)), sum(map(_tokens, self._stages))
 
     @property
     def walk(self) -> WalkView:
-        """What it unfolds to, which is made when it is wanted: few look at it, and it is five widgets."""
+        """The details, made on first use: few people open them, and they are five widgets."""
         if self._walk is None:
             from tui.widgets.walk import WalkView
 
@@ -74,7 +73,7 @@ class TraceLine(Plain):
         return self._walk
 
     def begin(self, doing: str = "searching") -> None:
-        """The question was sent, and this is what is done about it now."""
+        """The question was sent; `doing` is the current stage."""
         if not self._doing:
             self.set_timer(PATIENCE_SECONDS, self._unfold_if_slow)
         self._doing = doing
@@ -89,7 +88,7 @@ class TraceLine(Plain):
         self.begin(doing)
 
     def add(self, events: Iterable[wire.Event]) -> None:
-        """Stages that ended and vertices that were visited, and whatever else came."""
+        """Adds completed stages, visits and other events."""
         for event in events:
             if isinstance(event, wire.Step):
                 self._stages.append(event)
@@ -100,7 +99,7 @@ class TraceLine(Plain):
         self._show()
 
     def recall(self, trace: wire.Trace) -> None:
-        """What a question of an earlier run did."""
+        """Shows the trace of an earlier run."""
         self.trace_id = None
         self._stages = list(trace.steps)
         for visit in trace.visits:
@@ -122,14 +121,13 @@ class TraceLine(Plain):
         self._show()
 
     def judge(self, verdict: str | None) -> None:
-        """A person called the answer good or bad, or takes that back."""
+        """Shows a verdict, or removes it."""
         self._verdict = verdict
         self._show()
 
     def toggle(self) -> None:
-        """Folds or unfolds."""
         if self.trace_id is not None:
-            self.post_message(self.Wanted(self))
+            self.post_message(self.Requested(self))
         else:
             self.unfolded = self.has_details and not self.unfolded
 
@@ -154,16 +152,16 @@ class TraceLine(Plain):
         fold = "" if not self.has_details else "▾ " if self.unfolded else "▸ "
         self.update(fold + summary)
         if self.unfolded:
-            self.walk.tell(self._told())
+            self.walk.tell(self._describe_stages())
 
     def _summary(self) -> str:
         episodes = sum(1 for kind, _ in self._visits if kind == "episode")
         parts = [count(episodes, "passage")] if episodes else []
-        parts += self._asked()
+        parts += self._describe_usage()
         if self._doing:
             waited = int(monotonic() - self._asked_at) if self._asked_at is not None else 0
             doing = [self._doing, *([f"{waited} s"] if waited else [])]
-            return " · ".join([*doing, *([] if self.unfolded else self._told()), *self._asked()])
+            return " · ".join([*doing, *([] if self.unfolded else self._describe_stages()), *self._describe_usage()])
         if self._ms:
             seconds = f"{self._ms / 1000:.0f} s" if self._ms >= 10_000 else ""
             parts.append(seconds or (f"{self._ms:.0f} ms" if self._ms >= 1 else "under 1 ms"))
@@ -172,12 +170,12 @@ class TraceLine(Plain):
             parts.append(count(len({cited.uri for cited in self._cited}), noun))
         return " · ".join([*parts, *filter(None, [self._verdict])])
 
-    def _told(self) -> list[str]:
+    def _describe_stages(self) -> list[str]:
         from tui.walk import tell_stages  # 5 ms, which an empty chat should not pay
 
         return tell_stages(self._stages, self._visits.values())
 
-    def _asked(self) -> list[str]:
+    def _describe_usage(self) -> list[str]:
         tiers = [note.tier for stage in self._stages if (note := wire.RouteNote.from_step(stage))]
         calls, tokens = self.taken
         further = [wire.TIERS[tier] for tier in tiers[-1:] if tier in wire.TIERS and tier != USUAL]
@@ -185,7 +183,7 @@ class TraceLine(Plain):
 
 
 def _calls(stage: wire.Step) -> int:
-    """The calls of a model that a stage took: one for each step of guided expansion, but for one that asked nothing."""
+    """The model calls of a stage: one for each step of guided expansion that asked."""
     if (guided := wire.GuidedNote.from_step(stage)) is not None:
         return int(guided.call > 0)
     note = wire.ComposeNote.from_step(stage) or wire.AgentNote.from_step(stage)

@@ -25,25 +25,25 @@ from tui.wording import count
 class Transcript(VerticalScroll, can_focus=True):
     """Questions, answers and notes, the newest at the bottom.
 
-    It follows what is new only while its end is in view; a person who has scrolled up is never moved. What came
-    meanwhile is reported with `Behind`.
+    It follows new lines only while its end is in view; otherwise it does not scroll, and reports new lines with
+    `LinesBelow`.
     """
 
     PLACE: ClassVar[Where] = "transcript"
     BINDINGS = bindings_of(PLACE)
 
     @dataclass
-    class Behind(Message):
-        """So many lines came below what is in view; 0 when the end is in view again."""
+    class LinesBelow(Message):
+        """The number of lines below the view; 0 when the end is in view again."""
 
         lines: int
 
     @dataclass
     class TopReached(Message):
-        """A person scrolled to the top: earlier messages are wanted."""
+        """A person scrolled to the top: load earlier messages."""
 
     @dataclass
-    class LaterWanted(Message):
+    class LaterRequested(Message):
         """A person wants to see the messages that follow."""
 
     def __init__(self) -> None:
@@ -78,12 +78,11 @@ class Transcript(VerticalScroll, can_focus=True):
     def select(self, answer: Answer) -> None:
         """Makes an answer the selected one; the newest is selected without a mark."""
         answers = self.answers
-        for other in answers:
-            other.set_class(other is answer, "-selected")
-            other.set_class(other is answer and other is not answers[-1], "-marked")
+        for candidate in answers:
+            candidate.set_class(candidate is answer, "-selected")
+            candidate.set_class(candidate is answer and candidate is not answers[-1], "-marked")
 
     def show_selected(self) -> None:
-        """Scrolls so that the selected answer is in view."""
         answer = self.selected
         if answer is None or answer is self.answers[-1]:
             self.follow()
@@ -91,7 +90,7 @@ class Transcript(VerticalScroll, can_focus=True):
             self.scroll_to_widget(answer, animate=False)
 
     def follow(self) -> None:
-        """Goes to the end, and stays there."""
+        """Scrolls to the end, and follows it."""
         self._follows = True
         self.scroll_end(animate=False)
 
@@ -101,7 +100,7 @@ class Transcript(VerticalScroll, can_focus=True):
         self._earlier.update(f"↑ {count(messages, 'earlier message')}")
 
     async def append(self, widgets: Sequence[Widget], later: int) -> None:
-        """Mounts messages at the end, behind which so many follow that are not; what is in view does not move."""
+        """Mounts messages at the end, with `later` more that are not mounted; the view does not move."""
         self._follows = self._follows and not later
         if later and self._later.parent is None:
             await self.mount(self._later)
@@ -110,7 +109,7 @@ class Transcript(VerticalScroll, can_focus=True):
         self._later.update(f"↓ {count(later, 'later message')}; Ctrl+End goes to the last")
 
     async def reveal(self, widget: Widget) -> None:
-        """Goes to a message, and stays there."""
+        """Scrolls to a message, and stays there."""
         self._follows = False
         for answer in self.answers:
             await answer.ready.wait()
@@ -123,7 +122,6 @@ class Transcript(VerticalScroll, can_focus=True):
         self.scroll_to_widget(widget, top=True, animate=False, force=True, immediate=True)
 
     async def clear(self) -> None:
-        """Removes everything."""
         self._from_end = None
         self.set_earlier(0)
         self._later = Plain(classes="later").hide()
@@ -131,7 +129,7 @@ class Transcript(VerticalScroll, can_focus=True):
         self._follows = True  # not by `follow`, which scrolls when other messages may be there
 
     async def prepend(self, widgets: Sequence[Widget]) -> None:
-        """Mounts earlier messages at the top; what is in view does not move."""
+        """Mounts earlier messages at the top; the view does not move."""
         if not self._follows:
             self._from_end = self.virtual_size.height - self.scroll_y
         await self.mount_all(widgets, after=self._earlier)
@@ -141,9 +139,9 @@ class Transcript(VerticalScroll, can_focus=True):
         self.call_after_refresh(self._release)
 
     async def prune(self, keep: int) -> int:
-        """Removes the oldest messages but `keep`, with the notes between them; how many went.
+        """Removes all but the newest `keep` messages, with the notes between them; returns how many.
 
-        Only while the end is in view: nothing that a person looks at is removed.
+        Only while the end is in view: nothing visible is removed.
         """
         messages = [widget for widget in self.children if isinstance(widget, (Question, Answer))]
         surplus = len(messages) - keep
@@ -154,8 +152,8 @@ class Transcript(VerticalScroll, can_focus=True):
         return surplus
 
     def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
-        """Lays it out, at its end while that is followed: scrolled afterwards, all would be laid out and drawn twice.
-        Textual's own `anchor` does the same, and draws at the bottom what is shorter than the screen."""
+        """Lays out at the end while following: scrolling afterwards would lay out and draw twice. Textual's `anchor`
+        does the same, but draws a short transcript at the bottom."""
         arranged = super().arrange(size, optimal)
         if self._follows and self._from_end is None:
             end = max(0, arranged.total_region.bottom - size.height)
@@ -184,7 +182,7 @@ class Transcript(VerticalScroll, can_focus=True):
         if event.widget is self._earlier:
             self._want_earlier()
         elif event.widget is self._later:
-            self.post_message(self.LaterWanted())
+            self.post_message(self.LaterRequested())
 
     def _want_earlier(self) -> None:
         if self._earlier.display and self._from_end is None:
@@ -206,4 +204,4 @@ class Transcript(VerticalScroll, can_focus=True):
         behind = max(0, self.virtual_size.height - self._seen)
         if behind != self._behind:
             self._behind = behind
-            self.post_message(self.Behind(behind))
+            self.post_message(self.LinesBelow(behind))

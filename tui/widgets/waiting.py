@@ -18,14 +18,14 @@ from tui.widgets.option_list import Options
 
 
 class Waiting(Options):
-    """Above the prompt while an answer runs and others wait, in the order they will be asked."""
+    """Waiting questions above the prompt, in order."""
 
     PLACE: ClassVar[Where] = "queue"
     BINDINGS = bindings_of(PLACE)
 
     @dataclass
-    class Taken(Message):
-        """A person takes the question at this place out of the queue; with `edit`, to change it."""
+    class Removed(Message):
+        """A person removes the question at this place from the queue; with `edit`, to change it."""
 
         index: int
         edit: bool
@@ -37,22 +37,22 @@ class Waiting(Options):
     def show(self, inquiries: Sequence[Inquiry]) -> None:
         """Shows them; the highlight stays where it was."""
         highlighted = self.highlighted or 0
-        self.set_options(Option(_entry(number, one)) for number, one in enumerate(inquiries, 1))
+        self.set_options(Option(_entry(number, inquiry)) for number, inquiry in enumerate(inquiries, 1))
         self.display = bool(inquiries)
         if inquiries:
             self.highlighted = min(highlighted, len(inquiries) - 1)
 
     def action_edit(self) -> None:
         if self.highlighted is not None:
-            self.post_message(self.Taken(self.highlighted, edit=True))
+            self.post_message(self.Removed(self.highlighted, edit=True))
 
     def action_drop(self) -> None:
         if self.highlighted is not None:
-            self.post_message(self.Taken(self.highlighted, edit=False))
+            self.post_message(self.Removed(self.highlighted, edit=False))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.post_message(self.Taken(event.option_index, edit=True))
+        self.post_message(self.Removed(event.option_index, edit=True))
 
 
 def _entry(number: int, inquiry: Inquiry) -> Content:

@@ -1,4 +1,4 @@
-"""What a question did, as a drawing that grows while it runs and can be replayed afterwards."""
+"""A question's search as a drawing that grows while it runs and can be replayed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tui.widgets.plain import Plain
 FRAME_SECONDS = 0.2  # between two drawings while it grows: typing goes first
 GROWTH = 5  # frames in which all that has come is drawn
 PLAY_SECONDS = 0.4  # for each step of a replay
-NOT_KEPT = "What this question did is not kept any more."
+NOT_KEPT = "The search of this question is no longer stored."
 
 
 class WalkView(Vertical, can_focus=True):
-    """The stages in words, the graph, and what the step that is shown was. Folded until `unfold`."""
+    """The stages in words, the graph, and the shown step. Folded until `unfold`."""
 
     PLACE: ClassVar[Where] = "walk"
     BINDINGS = bindings_of(PLACE)
@@ -53,7 +53,7 @@ class WalkView(Vertical, can_focus=True):
             self._run_timer(FRAME_SECONDS)
 
     def tell(self, stages: Iterable[str]) -> None:
-        """What was done, in words; the last one stands out while it is going on."""
+        """Shows the stages in words; the current one is highlighted."""
         self._told.update(" · ".join(stages))
 
     def settle(self, cited: Sequence[wire.Citation]) -> None:
@@ -65,7 +65,6 @@ class WalkView(Vertical, can_focus=True):
         self._draw()
 
     def unfold(self, unfolded: bool) -> None:
-        """Shows it, or nothing of it."""
         self.display = unfolded
         self._stop()
         if unfolded and self._finished:
@@ -85,15 +84,15 @@ class WalkView(Vertical, can_focus=True):
         if self._playing:
             self._stop()
         elif self.app.animation_level == "none":
-            self.notify("Nothing moves, as you wished: the arrows go step by step, /motion changes it.", markup=False)
+            self.notify("Animation is off: the arrows go step by step, /motion changes it.", markup=False)
         else:
             if self._shown >= len(self._walk):
                 self._show(0)
             self._playing = True
             self._run_timer(PLAY_SECONDS)
 
-    def _show(self, shown: int) -> None:
-        self._shown = max(0, min(shown, len(self._walk)))
+    def _show(self, n_shown: int) -> None:
+        self._shown = max(0, min(n_shown, len(self._walk)))
         self._draw()
 
     def _run_timer(self, seconds: float) -> None:
@@ -119,8 +118,8 @@ class WalkView(Vertical, can_focus=True):
     def _draw(self) -> None:
         if not self.display:
             return
-        walk, shown = self._walk, self._shown
-        at = walk.visits[shown - 1].node_id if shown and shown < len(walk) else None
-        self._graph.show(walk.graph(shown, self._finished and shown >= len(walk)), at, keep=False)
-        caption = f"{shown} of {len(walk)} · {walk.caption(shown)}" if len(walk) else NOT_KEPT
+        walk, n_shown = self._walk, self._shown
+        selected = walk.visits[n_shown - 1].node_id if n_shown and n_shown < len(walk) else None
+        self._graph.show(walk.graph(n_shown, self._finished and n_shown >= len(walk)), selected, keep=False)
+        caption = f"{n_shown} of {len(walk)} · {walk.caption(n_shown)}" if len(walk) else NOT_KEPT
         self._caption.update(display_safe(caption, line=True) if self._finished else "")

@@ -24,13 +24,13 @@ const THEMES = { system: "as the system", dark: "dark", light: "light" };
 
 const KEYS = [
   ["1 … 6", "Go to a page."],
-  ["/", "Go to the question or the search of the page; from elsewhere, to the search."],
-  ["j or ↓, k or ↑", "Go through a list."],
-  ["Enter", "Open what is chosen; in the question: ask."],
+  ["/", "Go to the question or the search field."],
+  ["j or ↓, k or ↑", "Move in a list."],
+  ["Enter", "Open the selection; in the question: ask."],
   ["Esc", "Leave the field; stop the running answer; go back."],
-  ["n, w", "On Ask: what stands around the passage; why it was found."],
-  ["[ , ]", "On Ask: the citation before, the next one."],
-  ["a, o, b, u", "On Review: the new one stands, the old one stands, both are true; undo."],
+  ["n, w", "On Ask: show the text around the passage; why it was found."],
+  ["[ , ]", "On Ask: previous citation, next citation."],
+  ["a, o, b, u", "On Review: keep new, keep old, both are true; undo."],
   ["← ↑ → ↓, e, + −, 0", "On Graph: choose a neighbour, expand, zoom, show all."],
   ["t", "Change between dark and light."],
   ["?", "Show these keys."],
@@ -170,7 +170,7 @@ function Closed({ problem }) {
   return html`<div class="closed">
     <p class="wordmark">Palimpsest</p>
     <p class="lead">${problem.message}</p>
-    <p>A link opens the page once, in one browser, so that nobody else gets in. For a new one, on your terminal:</p>
+    <p>A link opens the page once, in one browser. For a new link, run in your terminal:</p>
     <p><code>${problem.remedy || "pal web"}</code></p>
   </div>`;
 }
@@ -186,7 +186,7 @@ async function begin() {
       refused = problem;
     });
   } else if (!hasSession()) {
-    refused = new Refused({ code: "no_session", message: "This page is opened from your terminal." });
+    refused = new Refused({ code: "no_session", message: "Open this page from your terminal." });
   }
   render(refused ? html`<${Closed} problem=${refused} />` : html`<${App} />`, page);
 }

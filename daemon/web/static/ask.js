@@ -237,11 +237,11 @@ function Turn({ turn, chosen, choose }) {
     ${turn.note && html`<p class="muted">${turn.note}</p>`}
     ${(turn.changes ?? []).map((one) => html`<p class="changed">
       [${one.n}] has changed. Before: “${one.old}”${" "}
-      ${one.new ? `Now: “${one.new}”` : "Its source does not say so any more."}
+      ${one.new ? `Now: “${one.new}”` : "Its source no longer says so."}
     </p>`)}
     ${turn.told && turn.state === "done" && html`<${Told} turn=${turn} />`}
     ${turn.state === "stopped" && html`<p class="muted">Stopped.</p>`}
-    ${turn.state === "broken" && html`<p class="muted">It broke off before the end.</p>`}
+    ${turn.state === "broken" && html`<p class="muted">The answer was interrupted.</p>`}
     ${turn.state === "failed" && html`<div class="problem" role="alert"><p>${turn.problem.message} ${turn.problem.remedy}</p></div>`}
     ${turn.state === "done" && html`<${Meta} turn=${turn} />`}
   </article>`;
@@ -262,7 +262,7 @@ function Told({ turn }) {
   const keep = () =>
     send("/told", { text, conversation: session.id }, (told) => ({ ...told, besides: besides || turn.question }));
   const takeBack = () => send("/told/undo", { source }, () => ({ source: "", changes: [], gone: true }));
-  const said = turn.told.gone ? "Not kept any more: " : source ? "Kept in your own words: " : "Not kept: ";
+  const said = turn.told.gone ? "Forgotten: " : source ? "Saved in your own words: " : "Not saved: ";
   return html`<div class="told">
     ${(besides || !source) && html`<p>${said}“${text}”</p>`}
     ${besides && changes.map((one) => html`<p>
@@ -274,7 +274,7 @@ function Told({ turn }) {
         ? html`<button class="quiet" onClick=${takeBack}>Take it back</button>`
         : html`<button class="quiet" onClick=${keep}>Keep it</button>`
     }
-    ${!source && !turn.told.gone && html`<span class="muted">To keep what you tell from now on: pal config set chat.remember yes</span>`}
+    ${!source && !turn.told.gone && html`<span class="muted">To save what you tell me: pal config set chat.remember yes</span>`}
   </div>`;
 }
 

@@ -9,9 +9,9 @@ export function Evidence({ turn, n, choose, open, close, folders }) {
   const [why, setWhy] = useKept("why", "");
   useKeys({ n: () => setAround(around ? "" : "1"), w: () => setWhy(why ? "" : "1") });
   if (!cited) return null;
-  return html`<aside class="evidence ${open ? "open" : ""}" aria-label="What it rests on">
+  return html`<aside class="evidence ${open ? "open" : ""}" aria-label="Evidence">
     <header>
-      <h2>What it rests on</h2>
+      <h2>Evidence</h2>
       <button class="quiet close" onClick=${close}>Close</button>
     </header>
     <ol class="citations">
@@ -53,7 +53,7 @@ function Cited({ cited, around, folders }) {
     ${around && beside?.before && html`<${Beside} passage=${beside.before} />`}
     <${Passage} text=${current?.text ?? cited.passage} quotes=${[cited.quote]} first=${current && firstLine(current)} />
     ${around && beside?.after && html`<${Beside} passage=${beside.after} />`}
-    ${around && beside && !beside.before && !beside.after && html`<p class="muted">This passage is all of its note.</p>`}
+    ${around && beside && !beside.before && !beside.after && html`<p class="muted">The note has only this passage.</p>`}
   </section>`;
 }
 
@@ -66,7 +66,7 @@ function Reason({ trace, n }) {
   const used = data?.used.find((one) => one.cited.n === n);
   if (problem) return html`<${Problem} problem=${problem} />`;
   if (!data) return html`<${Waiting} />`;
-  if (!used) return html`<p class="muted">Nothing is kept of how this passage was found.</p>`;
+  if (!used) return html`<p class="muted">The search of this passage is not stored.</p>`;
   const channels = Object.entries(used.channels).filter(([, score]) => score > 0);
   return html`<section class="reason">
     <p class="path">${used.path.map((hop, index) => html`<${Hop} hop=${hop} isFirst=${index === 0} />`)}</p>

@@ -18,7 +18,7 @@ import {
   Waiting,
 } from "./ui.js";
 
-const WHOM = "Around whom, around what";
+const WHOM = "Center on…";
 const DAY_MS = 86_400_000;
 const EXPANDED = 40; // vertices around one
 const SIZES = { 200: "200", 600: "600", 2000: "2,000" };
@@ -113,7 +113,7 @@ export function GraphView({
   const said = graph ? `${graph.nodes.length} vertices, ${count(graph.edges.length, "edge")}` : "nothing yet";
   return html`<figure class="graph ${small ? "small" : ""}" data-nodes=${graph?.nodes.length} data-edges=${graph?.edges.length}>
     <canvas ref=${canvas} tabindex="0" role="application" onKeyDown=${press}
-      aria-label=${`A drawing of ${said}. The arrows choose a neighbour, Enter opens it. ${chosen ? `Chosen: ${chosen.name}.` : ""}`}></canvas>
+      aria-label=${`A drawing of ${said}. The arrows select a neighbour, Enter opens it. ${chosen ? `Selected: ${chosen.name}.` : ""}`}></canvas>
   </figure>`;
 }
 
@@ -215,7 +215,7 @@ function Card({ node, graph: { nodes, edges }, close }) {
         ? html`${edge.relation} → <b>${names.get(edge.target)}</b>`
         : html`<b>${names.get(edge.source)}</b> → ${edge.relation}`}
     </p>`)}
-    <p><a href=${address(...pageOf(node))}>Open its page</a> · <a href=${address("graph", node.uri || node.name)}>Only around it</a></p>
+    <p><a href=${address(...pageOf(node))}>Open its page</a> · <a href=${address("graph", node.uri || node.name)}>Center on it</a></p>
   </aside>`;
 }
 

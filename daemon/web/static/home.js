@@ -104,7 +104,7 @@ function News({ home, folders }) {
   }
   for (const one of home.changed.filter((one) => one.id !== review?.id).slice(0, 4)) {
     const fact = one.relation === "negates" ? one.old : one.new;
-    const before = one.relation === "negates" ? "no longer so" : `was: ${statement(one.old)}`;
+    const before = one.relation === "negates" ? "no longer true" : `was: ${statement(one.old)}`;
     rows.push(
       html`<${Row} href=${address("review", one.id)} head=${statement(fact)} more=${`${before} · ${when(one.at)}`} />`,
     );
@@ -125,7 +125,7 @@ function tellNews(one, folders) {
   const from = `from ${place(one.new, folders)}`;
   if (one.relation === "contradicts")
     return `Two notes disagree: ${statement(one.new)} / ${statement(one.old)}, ${from}`;
-  if (one.relation === "negates") return `No longer so: ${statement(one.old)}, ${from}`;
+  if (one.relation === "negates") return `No longer true: ${statement(one.old)}, ${from}`;
   return `Changed: ${statement(one.new)} (was: ${statement(one.old)}), ${from}`;
 }
 

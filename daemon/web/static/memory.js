@@ -48,9 +48,9 @@ export function MemoryPage({ parts: [begun = ""], status }) {
   };
   return html`<div class="sheet memory">
     <div class="search">
-      <input ref=${field} data-first type="search" value=${words} placeholder="Look for a name, a fact, a note" aria-label="Look for"
+      <input ref=${field} data-first type="search" value=${words} placeholder="Search for a name, a fact, a note" aria-label="Search"
         autocomplete="off" onInput=${(event) => setWords(event.target.value)} onKeyDown=${press} />
-      <${Choices} label="What is shown" options=${KINDS} chosen=${kind} choose=${setKind} />
+      <${Choices} label="Kind" options=${KINDS} chosen=${kind} choose=${setKind} />
     </div>
     <div class="results" ref=${list}>
       ${SECTIONS.filter(([what]) => kind === "all" || kind === what).map(
@@ -70,12 +70,12 @@ function Found({ what, title, words, limit, row, more }) {
   return html`<section>
     <h2>${title} <small>${data.total.toLocaleString("en")}</small></h2>
     ${rows.map(row)}
-    ${!rows.length && html`<p class="muted">${words ? `Nothing has “${words}” in it.` : "There is nothing yet."}</p>`}
+    ${!rows.length && html`<p class="muted">${words ? `Nothing matches “${words}”.` : "There is nothing yet."}</p>`}
     ${
       rows.length < data.total &&
       (more
         ? html`<button class="quiet" onClick=${() => more(what)}>All ${data.total.toLocaleString("en")}</button>`
-        : html`<p class="muted">The first ${rows.length}. More words find fewer.</p>`)
+        : html`<p class="muted">The first ${rows.length}. Add words to narrow the list.</p>`)
     }
   </section>`;
 }
@@ -125,7 +125,7 @@ export function ThingPage({ parts: [name], status }) {
     ArrowUp: () => moveFocus(page.current, -1),
   });
   if (problem?.code === "not_found")
-    return html`<div class="sheet"><${Empty} title=${`Nothing is known of “${name}”.`}>
+    return html`<div class="sheet"><${Empty} title=${`Nothing is known about “${name}”.`}>
       It may have been forgotten, or be called otherwise. <a href=${address("memory", name)}>Look for it</a>
     <//></div>`;
   if (problem) return html`<div class="sheet"><${Problem} problem=${problem} again=${again} /></div>`;
@@ -148,14 +148,14 @@ export function ThingPage({ parts: [name], status }) {
             <dd><b>${fact.objects.at(-1)}</b><small>${held(fact)} · <a data-item href=${noteAddress(fact)}>${place(fact, folders)}</a></small></dd>
           </div>`,
             )}</dl>`
-          : html`<p class="muted">No fact was read of it; the notes below mention it.</p>`
+          : html`<p class="muted">No facts yet, only mentions in the notes below.</p>`
       }
     </section>
-    ${changed.length > 0 && html`<section><h2>How it changed</h2><${Lanes} strands=${changed} folders=${folders} /></section>`}
+    ${changed.length > 0 && html`<section><h2>History</h2><${Lanes} strands=${changed} folders=${folders} /></section>`}
     ${
       thing.neighbours.length > 0 &&
       html`<section>
-      <h2>Stands beside <a class="aside" href=${address("graph", thing.name)}>open the graph</a></h2>
+      <h2>Related <a class="aside" href=${address("graph", thing.name)}>open the graph</a></h2>
       <${GraphView} about=${thing.name} limit=${60} small />
       <ul class="neighbours">${thing.neighbours.slice(0, 24).map(
         (one) => html`<li>
@@ -186,7 +186,7 @@ export function NotePage({ parts: [uri, line], status }) {
   const page = useRef();
   useEffect(() => page.current?.querySelector(".marked")?.scrollIntoView({ block: "center" }), [isCurrent, line]);
   if (problem?.code === "not_found")
-    return html`<div class="sheet"><${Empty} title="This note is not in the memory any more.">
+    return html`<div class="sheet"><${Empty} title="This note is no longer in the memory.">
       It may have been forgotten, or be gone from its folder.
     <//></div>`;
   if (problem) return html`<div class="sheet"><${Problem} problem=${problem} again=${again} /></div>`;

@@ -21,19 +21,19 @@ const MOST = 500;
 const FILTERS = { open: "Waiting", decided: "Decided", all: "All" };
 // what was noticed -> its words, what it means, and what the two facts are called
 const KINDS = {
-  supersedes: ["Replaced", "The new one took the place of the old one.", "Before", "Now"],
-  negates: ["Ended", "The old one ended, and nothing took its place.", "Before", "Told now"],
-  contradicts: ["Two notes disagree", "Both cannot be true, and both stay until you say.", "One says", "Another says"],
-  duplicates: ["Told twice", "Both say the same, and count as one.", "First", "Again"],
+  supersedes: ["Replaced", "The new one replaced the old one.", "Before", "Now"],
+  negates: ["Ended", "The old one ended without a replacement.", "Before", "Now"],
+  contradicts: ["Two notes disagree", "Both cannot be true; both stay until you decide.", "One says", "Another says"],
+  duplicates: ["Duplicate", "Both say the same and count once.", "First", "Again"],
 };
-const VERDICTS = { keep: "The new one stands", old: "The old one stands", both: "Both are true" };
+const VERDICTS = { keep: "The new one is right", old: "The old one is right", both: "Both are true" };
 const NOTHING = {
   open: [
-    "Nothing waits for you.",
+    "There is nothing to review.",
     "When a note says something else than what was known, another address, another date, the memory takes the newer " +
       "one, and shows both here with the lines they stand in. You say whether that is right.",
   ],
-  decided: ["Nothing has been decided yet.", "What you say of a change stands here afterwards, and can be changed."],
+  decided: ["Nothing has been decided yet.", "Your decisions are listed here, and can be changed."],
   all: ["Nothing has changed yet.", "Facts that an edit replaced, and notes that disagree, are listed here."],
 };
 
@@ -150,8 +150,8 @@ export function ReviewPage({ parts: [wanted], status }) {
 
 function outcome(one) {
   if (one.state === "settled") return "both are true";
-  if (one.state === "undone") return "taken back";
-  return verdictOf(one) === "old" ? "the old one stands" : "the new one stands";
+  if (one.state === "undone") return "undone";
+  return verdictOf(one) === "old" ? "the old one is right" : "the new one is right";
 }
 
 function Change({ one, decide, busy, folders }) {

@@ -41,7 +41,7 @@ export function TimelinePage({ parts: [begun = ""], status }) {
   });
   return html`<div class="sheet timeline" ref=${page}>
     <div class="search">
-      <input data-first type="search" value=${words} placeholder="Of whom, of what" aria-label="Only facts with these words" autocomplete="off"
+      <input data-first type="search" value=${words} placeholder="Filter by name" aria-label="Filter by name" autocomplete="off"
         onInput=${(event) => setWords(event.target.value)} />
       <p class="muted">${data ? tell(data) : ""}</p>
     </div>
@@ -50,7 +50,7 @@ export function TimelinePage({ parts: [begun = ""], status }) {
     ${
       data &&
       !months.length &&
-      html`<${Empty} title=${looked ? `No fact has “${looked}” in it.` : "No fact has been read yet."}>
+      html`<${Empty} title=${looked ? `No fact matches “${looked}”.` : "No fact has been read yet."}>
       A fact is what a note says about a person or a thing: an address, a price, a date. When it changes, both values are
       here, each with the day from which it was true.
     <//>`
@@ -67,7 +67,7 @@ export function TimelinePage({ parts: [begun = ""], status }) {
 
 function tell({ facts, total }) {
   return facts.length < total
-    ? `The ${facts.length} that were read last, of ${total.toLocaleString("en")}. Words find the others.`
+    ? `The ${facts.length} newest of ${total.toLocaleString("en")}. Filter to find the others.`
     : "";
 }
 

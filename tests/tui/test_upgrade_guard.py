@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from tests.tui import world
 from tests.tui.scripted import NOW
 from tui.app import PalimpsestApp
-from tui.replaced import REPLACED, is_replaced
+from tui.upgrade_guard import REPLACED, is_replaced
 
 
 async def test_it_ends_with_a_sentence_where_a_page_cannot_be_opened(

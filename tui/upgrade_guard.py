@@ -1,4 +1,4 @@
-"""Whether the program was replaced while it runs, as an upgrade does: what it imports next may not fit, or be gone."""
+"""Detects an upgrade of the program while it runs: later imports may not fit or be missing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 STARTED = time.time()  # seconds since the epoch, as times of files
 OWN = ("tui", "daemon", "textual", "rich")
-REPLACED = "Palimpsest was upgraded while this chat was open. Nothing is lost; to go on: pal"
+REPLACED = "Palimpsest was upgraded while this chat was open. Nothing is lost. Start it again: pal"
 
 
 def is_replaced() -> bool:
-    """Whether the file of a module that is loaded was written, linked or removed since the start. Looks at hundreds of
-    files: to be asked when something has gone wrong."""
+    """Whether the file of a loaded module was written, linked or removed since the start. Checks hundreds of files:
+    call it only after an error."""
     loaded = [module for name, module in sys.modules.items() if name.partition(".")[0] in OWN]
     return any(_is_newer(Path(file)) for module in loaded if (file := getattr(module, "__file__", None)))
 

@@ -1,4 +1,4 @@
-"""What is suggested while something is typed."""
+"""Completions while typing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tui.widgets.suggestions import Suggestions
 MAX_NOTES = 200  # the newest, in which letters that are left out are looked for; more are found by what is typed
 
 
-class CompletingCommands(Part):
+class CompletionCommands(Part):
     """Tab, and the list above the prompt."""
 
     @property
@@ -36,19 +36,19 @@ class CompletingCommands(Part):
         typing = self.prompt.typing
         if typing is None:
             self.suggestions.show(None, ())
-        elif (found := suggest_now(typing)) is not None:
-            self.suggestions.show(typing, found)
+        elif (suggestions_now := suggest_now(typing)) is not None:
+            self.suggestions.show(typing, suggestions_now)
         else:
             self._ask_for(typing)
 
     @work(exclusive=True, group="suggestions")
     async def _ask_for(self, typing: Typing) -> None:
         try:
-            found = await self._suggest(typing)
+            suggestions = await self._suggest(typing)
         except (DaemonError, DaemonDownError):
-            found = []  # the line at the top says that the memory does not answer
+            suggestions = []  # the line at the top says that the memory does not answer
         if typing == self.prompt.typing:
-            self.suggestions.show(typing, found or suggest_usage(typing))
+            self.suggestions.show(typing, suggestions or suggest_usage(typing))
 
     async def _suggest(self, typing: Typing) -> list[Suggestion]:
         query = typing.query
@@ -61,8 +61,8 @@ class CompletingCommands(Part):
             case "effort":
                 return suggest_words(query, EFFORTS.items())
             case "strategy":
-                known = await self.link.call(lambda client: client.strategies())
-                return suggest_words(query, [("default", "that of the settings"), *known.items()])
+                strategies = await self.link.call(lambda client: client.strategies())
+                return suggest_words(query, [("default", "as in the settings"), *strategies.items()])
             case "theme":
                 return suggest_words(query, [(name, "") for name in sorted(self.app.available_themes)])
             case _:
@@ -73,8 +73,8 @@ class CompletingCommands(Part):
         fitting = (await self.link.call(lambda client: client.sources(query, MAX_NOTES))).sources if query else ()
         return list({source.uri: source for source in (*fitting, *newest)}.values())
 
-    @on(Suggestions.Chosen)
-    def _clicked(self, message: Suggestions.Chosen) -> None:
+    @on(Suggestions.Selected)
+    def _clicked(self, message: Suggestions.Selected) -> None:
         self.prompt.take(message.suggestion)
         self.prompt.focus()
 
@@ -89,9 +89,9 @@ class CompletingCommands(Part):
                 self.suggestions.show(typing, ())
                 self.prompt.take(Suggestion(completed, "", completed))
                 return
-        found = self.suggestions.highlighted_for(typing)
-        if found is None:  # typed faster than it was shown
-            found = next((one for one in suggest_now(typing) or () if one.can_be_taken), None)
+        suggestion = self.suggestions.highlighted_for(typing)
+        if suggestion is None:  # typed faster than it was shown
+            suggestion = next((candidate for candidate in suggest_now(typing) or () if candidate.can_be_taken), None)
             self.suggestions.show(typing, ())
-        if found is not None:
-            self.prompt.take(found)
+        if suggestion is not None:
+            self.prompt.take(suggestion)

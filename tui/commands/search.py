@@ -1,4 +1,4 @@
-"""How a question is asked: how far it may go, and how the graph is walked."""
+"""How a question is asked: effort and search strategy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIGN = "›"  # before the prompt
 USUAL = "normal"
 
 
-class AskingCommands(Part):
+class SearchCommands(Part):
     """/effort, /strategy"""
 
     async def action_choose_effort(self, name: str = "") -> None:
@@ -30,25 +30,25 @@ class AskingCommands(Part):
     @work
     async def action_choose_strategy(self, name: str = "") -> None:
         with self.tell_failures():
-            known = await self.link.call(lambda client: client.strategies())
-            unknown = [part for part in name.split("+") if part and part not in (*known, "default")]
+            strategies = await self.link.call(lambda client: client.strategies())
+            unknown = [part for part in name.split("+") if part and part not in (*strategies, "default")]
             if unknown:
-                ways = ", ".join(known)
-                text = f"There is no strategy {', '.join(unknown)}. There are: {ways}; several are joined by +."
+                names = ", ".join(strategies)
+                text = f"There is no strategy {', '.join(unknown)}. Known: {names}; join several by +."
                 await self.conversation.say(text, "warning")
                 return
             if name:
                 self.link.strategy = "" if name == "default" else name
-            said = [f"    {known[part]}" for part in self.link.strategy.split("+") if part]
-            head = f"Strategy: {self.link.strategy or 'that of the settings'}. It says how the graph is walked."
-            how = "/strategy NAME changes it, /strategy default takes it back."
-            await self.conversation.say("\n".join([head, *said, how]))
+            meanings = [f"    {strategies[part]}" for part in self.link.strategy.split("+") if part]
+            head = f"Strategy: {self.link.strategy or 'that of the settings'}. It decides how to search the memory."
+            how = "/strategy NAME changes it, /strategy default resets it."
+            await self.conversation.say("\n".join([head, *meanings, how]))
 
 
 def _meanings() -> str:
-    return "\n".join(f"    {name:<8}{said}" for name, said in EFFORTS.items())
+    return "\n".join(f"    {name:<8}{meaning}" for name, meaning in EFFORTS.items())
 
 
 def prompt_sign(effort: str) -> str:
-    """What stands before the prompt: how far a question goes, unless it is as far as usual."""
+    """The sign before the prompt: the effort, unless it is the usual one."""
     return SIGN if effort == USUAL else f"{effort} {SIGN}"

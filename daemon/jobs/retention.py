@@ -1,7 +1,7 @@
-"""At night what is not kept for ever is erased, by the settings `retention.*`, and what is free in the file given back.
+"""Nightly retention by the settings `retention.*`: erases expired data and returns free space of the file.
 
-Retired text goes by the clock and does not come back. So after a long pause, or where the clock made one, it waits for
-the next night: a clock that is wrong has mostly been set by then.
+Retired text expires by the clock and cannot be restored. So after a long pause, or a jump of the clock, it waits for
+the next night: a wrong clock has mostly been corrected by then.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 LONG = timedelta(days=14)  # between two nights
 
 
-class Tidying:
-    """Erases what has been kept for long enough."""
+class RetentionJob:
+    """Erases data older than the retention settings allow."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Tidying:
         self._clock = clock
 
     def at_night(self, write: Write, last: int) -> dict[str, int]:
-        """Tidies up; what came of it in numbers. `last`: when there was a night before, ms UTC, 0 if never."""
+        """Runs the retention; returns counts. `last`: the previous night, ms UTC, 0 if none."""
         settings = self._settings
         retention, thinned = self._memory.retention, 0
         if settings.questions:  # those since the last night are still to be counted
@@ -42,7 +42,7 @@ class Tidying:
         return {"thinned": thinned, "erased": self._expire(write, last), "freed": retention.compact(write)}
 
     def _expire(self, write: Write, last: int) -> int:
-        """Erases retired text whose time has come; how many passages."""
+        """Erases expired retired text; returns the number of passages."""
         from memory.services.retention import Expiry
 
         now = self._clock()
@@ -50,9 +50,9 @@ class Tidying:
             return 0
         settings = self._settings
 
-        def before(**kept: float) -> int | None:
-            """Until when what is not kept for ever had gone, ms UTC."""
-            return int((now - timedelta(**kept)).timestamp() * 1000) if any(kept.values()) else None
+        def before(**age: float) -> int | None:
+            """The time before which retired text expires, ms UTC."""
+            return int((now - timedelta(**age)).timestamp() * 1000) if any(age.values()) else None
 
         shortest = int(settings.draft_hours * 3_600_000)
         expiry = Expiry(

@@ -1,4 +1,4 @@
-"""The tab of what is being read, what could not be, and what was given up."""
+"""The tab of reading: progress, skipped files, and failed jobs."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from textual.content import Content
 
 from daemon import wire
 from tui.actions import Where, bindings_of
+from tui.folders.rows import TabList, paragraphs, two_lines
 from tui.messages import Activity
 from tui.screens.ask import AskScreen
 from tui.wording import count, short_path
-from tui.work.rows import WorkList, paragraphs, two_lines
 
 MOST = 1000  # skipped files that are listed at once
 REMEDIES = (  # words of a reason -> what would read the file
     ("no reader", "Save it as text, Markdown or HTML, or let a plug-in read such files."),
     ("too large", "Split it, or save it as plain text."),
-    ("password", "If it is to be read all the same, name it: pal add FILE"),
-    ("key", "If it is to be read all the same, name it: pal add FILE"),
-    ("empty", "There is nothing in it to read."),
-    ("binary", "It is no text. Save it as text, if it has any."),
-    ("no text", "It may be a picture of text: a program that recognises text (OCR) can make one of it."),
-    ("longer than", "r tries it once more."),
-    ("failed", "r tries it once more; if it fails again, the file may be damaged."),
-    ("permission", "Allow it to be read: chmod u+r FILE"),
-    ("forgotten", "You have forgotten it. To read it again: pal add --again FILE"),
+    ("password", "To read it anyway: pal add FILE"),
+    ("key", "To read it anyway: pal add FILE"),
+    ("empty", "It has no text."),
+    ("binary", "It is not a text file."),
+    ("no text", "It may be a scan: an OCR program can add its text."),
+    ("longer than", "r retries it."),
+    ("failed", "r retries it; if it fails again, the file may be damaged."),
+    ("permission", "Make it readable: chmod u+r FILE"),
+    ("forgotten", "It was forgotten. To read it again: pal add --again FILE"),
 )
 
 
-class ReadingList(WorkList):
-    """What was given up first, then files that could not be read; above them how far the reading is."""
+class ReadingList(TabList):
+    """Failed jobs first, then skipped files; the progress above."""
 
     TITLE = "Reading"
-    EMPTY = "Nothing was skipped, and nothing given up."
+    EMPTY = "Nothing was skipped or failed."
     PLACE: ClassVar[Where] = "reading"
     BINDINGS = bindings_of(PLACE)
 
@@ -51,14 +51,13 @@ class ReadingList(WorkList):
 
     @property
     def failed(self) -> dict[str, wire.FailedJob]:
-        """What was given up, by the key of its row."""
+        """Failed jobs, by the key of their row."""
         status = self._status
         models = status.enrichment.failed if status and status.enrichment else ()
-        return {f"job {one.id}": one for one in (*(status.failed if status else ()), *models)}
+        return {f"job {job.id}": job for job in (*(status.failed if status else ()), *models)}
 
     @property
     def enabled(self) -> bool:
-        """Whether models read in the background."""
         return not (self._status and self._status.enrichment and self._status.enrichment.state == "off")
 
     @property
@@ -74,9 +73,9 @@ class ReadingList(WorkList):
         return "\n".join(lines)
 
     def status_changed(self, status: wire.Status) -> None:
-        known = self._status
+        before = self._status
         self._status = status
-        if known is None or known.skipped_total != status.skipped_total:
+        if before is None or before.skipped_total != status.skipped_total:
             self.load()
         self.show_rows()
 
@@ -102,21 +101,19 @@ class ReadingList(WorkList):
     def list_rows(self) -> Iterable[tuple[str, Content]]:
         for key, job in self.failed.items():
             if self._match.casefold() in f"{job.label} {job.reason}".casefold():
-                yield key, two_lines(short_path(job.label, self.shared.folders), f"given up · {job.reason}")
-        for one in self._skipped.files:
-            yield one.uri, two_lines(short_path(one.uri, self.shared.folders), f"skipped · {one.reason}")
+                yield key, two_lines(short_path(job.label, self.shared.folders), f"failed · {job.reason}")
+        for file in self._skipped.files:
+            yield file.uri, two_lines(short_path(file.uri, self.shared.folders), f"skipped · {file.reason}")
 
     def describe(self, key: str) -> Content:
         if (job := self.failed.get(key)) is not None:
-            by = "by a model" if job.kind in ("extract", "decide") else "from the disk"
-            return paragraphs(
-                job.label, f"Reading it {by} was given up: {job.reason}", "r tries it again, R all of them."
-            )
-        one = next((one for one in self._skipped.files if one.uri == key), None)
-        if one is None:
+            reader = "by a model" if job.kind in ("extract", "decide") else "from the disk"
+            return paragraphs(job.label, f"Reading it {reader} failed: {job.reason}", "r retries it, R all of them.")
+        file = next((file for file in self._skipped.files if file.uri == key), None)
+        if file is None:
             return Content("")
-        remedy = next((remedy for words, remedy in REMEDIES if words in one.reason.casefold()), "r tries it once more.")
-        return paragraphs(one.uri, f"It was skipped: {one.reason.rstrip('.')}.", remedy)
+        remedy = next((remedy for words, remedy in REMEDIES if words in file.reason.casefold()), "r retries it.")
+        return paragraphs(file.uri, f"It was skipped: {file.reason.rstrip('.')}.", remedy)
 
     def _describe_progress(self) -> str:
         progress = self._progress
@@ -134,10 +131,10 @@ class ReadingList(WorkList):
 
     @work
     async def action_switch(self) -> None:
-        wanted = not self.enabled
-        if await self.call(lambda client: client.enable_enrichment(wanted)) is not None:
-            said = "Models read in the background again" if wanted else "No model reads in the background now"
-            self.say(f"{said}; for the next start, too: pal {'resume' if wanted else 'pause'}")
+        enabled = not self.enabled
+        if await self.call(lambda client: client.enable_enrichment(enabled)) is not None:
+            text = "Models read in the background" if enabled else "No model reads in the background"
+            self.say(f"{text}; to keep this after a restart: pal {'resume' if enabled else 'pause'}")
             self.shared.link.refresh_status()
 
     @work
@@ -146,7 +143,7 @@ class ReadingList(WorkList):
         if every or key in self.failed:
             id = None if every else self.failed[key or ""].id
             if (jobs := await self.call(lambda client: client.retry(id))) is not None:
-                self.say(f"{count(jobs, 'job')} will be done again." if jobs else "Nothing was given up.")
+                self.say(f"{count(jobs, 'job')} will be retried." if jobs else "Nothing has failed.")
         elif key is not None:
             path = Path(key)
             events = await self.call(lambda client: list(client.add([path])))
@@ -158,7 +155,7 @@ class ReadingList(WorkList):
 
     @work
     async def action_find(self) -> None:
-        hint = "In the name or the reason · Enter shows them · nothing shows all · Esc leaves it"
+        hint = "In the name or the reason · Enter filters · empty shows all · Esc cancels"
         typed = await self.app.push_screen_wait(AskScreen("Which files?", value=self._match, hint=hint))
         if typed is not None:
             self._match = typed
@@ -166,9 +163,9 @@ class ReadingList(WorkList):
 
 
 def describe_models(state: wire.Enrichment) -> str:
-    """How far models are with reading, and what that took today of what it may take."""
+    """The progress of models, and today's usage against the limits."""
     far = f"{state.read:,} of {count(state.total, 'passage')} read by a model"
-    doing = {"off": "paused: p goes on", "no_model": "there is none that can"}.get(state.state, state.detail)
+    doing = {"off": "paused: p goes on", "no_model": "no model connected (optional)"}.get(state.state, state.detail)
     if state.state == "reading":
         doing = "; ".join(filter(None, (f"now {state.model}", state.detail)))
     spent = (

@@ -1,4 +1,4 @@
-"""Who writes the answers: which model, or none; and models that are connected for it."""
+"""The model that writes answers, and connecting models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tui.screens.models import CONNECT, NONE, ModelsScreen, ask_policy, describe
 ROLE = "answer"
 
 
-class AnsweringCommands(Part):
+class ModelCommands(Part):
     """/model, /connect"""
 
     @work
@@ -29,8 +29,8 @@ class AnsweringCommands(Part):
     async def action_connect(self) -> None:
         await self._connect()
 
-    async def _choose(self, known: wire.ModelsReply, offered: str = "") -> None:
-        chosen = await self.app.push_screen_wait(ModelsScreen(known, offered))
+    async def _choose(self, models: wire.ModelsReply, offered: str = "") -> None:
+        chosen = await self.app.push_screen_wait(ModelsScreen(models, offered))
         if chosen == CONNECT:
             await self._connect()
         elif chosen is not None:
@@ -46,10 +46,10 @@ class AnsweringCommands(Part):
             return
         await self.conversation.say(describe_tried(tried))
         with self.tell_failures():
-            known = await self.link.call(lambda client: client.models())
-            there = {row.name for row in known.models}
-            others = (wire.ModelRow(name, tried.is_local) for name in tried.models if name not in there)
-            await self._choose(replace(known, models=(*known.models, *others)), tried.name)
+            reply = await self.link.call(lambda client: client.models())
+            connected = {row.name for row in reply.models}
+            new_rows = (wire.ModelRow(name, tried.is_local) for name in tried.models if name not in connected)
+            await self._choose(replace(reply, models=(*reply.models, *new_rows)), tried.name)
 
     async def _use(self, name: str) -> None:
         names = () if name == NONE else (name,)
@@ -67,9 +67,9 @@ def _report(reply: wire.ModelsReply, name: str) -> list[str]:
     used = next((role.used for role in reply.roles if role.role == ROLE), "")
     row = next((row for row in reply.models if row.name == used), None)
     if name == NONE:
-        lines = ["No model writes answers from now on: they are the lines of your notes."]
+        lines = ["Answers are now the lines of your notes, without a model."]
     elif row is None:
-        lines = [f"{name} is chosen, but it cannot be reached now."]
+        lines = [f"{name} is selected, but cannot be reached now."]
     else:
-        lines = [f"{used} writes answers from now on: {'; '.join(describe_model(row))}."]
+        lines = [f"{used} now writes answers: {'; '.join(describe_model(row))}."]
     return [*lines, *reply.warnings]

@@ -1,4 +1,4 @@
-"""What the tabs of the page Folders have in common: rows, a line above them, and what there is to say of a row."""
+"""The base of the tabs of the page Folders: rows, a line above them, and the details of a row."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tui.widgets.option_list import Options
 T = TypeVar("T")
 
 
-class WorkList(Options, inherit_bindings=False):
-    """One tab. Those that extend it give rows with `list_rows`, and say what a row is with `describe`."""
+class TabList(Options, inherit_bindings=False):
+    """One tab. Subclasses give rows with `list_rows`, and the details of a row with `describe`."""
 
     TITLE: ClassVar[str]
     EMPTY: ClassVar[str]
@@ -34,13 +34,13 @@ class WorkList(Options, inherit_bindings=False):
 
     @dataclass
     class Changed(Message):
-        """There are other rows, or something else to say."""
+        """The rows or details changed."""
 
-        tab: WorkList
+        tab: TabList
 
     @dataclass
-    class Said(Message):
-        """What was done."""
+    class Reported(Message):
+        """The result of an action."""
 
         text: str
 
@@ -51,12 +51,10 @@ class WorkList(Options, inherit_bindings=False):
 
     @property
     def key(self) -> str | None:
-        """What the highlighted row is about."""
         return None if self.highlighted is None else self._keys[self.highlighted]
 
     @property
     def summary(self) -> str | Content:
-        """The line above the rows."""
         return ""
 
     def list_rows(self) -> Iterable[tuple[str, Content]]:
@@ -64,11 +62,10 @@ class WorkList(Options, inherit_bindings=False):
         raise NotImplementedError
 
     def describe(self, key: str) -> Content:
-        """All there is to say of a row."""
         raise NotImplementedError
 
     def load(self) -> None:
-        """The tab is shown, or something may have changed."""
+        """Called when the tab is shown, or its content may have changed."""
         self._fetch()
 
     @work(exclusive=True, group="fetch")
@@ -79,13 +76,13 @@ class WorkList(Options, inherit_bindings=False):
         """Asks the daemon for what its state does not tell."""
 
     def status_changed(self, status: wire.Status) -> None:
-        """The daemon's state was asked for."""
+        """A new state of the daemon."""
 
     def daemon_acted(self, message: Activity) -> None:
         """Something happens in the daemon."""
 
     def show_rows(self) -> None:
-        """Lists the rows anew; the highlight stays where it was."""
+        """Reloads the rows; the highlight stays."""
         before, place = self.key, self.highlighted or 0
         rows = list(self.list_rows())
         self._keys = [key for key, _ in rows]
@@ -97,7 +94,7 @@ class WorkList(Options, inherit_bindings=False):
         self.post_message(self.Changed(self))
 
     async def call(self, method: Callable[[Client], T]) -> T | None:
-        """The result of a call; None if it failed, which is told."""
+        """The result of a call; None if it failed, after a message."""
         with self.tell_failures():
             return await self.shared.link.call(method)
         return None
@@ -111,20 +108,20 @@ class WorkList(Options, inherit_bindings=False):
             self.notify(display_safe(str(error)), severity="error", markup=False)
 
     def say(self, text: str) -> None:
-        self.post_message(self.Said(text))
+        self.post_message(self.Reported(text))
 
     def action_select(self) -> None:
         """A click ends here, for it only highlights."""
 
 
 def two_lines(head: str, below: str, style: str = "") -> Content:
-    """A row: what it is, and in muted words how it is."""
+    """A row: a head, and muted details below."""
     return Content.assemble(
         (display_safe(head, line=True), style), (f"\n  {display_safe(below, line=True)}", "$foreground-muted")
     )
 
 
 def paragraphs(head: str, *parts: str) -> Content:
-    """What is said of a row: a heading, and the parts that are not empty."""
+    """The details of a row: a heading, and the non-empty parts."""
     texts = [display_safe(part) for part in parts if part]
     return Content("\n\n").join([Content.styled(display_safe(head), "bold"), *map(Content, texts)])

@@ -12,27 +12,22 @@ from textual.content import Content
 
 from daemon import wire
 from tui.actions import Where, bindings_of
+from tui.folders.rows import TabList, paragraphs, two_lines
 from tui.screens.ask import AskScreen
 from tui.screens.confirm import ConfirmScreen
 from tui.screens.keep import describe_estimate, is_much
 from tui.wording import count, day, short_path
-from tui.work.rows import WorkList, paragraphs, two_lines
 
-STATES = {
-    "watching": "watched",
-    "scanning": "being looked through",
-    "missing": "not there",
-    "polling": "looked at now and then",
-}
-SHORT = {"local": "stays on this machine", "any": "may go elsewhere"}
-POLICIES = {"local": "Its text stays on this machine.", "any": "Its text may go to models elsewhere."}
+STATES = {"watching": "watched", "scanning": "being scanned", "missing": "not there", "polling": "checked now and then"}
+SHORT = {"local": "stays on this machine", "any": "may be sent out"}
+POLICIES = {"local": "Its text stays on this machine.", "any": "Its text may go to remote models."}
 
 
-class FolderList(WorkList):
+class FolderList(TabList):
     """The folders that are read by themselves, and how."""
 
     TITLE = "Folders"
-    EMPTY = "No folder is watched.\n\na chooses one: it is read now, and whenever something in it changes."
+    EMPTY = "No folder is watched.\n\na adds one: it is read now and whenever it changes."
     PLACE: ClassVar[Where] = "watched"
     BINDINGS = bindings_of(PLACE)
 
@@ -43,36 +38,37 @@ class FolderList(WorkList):
 
     @property
     def summary(self) -> str:
-        return "Read now, and whenever something in them changes." if self._folders else ""
+        return "Read now and whenever they change." if self._folders else ""
 
     @property
     def folder(self) -> wire.Folder | None:
-        """The highlighted one."""
-        return next((one for one in self._folders if one.path == self.key), None)
+        return next((folder for folder in self._folders if folder.path == self.key), None)
 
     def status_changed(self, status: wire.Status) -> None:
         self._folders = status.folders
         self.show_rows()
 
     def list_rows(self) -> Iterable[tuple[str, Content]]:
-        for one in self._folders:
-            wrong = "$text-warning" if one.state == "missing" or one.gone else ""
-            gone = f"{count(one.gone, 'file')} gone" if one.gone else ""
-            facts = (gone, STATES.get(one.state, one.state), count(one.sources, "note"), SHORT[one.policy])
-            yield one.path, two_lines(short_path(one.path), " · ".join(filter(None, facts)), wrong)
+        for folder in self._folders:
+            wrong = "$text-warning" if folder.state == "missing" or folder.gone else ""
+            gone = f"{count(folder.gone, 'file')} gone" if folder.gone else ""
+            facts = (gone, STATES.get(folder.state, folder.state), count(folder.sources, "note"), SHORT[folder.policy])
+            yield folder.path, two_lines(short_path(folder.path), " · ".join(filter(None, facts)), wrong)
 
     def describe(self, key: str) -> Content:
-        one = self.folder
-        if one is None:
+        folder = self.folder
+        if folder is None:
             return Content("")
-        rules = [f"Tags: {', '.join(one.tags)}" if one.tags else "No tags are added"]
-        rules.append(f"Only read by: {', '.join(one.readers)}" if one.readers else "All readers")
-        rules.append(f"{count(one.depth, 'folder')} deep" if one.depth else "All folders in it")
-        gone = f"{count(one.gone, 'file')} went. s keeps what they said, x drops it." if one.gone else ""
-        state = f"It is {STATES.get(one.state, one.state)}{': ' + one.detail if one.detail else ''}."
-        newest = f"Read last: {self._newest[one.path]}" if one.path in self._newest else ""
-        policy = f"{POLICIES[one.policy]} p changes that."
-        return paragraphs(one.path, state, gone, f"{count(one.sources, 'note')}. {newest}", policy, "\n".join(rules))
+        rules = [f"Tags: {', '.join(folder.tags)}" if folder.tags else "No tags are added"]
+        rules.append(f"Readers: {', '.join(folder.readers)}" if folder.readers else "All readers")
+        rules.append(f"{count(folder.depth, 'folder')} deep" if folder.depth else "All subfolders")
+        gone = f"{count(folder.gone, 'file')} deleted. s keeps their content, x removes it." if folder.gone else ""
+        state = f"State: {STATES.get(folder.state, folder.state)}{': ' + folder.detail if folder.detail else ''}."
+        newest = f"Read last: {self._newest[folder.path]}" if folder.path in self._newest else ""
+        policy = f"{POLICIES[folder.policy]} p changes that."
+        return paragraphs(
+            folder.path, state, gone, f"{count(folder.sources, 'note')}. {newest}", policy, "\n".join(rules)
+        )
 
     async def fetch(self) -> None:
         folder = self.folder
@@ -96,16 +92,16 @@ class FolderList(WorkList):
         if counted is None or not await self._is_meant(path, counted):
             return
         if (added := await self.call(lambda client: client.watch(path))) is not None:
-            self.say(f"Watching {short_path(added.path)}. It is read now.")
+            self.say(f"Watching {short_path(added.path)}.")
             self.shared.link.refresh_status()
 
     async def _is_meant(self, path: Path, counted: wire.Counted) -> bool:
         if not is_much(counted):
             return True
-        self.say(f"{short_path(str(path))}: looking at what is there")
-        known = await self.call(lambda client: client.estimate([path]))
-        return known is not None and await self.app.push_screen_wait(
-            ConfirmScreen(f"Read {count(known.files, 'file')}?", describe_estimate(known), "Yes, read them")
+        self.say(f"{short_path(str(path))}: counting files")
+        estimate = await self.call(lambda client: client.estimate([path]))
+        return estimate is not None and await self.app.push_screen_wait(
+            ConfirmScreen(f"Read {count(estimate.files, 'file')}?", describe_estimate(estimate), "Yes, read them")
         )
 
     @work
@@ -114,8 +110,8 @@ class FolderList(WorkList):
             return
         other = "any" if folder.policy == "local" else "local"
         if other == "any":
-            question = f"May text of {short_path(folder.path)} be given to models elsewhere?"
-            comfort = "Also what was read before. Models on this machine read it either way."
+            question = f"May text of {short_path(folder.path)} be sent to remote models?"
+            comfort = "Also earlier notes. Local models read it in either case."
             if not await self.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, it may")):
                 return
         await self._change(folder, policy=other)
@@ -123,7 +119,7 @@ class FolderList(WorkList):
     @work
     async def action_change_tags(self) -> None:
         if (folder := self.folder) is not None:
-            typed = await self._ask("Tags of what is read there", " ".join(folder.tags), "Words, as: work tax")
+            typed = await self._ask("Tags of its notes", " ".join(folder.tags), "Words, as: work tax")
             if typed is not None:
                 await self._change(folder, tags=typed.replace("#", " ").replace(",", " ").split())
 
@@ -131,7 +127,7 @@ class FolderList(WorkList):
     async def action_change_readers(self) -> None:
         if (folder := self.folder) is not None:
             hint = "Names, as: markdown eml · nothing: all"
-            typed = await self._ask("Which readers read it", " ".join(folder.readers), hint)
+            typed = await self._ask("Readers", " ".join(folder.readers), hint)
             if typed is not None:
                 await self._change(folder, readers=typed.replace(",", " ").split())
 
@@ -140,7 +136,7 @@ class FolderList(WorkList):
         if (folder := self.folder) is not None:
             typed = await self._ask("How many folders deep", str(folder.depth), "A number · 0: all")
             if typed is not None and not typed.isdecimal():
-                self.say("That is no number.")
+                self.say("That is not a number.")
             elif typed is not None:
                 await self._change(folder, depth=int(typed))
 
@@ -157,17 +153,17 @@ class FolderList(WorkList):
         if (folder := self.folder) is None:
             return
         name = short_path(folder.path)
-        question = f"Forget all that was read from {name}?" if forget else f"Stop watching {name}?"
+        question = f"Forget everything read from {name}?" if forget else f"Stop watching {name}?"
         comfort = (
-            f"{count(folder.sources, 'note')} and what is known from them are erased. Your files stay as they are."
+            f"{count(folder.sources, 'note')} and their facts are erased. Your files are not changed."
             if forget
-            else "What was read from it stays, and your files as they are."
+            else "Its notes stay, and your files are not changed."
         )
         yes = "Yes, forget" if forget else "Yes, stop"
         if not await self.app.push_screen_wait(ConfirmScreen(question, comfort, yes)):
             return
-        if (gone := await self.call(lambda client: client.unwatch(Path(folder.path), forget))) is not None:
-            ended = f" Forgotten: {count(gone.sources, 'note')}." if forget else " What was read from it stays."
+        if (forgotten := await self.call(lambda client: client.unwatch(Path(folder.path), forget))) is not None:
+            ended = f" Forgotten: {count(forgotten.sources, 'note')}." if forget else " Its notes stay."
             self.say(f"No longer watched: {name}.{ended}")
             self.shared.link.refresh_status()
 
@@ -176,10 +172,10 @@ class FolderList(WorkList):
         if (folder := self.folder) is None or not folder.gone:
             return
         many = count(folder.gone, "file")
-        comfort = "It is found again when the files are there again."
-        question = f"Drop what {many} said that are gone?"
-        if not keep and not await self.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, drop it")):
+        comfort = "It is found again when the files return."
+        question = f"Remove the content of {many} that were deleted?"
+        if not keep and not await self.app.push_screen_wait(ConfirmScreen(question, comfort, "Yes, remove it")):
             return
         if await self.call(lambda client: client.decide_gone(Path(folder.path), keep=keep)) is not None:
-            self.say(f"{many}: what they said is {'kept' if keep else 'dropped'}.")
+            self.say(f"{many}: content {'kept' if keep else 'removed'}.")
             self.shared.link.refresh_status()

@@ -1,4 +1,4 @@
-"""What limits the questions, and what goes with the next one."""
+"""Limits of questions, and attachments of the next one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tui.wording import is_file, short_path, typed_path
 SHOWN = 3  # names of several that fit
 
 
-class LimitingCommands(Part):
+class LimitCommands(Part):
     """/within, /asof, and the chips above the prompt"""
 
     def __init__(self, shared: Shared) -> None:
@@ -27,30 +27,30 @@ class LimitingCommands(Part):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """Those of the questions to come in this session."""
+        """The limits of this session's next questions."""
         return self.conversation.session.limits
 
     def limit(self, limit: Limit) -> None:
-        """Limits the questions to come."""
+        """Adds a limit to the next questions."""
         self.conversation.session.limits = add_limit(self.limits, limit)
         self.show_chips()
 
     def take_inquiry(self, words: str) -> Inquiry | None:
-        """What is to be asked now, with all that goes with it; None if that is nothing."""
+        """The question to ask, with its attachments; None if empty."""
         inquiry = Inquiry(words, tuple(self._pasted), self.limits)
         self._pasted.clear()
         self.show_chips()
         return inquiry if words or inquiry.pasted else None
 
     def take_pasted(self) -> str:
-        """What was pasted, as one text, which is attached no more."""
+        """The pasted texts as one, which are then detached."""
         text = "\n\n".join(self._pasted)
         self._pasted.clear()
         self.show_chips()
         return text
 
     def attach(self, text: str) -> None:
-        """Lets a text go with the next question."""
+        """Attaches a text to the next question."""
         if text:
             self._pasted.append(text)
             self.show_chips()
@@ -80,22 +80,22 @@ class LimitingCommands(Part):
     @on(Prompt.Attached)
     def _attached(self, message: Prompt.Attached) -> None:
         if not self._pasted:
-            self.notify("It goes with your question; /remember keeps it.", markup=False)
+            self.notify("It is attached to your question; /remember saves it.", markup=False)
         self.attach(message.text)
 
     def on_paste(self, event: events.Paste) -> None:
-        """What is pasted while another part of the page has the keys is meant for the prompt, too."""
+        """Pasting outside the prompt goes to the prompt, too."""
         if not self.prompt.has_focus:
             self.prompt.focus()
             self.prompt.post_message(events.Paste(event.text))
 
-    @on(Prompt.Taken)
-    def _suggestion_taken(self, message: Prompt.Taken) -> None:
+    @on(Prompt.Accepted)
+    def _suggestion_taken(self, message: Prompt.Accepted) -> None:
         if message.suggestion.limit is not None:
             self.limit(message.suggestion.limit)
 
-    @on(Conversation.GivenBack)
-    def _given_back(self, message: Conversation.GivenBack) -> None:
+    @on(Conversation.Returned)
+    def _given_back(self, message: Conversation.Returned) -> None:
         self.prompt.give_back(message.inquiry.words)
         self._pasted = [*message.inquiry.pasted, *self._pasted]
         for limit in message.inquiry.limits:
@@ -103,26 +103,28 @@ class LimitingCommands(Part):
         self.show_chips()
 
     async def find_note(self, typed: str) -> wire.ListedSource | None:
-        """The one note of a uri, a path, a title, or a part of them. Where there is none, or several, it says so."""
+        """The only note that matches a uri, a path, a title, or a part of them. Otherwise says so."""
         path = typed_path(typed)
         words = str(path) if is_file(path) else typed
-        found = (await self.link.call(lambda client: client.sources(words))).sources
-        named = [one for one in found if words.casefold() in _names(one)] or found
-        if len(named) == 1:
-            return named[0]
-        if named:
-            some = ", ".join(short_path(one.uri, self.folders) for one in named[:SHOWN])
-            await self.conversation.say(f"Several are called “{typed}”: {some}. Write the path of one.", "warning")
+        sources = (await self.link.call(lambda client: client.sources(words))).sources
+        matches = [source for source in sources if words.casefold() in _names(source)] or sources
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            listed = ", ".join(short_path(source.uri, self.folders) for source in matches[:SHOWN])
+            await self.conversation.say(f"Several notes match “{typed}”: {listed}. Write the path of one.", "warning")
         else:
-            await self.conversation.say(f"Nothing that was read is called “{typed}”.", "warning")
+            await self.conversation.say(f"No note matches “{typed}”.", "warning")
         return None
 
     async def action_choose_day(self, day: str = "") -> None:
         if not day:
             self._drop("day")
-            await self.conversation.say("Answers are as of now again.")
+            await self.conversation.say("Answers are as of now.")
         elif parse_day(day) is None:
-            await self.conversation.say(f"“{day}” is no date. Write a year, a month or a day: /asof 2026-03", "warning")
+            await self.conversation.say(
+                f"“{day}” is not a date. Write a year, a month or a day: /asof 2026-03", "warning"
+            )
         else:
             self.limit(Limit("day", day, day))
 
@@ -133,14 +135,14 @@ class LimitingCommands(Part):
                     self.limit(Limit("note", note.uri, short_path(note.uri, self.folders)))
         else:
             self._drop("note", "folder", "tag")
-            await self.conversation.say("Questions go to the whole memory again.")
+            await self.conversation.say("Questions search the whole memory again.")
 
     def _drop(self, *kinds: str) -> None:
-        self.conversation.session.limits = tuple(one for one in self.limits if one.kind not in kinds)
+        self.conversation.session.limits = tuple(limit for limit in self.limits if limit.kind not in kinds)
         self.show_chips()
 
 
 def _names(note: wire.ListedSource) -> set[str]:
-    """What a person may call a note."""
+    """The names under which a person may look for a note."""
     path = PurePath(note.uri)
     return {name.casefold() for name in (note.uri, note.title, path.name, path.stem)}

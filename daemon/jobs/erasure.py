@@ -1,8 +1,8 @@
-"""Erasing that takes longer than a request: all of a folder, and bytes that cannot be overwritten yet.
+"""Erasures that outlast a request: whole folders, and bytes that cannot be overwritten yet.
 
-A folder is a durable job, some sources a step, so that a daemon that was killed goes on with it when it starts again.
-What is forgotten is off the disk when the write-ahead log is empty; another program that reads the memory, or a full
-disk, keeps it from that. The memory notes it, and it is tried again until it is so. Neither is ever given up.
+A folder is a durable job of small steps, so a restarted daemon continues it. Forgotten text is off the disk once the
+write-ahead log is empty; another program that reads the memory, or a full disk, can prevent that. The memory notes it,
+and the daemon retries without limit.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ RETRY_SECONDS = 5.0
 
 
 def find_files(uris: Iterable[str]) -> set[str]:
-    """The files that are there of these sources, of which one may hold several; by uri."""
-    named = {uri if Path(uri).exists() else uri.partition("#")[0] for uri in uris}
-    return {name for name in named if Path(name).is_absolute() and Path(name).is_file()}
+    """The existing files of these sources, by uri; one file may have several sources."""
+    candidates = {uri if Path(uri).exists() else uri.partition("#")[0] for uri in uris}
+    return {name for name in candidates if Path(name).is_absolute() and Path(name).is_file()}
 
 
-class Erasing:
-    """Forgets folders, and sees to it that what is forgotten leaves the disk."""
+class Erasure:
+    """Forgets folders, and makes sure that forgotten text leaves the disk."""
 
     def __init__(self, memory: Memory, writer: Writer, tasks: Tasks) -> None:
         self._memory = memory
@@ -55,8 +55,8 @@ class Erasing:
 
     @staticmethod
     def job(folder: str, in_watched: bool = False) -> NewJob:
-        """The job that forgets all that was read from a folder (a uri). `in_watched`: it lies in one that is watched
-        on, so that its files are not read again, whatever they hold later."""
+        """The job that forgets all sources of a folder (a uri). `in_watched`: the folder is inside a watched one, so
+        its files are not read again, whatever their later content."""
         return NewJob(KIND, folder, {"folder": folder, "in_watched": in_watched})
 
     @staticmethod
@@ -65,29 +65,29 @@ class Erasing:
         return NewJob(KIND, f"{RETIRED}{under}", {"retired": under})
 
     def resume(self) -> None:
-        """Goes on with what an earlier daemon had begun, and with what it could not overwrite."""
+        """Continues the jobs of an earlier daemon, and its failed overwriting."""
         for job in self._memory.jobs.list_unfinished([KIND]):
             self._begin(job.id, NewJob(job.kind, job.dedupe_key, job.payload))
         if self._memory.ingest.unwiped_since():
             self._plan(0)
 
-    def forget(self, wanted: NewJob) -> Future[Forgotten]:
-        """Begins a job, which may be queued already, or joins it where it runs; done when all that it is about is gone.
-        Cancelled if the daemon stops before: the next one goes on with it."""
-        if wanted.key not in self._running:
-            [id] = self._write(partial(self._memory.jobs.enqueue, [wanted]))
-            self._begin(id, wanted)
-        return self._running[wanted.key]
+    def forget(self, spec: NewJob) -> Future[Forgotten]:
+        """Begins a job, or joins it if it is queued or running; done when everything is erased. Cancelled if the daemon
+        stops first: the next one continues."""
+        if spec.key not in self._running:
+            [id] = self._write(partial(self._memory.jobs.enqueue, [spec]))
+            self._begin(id, spec)
+        return self._running[spec.key]
 
     def is_unfinished(self, folder: str) -> bool:
         """Whether such a job waits or runs."""
         return any(job.dedupe_key == folder for job in self._memory.jobs.list_unfinished([KIND]))
 
-    def watch(self, gone: Forgotten) -> Forgotten:
-        """What was forgotten; where it is not off the disk yet, it is tried again from now on."""
-        if gone.pending:
+    def watch(self, forgotten: Forgotten) -> Forgotten:
+        """Returns `forgotten`; retries later if it is not off the disk yet."""
+        if forgotten.pending:
             self._plan(RETRY_SECONDS)
-        return gone
+        return forgotten
 
     def state(self) -> wire.Erasing | None:
         """What is still to be erased; None if nothing is."""
@@ -99,43 +99,43 @@ class Erasing:
         left = sum(self._memory.sources.count_all(folder + "/") for folder in folders)
         return wire.Erasing(tuple(folders), left, from_ms(since), self._memory.ingest.unwiped_because)
 
-    def _begin(self, job: int, wanted: NewJob) -> None:
+    def _begin(self, job: int, spec: NewJob) -> None:
         future: Future[Forgotten] = Future()
         future.set_running_or_notify_cancel()
-        self._running[wanted.key] = future
-        task = Task(f"Forgetting {wanted.key.rpartition('/')[2]}")
-        gone: list[Forgotten] = []
-        task.steps = self._forget(job, wanted.payload, task, gone)
-        task.ended = partial(self._ended, job, wanted, future, gone)
+        self._running[spec.key] = future
+        task = Task(f"Forgetting {spec.key.rpartition('/')[2]}")
+        parts: list[Forgotten] = []
+        task.steps = self._forget(job, spec.payload, task, parts)
+        task.ended = partial(self._ended, job, spec, future, parts)
         self._tasks.submit(ADD, task)
 
-    def _forget(self, job: int, what: Mapping[str, Any], task: Task, gone: list[Forgotten]) -> Iterator[None]:
+    def _forget(self, job: int, what: Mapping[str, Any], task: Task, parts: list[Forgotten]) -> Iterator[None]:
         """Some at a time: others may write in between."""
         if "folder" in what:
-            yield from self._forget_folder(what["folder"] + "/", what.get("in_watched", False), task, gone)
+            yield from self._forget_folder(what["folder"] + "/", what.get("in_watched", False), task, parts)
         else:
             forget = partial(self._memory.retention.forget_some, what["retired"])
-            while (some := self._write(forget)) != Forgotten():
-                gone.append(some)
+            while (batch := self._write(forget)) != Forgotten():
+                parts.append(batch)
                 yield
         pending = self._write(self._memory.ingest.wipe)
-        gone.append(self.watch(Forgotten(pending=pending)))
+        parts.append(self.watch(Forgotten(pending=pending)))
         if not pending:
             self._memory.retention.compact(self._write)
         self._write(partial(self._finish, job))
 
-    def _forget_folder(self, below: str, skip: bool, task: Task, gone: list[Forgotten]) -> Iterator[None]:
-        """All sources, also those that had gone from the disk."""
+    def _forget_folder(self, below: str, skip: bool, task: Task, parts: list[Forgotten]) -> Iterator[None]:
+        """All sources, including deleted ones."""
         task.total = self._memory.sources.count_all(below)
-        while some := self._memory.sources.list_uris(below, AT_ONCE):
-            files = find_files(some) if skip else ()
-            forget = partial(self._memory.ingest.forget_sources, some, files, wipe=False)
-            gone.append(self._write(forget))
-            task.done += len(some)
+        while uris := self._memory.sources.list_uris(below, AT_ONCE):
+            files = find_files(uris) if skip else ()
+            forget = partial(self._memory.ingest.forget_sources, uris, files, wipe=False)
+            parts.append(self._write(forget))
+            task.done += len(uris)
             yield
 
     def _write(self, unit: Callable[[], T]) -> T:
-        """A unit of the writer, also where the disk is full: it takes something away."""
+        """A unit of the writer that also runs on a full disk, because it frees space."""
 
         def make_room() -> T:
             with self._memory.making_room():
@@ -148,22 +148,22 @@ class Erasing:
         self._memory.jobs.prune([KIND])  # it has the name of the folder
 
     def _ended(
-        self, job: int, wanted: NewJob, future: Future[Forgotten], gone: list[Forgotten], error: BaseException | None
+        self, job: int, spec: NewJob, future: Future[Forgotten], parts: list[Forgotten], error: BaseException | None
     ) -> None:
-        del self._running[wanted.key]
+        del self._running[spec.key]
         if error is None:
-            future.set_result(sum(gone, Forgotten()))
+            future.set_result(sum(parts, Forgotten()))
             return
         if not isinstance(error, CancelledError):
-            self.run_later(RETRY_SECONDS, self._again, job, wanted)
+            self.run_later(RETRY_SECONDS, self._again, job, spec)
         future.set_exception(error)
 
-    def _again(self, job: int, wanted: NewJob) -> None:
-        if wanted.key not in self._running:
-            self._begin(job, wanted)
+    def _again(self, job: int, spec: NewJob) -> None:
+        if spec.key not in self._running:
+            self._begin(job, spec)
 
     def _plan(self, seconds: float) -> None:
-        """Tries to empty the log, in so many seconds and until it is done."""
+        """Plans to empty the log after that many seconds, with retries."""
         if self._waiting.acquire(blocking=False):
             self.run_later(seconds, self._wipe)
 

@@ -1,4 +1,4 @@
-"""Looking into an answer: what it rests on, what is masked in it, what a person says of it."""
+"""Commands on the evidence of an answer: explain, reveal secrets, judge."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from textual import on, work
 
 from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError
-from tui.commands.undoing import UndoCommands
+from tui.commands.undo import UndoCommands
 from tui.reports import cited_why_report
 from tui.screens.ask import AskScreen
 from tui.widgets.citation_list import CitationList
 from tui.widgets.trace_line import TraceLine
 
-MISSED = "Words that you miss in the answer · Enter asks · Esc leaves it"
-NOT_KEPT = "Nothing is kept of how this answer was found."
+MISSED = "Words that the answer lacks · Enter asks · Esc cancels"
+NOT_KEPT = "The search of this answer is not stored."
 
 
-class LookingCommands(UndoCommands):
-    """/why, /whynot, /secrets, /good, /bad, /unsay; what a question of an earlier run did, and what a citation is part
-    of"""
+class EvidenceCommands(UndoCommands):
+    """/why, /whynot, /secrets, /good, /bad, /unsay; the trace of an earlier question, and the context of a citation."""
 
-    @on(TraceLine.Wanted)
+    @on(TraceLine.Requested)
     @work
-    async def _recall_trace(self, message: TraceLine.Wanted) -> None:
+    async def _recall_trace(self, message: TraceLine.Requested) -> None:
         id = message.line.trace_id
         if id is None:
             return
@@ -31,9 +30,9 @@ class LookingCommands(UndoCommands):
             message.line.recall(trace)
             message.line.walk.focus()
 
-    @on(CitationList.Wanted)
+    @on(CitationList.Requested)
     @work(exclusive=True, group="evidence")
-    async def _look_into_citation(self, message: CitationList.Wanted) -> None:
+    async def _look_into_citation(self, message: CitationList.Requested) -> None:
         cited = message.cited
         try:
             if message.what == "why":
@@ -47,17 +46,17 @@ class LookingCommands(UndoCommands):
             self.evidence.remark(cited, str(error))
 
     async def _find_why(self, cited: wire.Citation) -> str:
-        """How the question came to a citation. Raises what the client raises."""
+        """How the question led to a citation. Raises what the client raises."""
         answer = self.conversation.transcript.selected
         if answer is None or (trace := answer.trace_id) is None:
             return NOT_KEPT
         return cited_why_report(await self.link.call(lambda client: client.why(trace)), cited.n)
 
     async def _ask_whynot(self) -> None:
-        """Asks for words and says in the conversation why they are not in the answer. Raises what the client raises."""
+        """Asks for words and explains why the answer lacks them. Raises what the client raises."""
         words = await self.app.push_screen_wait(AskScreen("Why not?", hint=MISSED))
         if words:
-            self.remove_class("-evidence-open")  # on a small terminal it covers what is said now
+            self.remove_class("-evidence-open")  # on a small terminal it would cover the message
             await self.conversation.explain(self.folders, words)
             self.conversation.transcript.follow()
 
@@ -79,12 +78,12 @@ class LookingCommands(UndoCommands):
     @work
     async def action_judge(self, verdict: str) -> None:
         with self.tell_failures():
-            said = await self.conversation.judge(verdict)
-            if said is not None and said.asked.verdict != said.before:
-                id, before = said.asked.id, said.before
+            judged = await self.conversation.judge(verdict)
+            if judged is not None and judged.asked.verdict != judged.before:
+                id, before = judged.asked.id, judged.before
 
                 def take_back(client: Client) -> wire.Judged:
                     return client.judge(id, before or "none")
 
-                now = f"called {before} again" if before else "not judged any more"
+                now = f"marked {before} again" if before else "no longer judged"
                 self.shared.note_done(take_back, f"The answer is {now}.", lambda: self.conversation.mark(id, before))

@@ -1,4 +1,4 @@
-"""The tab of what is wrong, each with what mends it."""
+"""The tab of problems, each with its fix."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from textual.content import Content
 from daemon.client import Client
 from daemon.examination import MENDS, Look, examine
 from tui.actions import Where, bindings_of
+from tui.folders.rows import TabList, paragraphs, two_lines
 from tui.wording import count
-from tui.work.rows import WorkList, paragraphs, two_lines
 
 NAMES = {
-    "daemon": "The program in the background", "file": "The memory's file", "disk": "The disk", "backups": "Backups",
-    "folders": "Folders", "embedder": "What compares meanings", "night": "What is done at night",
-    "config.toml": "The settings", "readers": "What reads files", "plug-ins": "Plug-ins",
+    "daemon": "Daemon", "file": "The memory's file", "disk": "The disk", "backups": "Backups",
+    "folders": "Folders", "embedder": "Embedder", "night": "Nightly jobs",
+    "config.toml": "The settings", "readers": "Readers", "plug-ins": "Plug-ins",
 }  # fmt: skip
 
 
-class HealthList(WorkList):
-    """What `pal doctor` looks at: what is wrong first."""
+class HealthList(TabList):
+    """The checks of `pal doctor`, problems first."""
 
     TITLE = "Health"
     EMPTY = "Looking…"
@@ -41,10 +41,10 @@ class HealthList(WorkList):
     def summary(self) -> str:
         if self._looks is None:
             return "Looking…"
-        mendable = sum(bool(look.mend) for look in self.problems)
+        fixable = sum(bool(look.mend) for look in self.problems)
         if not self.problems:
-            return "All is well."
-        can = f"; {mendable:,} can be mended from here: Enter, or F for all" if mendable else ""
+            return "No problems."
+        can = f"; {fixable:,} can be fixed here: Enter, or F for all" if fixable else ""
         return f"{count(len(self.problems), 'problem')}{can}."
 
     async def fetch(self) -> None:
@@ -65,36 +65,39 @@ class HealthList(WorkList):
         look = (self._looks or [])[int(key)]
         name = NAMES.get(look.at, look.at)
         if not look.problem:
-            return paragraphs(name, "All is well here.")
-        how = f"Enter does it: {look.mend}" if look.mend else "This takes you: the command stands above. y copies all."
+            return paragraphs(name, "No problem here.")
+        how = (
+            f"Enter fixes it: {look.mend}"
+            if look.mend
+            else "You have to run this yourself: the command is above. y copies all."
+        )
         return paragraphs(name, look.problem, how)
 
     @property
     def look(self) -> Look | None:
-        """The highlighted one."""
         return self._looks[int(self.key)] if self._looks and self.key is not None else None
 
-    def action_mend(self) -> None:
+    def action_fix(self) -> None:
         if self.look is not None and self.look.mend:
-            self._mend([self.look.mend])
+            self._fix([self.look.mend])
         elif self.look is not None and self.look.problem:
-            self.say("This cannot be done from here; the command is on the right.")
+            self.say("Run it yourself; the command is on the right.")
 
-    def action_mend_all(self) -> None:
-        mends = list(dict.fromkeys(look.mend for look in self.problems if look.mend))
-        if mends:
-            self._mend(mends)
+    def action_fix_all(self) -> None:
+        fixes = list(dict.fromkeys(look.mend for look in self.problems if look.mend))
+        if fixes:
+            self._fix(fixes)
         else:
-            self.say("There is nothing that can be mended from here.")
+            self.say("Nothing can be fixed from here.")
 
-    @work(exclusive=True, group="mend")
-    async def _mend(self, mends: list[str]) -> None:
+    @work(exclusive=True, group="fix")
+    async def _fix(self, fixes: list[str]) -> None:
         def run(client: Client) -> str:
-            for mend in mends:
-                MENDS[mend](client)
-            return ", ".join(mends)
+            for fix in fixes:
+                MENDS[fix](client)
+            return ", ".join(fixes)
 
-        self.say(f"Doing it: {', '.join(mends)}")
+        self.say(f"Fixing: {', '.join(fixes)}")
         if (done := await self.call(run)) is not None:
             self.say(f"Done: {done}")
         self.load()

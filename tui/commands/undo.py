@@ -1,4 +1,4 @@
-"""/undo: what was done last in this chat is taken back."""
+"""/undo: reverts the last action in this chat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tui.commands.part import Part
 from tui.fact_reports import describe_change
 from tui.screens.confirm import ConfirmScreen
 
-NEWEST = 20  # revisions that are looked through for one that stands
+NEWEST = 20  # revisions searched for an active one
 
 
 class UndoCommands(Part):
@@ -39,15 +39,15 @@ class UndoCommands(Part):
             self.link.refresh_status()
 
     async def _undo_revision(self) -> None:
-        """Offers to take back the last change of a fact, whoever made it."""
+        """Offers to revert the last change of a fact, whoever made it."""
         reply = await self.link.call(lambda client: client.revisions("all", limit=NEWEST))
-        last = next((one for one in reply.revisions if one.state in ("open", "kept")), None)
+        last = next((revision for revision in reply.revisions if revision.state in ("open", "kept")), None)
         if last is None:
-            await self.conversation.say("There is nothing to undo: nothing was done in this chat, and no fact changed.")
+            await self.conversation.say("There is nothing to undo.")
             return
         question = f"Undo the last change of a fact? {describe_change(last)}"
         if await self.app.push_screen_wait(
-            ConfirmScreen(question, "Both facts are as before. /review does more.", "Yes, undo")
+            ConfirmScreen(question, "Both facts are as before. More in /review.", "Yes, undo")
         ):
             settled: wire.Revision = await self.link.call(lambda client: client.settle(last.id, "undo"))
             await self.conversation.say(f"{describe_change(last)}: {describe_outcome(settled)}")

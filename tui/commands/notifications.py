@@ -1,4 +1,4 @@
-"""What the chat says by itself: that a fact has just changed, and which answers rest on it."""
+"""Unprompted messages of the chat: a fact has just changed, and the answers based on it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_DISPUTES = 500  # of the changes that wait, the newest
 SETTLE_SECONDS = 0.5  # after a change, before answers are looked at: changes come in crowds
 
 
-class NoticingCommands(Part):
+class NotificationCommands(Part):
     """The line of news above the prompt, and the marks under answers that do not hold any more."""
 
     def __init__(self, shared: Shared) -> None:
@@ -45,9 +45,9 @@ class NoticingCommands(Part):
 
     @work(exclusive=True, group="disputes")
     async def mark_disputes(self, at_once: bool = False) -> None:
-        """Says under the answers which of their lines other notes contradict. The daemon is asked where changes wait;
-        `at_once` whatever its state was when it was last asked for."""
-        answers = [one for one in self.conversation.transcript.answers if one.ready.is_set() and one.citations]
+        """Marks the lines of answers that other notes contradict. The daemon is asked only while changes wait; with
+        `at_once` always."""
+        answers = [each for each in self.conversation.transcript.answers if each.ready.is_set() and each.citations]
         waits = self.shared.status is not None and self.shared.status.review > 0
         if not answers or not (waits or at_once):
             return
@@ -60,16 +60,18 @@ class NoticingCommands(Part):
 
     @work(exclusive=True, group="changes")
     async def _check_answers(self) -> None:
-        """Asks which of the answers rest on what has changed since; the daemon knows it of all that it keeps."""
+        """Asks which answers are based on changed facts; the daemon knows it for stored ones."""
         self._settling = None
         session = self.conversation.session.conversation
         if session is None:
             return
         try:
-            kept = await self.link.call(lambda client: client.conversation(session.id))
+            session_messages = await self.link.call(lambda client: client.conversation(session.id))
         except (DaemonError, DaemonDownError):
             return  # the session was deleted elsewhere, or the rail says that the daemon is gone
-        changes = {one.trace_id: one.changes for one in kept.messages if one.trace_id is not None}
+        changes = {
+            message.trace_id: message.changes for message in session_messages.messages if message.trace_id is not None
+        }
         for answer in self.conversation.transcript.answers:
             if answer.trace_id in changes and answer.ready.is_set():
                 await answer.show_changes(changes[answer.trace_id])

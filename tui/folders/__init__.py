@@ -1,0 +1,1 @@
+"""The tabs of the page Folders: watched folders, reading, models, health."""

@@ -1,1 +1,0 @@
-"""The tabs of the page Folders: what is watched, what is read, by which models, and what is wrong."""
