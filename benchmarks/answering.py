@@ -260,6 +260,6 @@ class Desk:
 
     def _shown(self, problem: Problem) -> frozenset[str]:
         """The gold that stood in the evidence of the last request for an answer."""
-        pieces = evidence(self.calls.prompts[-1])
+        pieces = evidence(self.calls.prompts[-1]) if self.calls.prompts else []
         golds, forms = self.library.golds(problem), (*problem.answers, *problem.parts)
         return frozenset(id for id, gold in zip(problem.gold, golds, strict=True) if standing(gold, pieces, forms))

@@ -95,7 +95,8 @@ def test_what_recall_does_not_find_is_looked_for(tmp_path: Path, capsys: pytest.
 def test_errors_have_a_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     world(tmp_path / "data")
     results, rows = run(capsys, tmp_path, "--oracle", "--error", "1", "--effort", "quick", "--baselines")
-    assert all(not row["right"] or not row["by_model"] for row in rows if row["calls"])
+    asked = [row for row in rows if row["calls"]]  # a citation that is left out is added, so some are right
+    assert sum(row["right"] and row["by_model"] for row in asked) < len(asked) / 2
     for name, result in results.items():
         wrong = [row["error"] for row in rows if row["set"] == name and row["error"]]
         assert result["errors"] == {kind: wrong.count(kind) for kind in result["errors"]}

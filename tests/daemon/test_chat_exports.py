@@ -113,7 +113,7 @@ def test_what_of_an_export_is_not_read_is_named(client: Client, tmp_path: Path) 
         assert found.keys() == {"a.zip#old.zip", "b.json", "c.zip"}
         assert "archive inside an archive" in found["a.zip#old.zip"]
         assert found["b.json"].startswith("read only in part: not valid JSON")
-        assert "without an export of chats" in found["c.zip"]
+        assert "without a known chat export" in found["c.zip"]
     assert uris(client, str(folder / "b.json")) == [f"{folder / 'b.json'}#k-lease", f"{folder / 'b.json'}#k-name"]
     (folder / "a.zip").write_bytes(packed({"conversations.json": claude()}))
     (folder / "b.json").write_text(json.dumps([*claude(), LATER]))

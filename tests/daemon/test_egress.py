@@ -100,10 +100,10 @@ def test_no_word_of_a_local_source_is_in_a_question_to_a_model_elsewhere(both: W
         "With whom does Mira work?",
         "Where is my rent written?",
     )
-    for names, models in (((AWAY, HERE), {HERE, ""}), ((AWAY,), {AWAY, ""})):
+    for names, models in (((AWAY, HERE), {HERE, AWAY, ""}), ((AWAY,), {AWAY, ""})):
         both.models.use("answer", names)
         said = [[*both.memory.ask(question, llm=both.models.choose)][-1] for question in questions]
-        assert {one.model for one in said if isinstance(one, Answer)} <= models
+        assert {names[-1]} <= {one.model for one in said if isinstance(one, Answer)} <= models
     assert len(both.anthropic.messages) and len(both.anthropic.seen) > before
     assert leaked(both) == set()
 

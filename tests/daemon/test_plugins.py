@@ -62,7 +62,7 @@ def test_an_embedder(daemon: RunningDaemon, at: str, what: str) -> None:
 def test_a_model(daemon: RunningDaemon, what: str) -> None:
     with pytest.raises(DaemonError, match=f"The plug-in strange failed with {REASONS[what]}"):
         daemon.client.try_model(f"strange:local-{what}")
-    assert REASONS[what] in daemon.client.try_model(f"strange:stream-{what}").problem
+    assert "sent is no answer" in daemon.client.try_model(f"strange:stream-{what}").problem
     assert daemon.client.try_model("strange:good").problem == ""
     check_it_answers(daemon)
 

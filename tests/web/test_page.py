@@ -386,6 +386,7 @@ def test_what_a_model_writes_is_shown_as_it_comes_and_can_be_stopped(
         page.keyboard.press("Enter")
         expect(page.locator(".answer.preview")).to_contain_text("painted black")
         expect(page.get_by_text("Until it answers, the lines that answer:")).to_be_visible()
+        ollama.until(lambda server: server.chats)
         page.keyboard.press("Escape")
         expect(page.get_by_text("Stopped.")).to_be_visible()
         expect(field).to_have_value(question)

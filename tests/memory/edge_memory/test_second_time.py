@@ -153,7 +153,7 @@ def test_what_was_looked_for_in_vain_is_looked_for_again_once_something_was_read
     again = fleet.ask(QUESTION, replay=True)
     assert again.answer.no_answer and tiers(again)[-1] == "R2" and len(fleet.ollama.chats) == calls
     assert "was not asked again" in again.answer.note and again.answer.model
-    tomorrow = fleet.ask(QUESTION, replay=True, now=datetime(2024, 6, 1, tzinfo=UTC))
+    tomorrow = fleet.ask(QUESTION, replay=True, now=datetime(2024, 6, 2, 12, tzinfo=UTC))
     assert tomorrow.answer.no_answer and tiers(tomorrow)[-1] == "R2" and len(fleet.ollama.chats) == calls + 2
     assert tiers(fleet.ask(QUESTION, replay=True, effort="deep"))[-1] == "R3", "more effort is another question"
     calls = len(fleet.ollama.chats)
