@@ -181,10 +181,10 @@ except ConnectionError:
     home = Path("/tmp") / f"palimpsest-peer-{os.getpid()}"
     with run_daemon(home, QUICK) as daemon:
         try:
-            for place in (home, daemon.paths.runtime):
-                place.chmod(0o755)
             daemon.paths.socket.chmod(0o666)
             for _ in range(3):
+                for place in (home, daemon.paths.runtime):  # the daemon makes them private while it begins
+                    place.chmod(0o755)
                 got = subprocess.run(
                     [sys.executable, "-P", "-c", ask, str(daemon.paths.socket)], capture_output=True, text=True
                 )
