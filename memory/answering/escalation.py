@@ -23,6 +23,7 @@ from time import perf_counter
 import numpy as np
 
 from memory.answering import compose
+from memory.answering.asking import Answering, AskOutcome, Event
 from memory.answering.candidates import AnswerCandidate, ExtractiveAnswer
 from memory.answering.compose import GroundedText, finalise
 from memory.answering.confidence import fits
@@ -33,13 +34,7 @@ from memory.answering.context import (
     fit_context,
     gather_evidence,
 )
-from memory.answering.extractive import (
-    Answering,
-    AskOutcome,
-    Event,
-    extract_answer,
-    stream_extractive,
-)
+from memory.answering.extractive import extract_answer, stream_extractive
 from memory.answering.options import AGENT_ALLOWANCE, ALLOWANCES, MAX_GUIDED_CALLS, Meter, Metered
 from memory.errors import ModelError
 from memory.exploring.agent import Agent

@@ -12,9 +12,8 @@ older ones follow, marked "earlier". The answers to the parts of a question are 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from itertools import count, takewhile
 from time import perf_counter
 
@@ -31,7 +30,7 @@ from memory.answering.candidates import (
     stems,
     stream_lines,
 )
-from memory.answering.confidence import absent_names, assess, confidence
+from memory.answering.confidence import absent_names, confidence
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     asks_past,
@@ -39,9 +38,7 @@ from memory.answering.facts import (
     supersede,
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState, expected_types
-from memory.answering.options import AskOptions
 from memory.answering.owner import OwnerQuestion
-from memory.answering.parts import merge_answers
 from memory.answering.selection import (
     NO_CHAINS,
     join_with_chains,
@@ -49,13 +46,12 @@ from memory.answering.selection import (
     select_best,
     select_by_type,
 )
-from memory.llm import NOTHING, Usage
-from memory.nouns import Answer, Citation, Preview, Step, Token, Visit, Writing
+from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
 from memory.retrieval.question_type import asks_course
 from memory.retrieval.state import RetrievalResult
 from memory.settings import AnswerSettings
-from memory.stages import RouteNote, Tier, step
+from memory.stages import step
 from memory.store import relations
 from memory.store.connect import Connection
 from memory.text.languages import stem, stop_words
@@ -382,100 +378,3 @@ def stream_extractive(extractive: ExtractiveAnswer, why: str = "") -> Generator[
         return replace(answer, note=why)
     yield from stream_lines(extractive.lines)
     return replace(answer, note=" ".join(filter(None, [f"{why} {WORD_FOR_WORD}" if why else "", answer.note])))
-
-
-MAX_EPISODES_PER_PART = 5  # of each part of a question that are looked at before those of the whole
-
-OpenConnection = Callable[[], AbstractContextManager[Connection]]
-Event = Step | Visit | Preview | Writing | Token | Citation
-
-
-@dataclass(frozen=True, slots=True)
-class AskOutcome:
-    """The answer, the steps that led to it, the tier it was found on, and what models took for it. `found` is the
-    retrieval with all that was gathered, `expanded` the edges that a model chose to follow."""
-
-    answer: Answer
-    steps: tuple[Step, ...]
-    found: RetrievalResult
-    tier: Tier = "R2"
-    calls: int = 0
-    usage: Usage = NOTHING
-    expanded: tuple[int, ...] = ()
-
-
-@dataclass
-class Answering:
-    """One question on its way from its retrieval to an answer without a model. `found` is what was retrieved and
-    gathered so far, `parts` what was retrieved for each of the questions that this one is made of. A connection of
-    `reading` must see what the retrieval saw."""
-
-    reading: OpenConnection
-    found: RetrievalResult
-    embedder: Embedder
-    settings: AnswerSettings
-    options: AskOptions
-    parts: Sequence[RetrievalResult] = ()
-    steps: list[Step] = field(default_factory=list)
-    tier: Tier = "R2"
-
-    def __post_init__(self) -> None:
-        self._collect_parts()
-
-    def run(self) -> Generator[Event, None, AskOutcome]:
-        """The answer, after the events that lead to it."""
-        extractive = yield from self._extract_enough()
-        answer = yield from stream_extractive(extractive)
-        return AskOutcome(answer, tuple(self.steps), self.found)
-
-    def _extract_enough(self) -> Generator[Event, None, ExtractiveAnswer]:
-        """The extractive answer, from what lies around what is named as well where the retrieval is not enough."""
-        extractive = yield from self._extract()
-        gaps = yield from self._assess(extractive)
-        if gaps and self.options.effort != "quick":
-            yield from self._look_around()
-            extractive = yield from self._extract()
-        return extractive
-
-    def _extract(self) -> Generator[Event, None, ExtractiveAnswer]:
-        with self.reading() as conn:
-            if self.parts:
-                of_parts = [extract_answer(conn, part, self.embedder, self.settings) for part in self.parts]
-                extractive = merge_answers(of_parts, [part.question.text for part in self.parts])
-            if not self.parts or extractive.answer.no_answer:
-                extractive = extract_answer(conn, self.found, self.embedder, self.settings)
-        yield self._record(extractive.step)
-        return extractive
-
-    def _assess(self, extractive: ExtractiveAnswer) -> Generator[Event, None, tuple[str, ...]]:
-        """What speaks against what there is being enough."""
-        start = perf_counter()
-        evidence = [hit.episode for hit in self.found.recall.hits]
-        gaps, unknown = assess(self.found, evidence, extractive.answer.confidence, self.settings.threshold)
-        note = RouteNote(self.tier, not gaps, gaps, unknown or None)
-        yield self._record(step(note, (perf_counter() - start) * 1000))
-        return gaps
-
-    def _look_around(self) -> Generator[Event, None, None]:
-        """Looks around what is named, without a model."""
-        from memory.exploring.heuristic import explore_best_first  # most questions never need it
-
-        looked = explore_best_first(self.found)
-        yield from map(self._record, looked.steps)
-        most = max(len(self.found.recall.hits), self.settings.episodes)
-        yield from self._collect(looked.episodes)
-        self.found = self.found.top(most)
-
-    def _collect_parts(self) -> tuple[Visit, ...]:
-        return self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])
-
-    def _collect(self, episodes: Iterable[int]) -> tuple[Visit, ...]:
-        """Adds them to what was found; -> those that were not there yet, as visits."""
-        before = len(self.found.recall.trace.visits)
-        with self.reading() as conn:
-            self.found = self.found.with_collected(conn, episodes)
-        return self.found.recall.trace.visits[before:]
-
-    def _record(self, step: Step) -> Step:
-        self.steps.append(step)
-        return step

@@ -1,0 +1,116 @@
+"""Asking: the course of one question from its retrieval to an answer without a model, with the steps for its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from memory.answering.candidates import ExtractiveAnswer
+from memory.answering.confidence import assess
+from memory.answering.extractive import extract_answer, stream_extractive
+from memory.answering.options import AskOptions
+from memory.answering.parts import merge_answers
+from memory.llm import NOTHING, Usage
+from memory.nouns import Answer, Citation, Preview, Step, Token, Visit, Writing
+from memory.protocols import Embedder
+from memory.retrieval.state import RetrievalResult
+from memory.settings import AnswerSettings
+from memory.stages import RouteNote, Tier, step
+from memory.store.connect import Connection
+
+MAX_EPISODES_PER_PART = 5  # of each part of a question, before those of the whole
+
+OpenConnection = Callable[[], AbstractContextManager[Connection]]
+Event = Step | Visit | Preview | Writing | Token | Citation
+
+
+@dataclass(frozen=True, slots=True)
+class AskOutcome:
+    """The answer, the steps that led to it, its tier, and the calls and tokens of models. `found` is the retrieval with
+    everything that was added to it, `expanded` the edges that a model chose to follow."""
+
+    answer: Answer
+    steps: tuple[Step, ...]
+    found: RetrievalResult
+    tier: Tier = "R2"
+    calls: int = 0
+    usage: Usage = NOTHING
+    expanded: tuple[int, ...] = ()
+
+
+@dataclass
+class Answering:
+    """The course of one question. `found` is what was retrieved and added so far, `parts` the retrieval of each
+    question that this one consists of. A connection of `reading` must see what the retrieval saw."""
+
+    reading: OpenConnection
+    found: RetrievalResult
+    embedder: Embedder
+    settings: AnswerSettings
+    options: AskOptions
+    parts: Sequence[RetrievalResult] = ()
+    steps: list[Step] = field(default_factory=list)
+    tier: Tier = "R2"
+
+    def __post_init__(self) -> None:
+        self._collect_parts()
+
+    def run(self) -> Generator[Event, None, AskOutcome]:
+        """Yields the events that lead to the answer; returns the outcome."""
+        extractive = yield from self._extract_enough()
+        answer = yield from stream_extractive(extractive)
+        return AskOutcome(answer, tuple(self.steps), self.found)
+
+    def _extract_enough(self) -> Generator[Event, None, ExtractiveAnswer]:
+        """The extractive answer; if the retrieval is not enough, also from the surroundings of the named objects."""
+        extractive = yield from self._extract()
+        gaps = yield from self._assess(extractive)
+        if gaps and self.options.effort != "quick":
+            yield from self._look_around()
+            extractive = yield from self._extract()
+        return extractive
+
+    def _extract(self) -> Generator[Event, None, ExtractiveAnswer]:
+        with self.reading() as conn:
+            if self.parts:
+                of_parts = [extract_answer(conn, part, self.embedder, self.settings) for part in self.parts]
+                extractive = merge_answers(of_parts, [part.question.text for part in self.parts])
+            if not self.parts or extractive.answer.no_answer:
+                extractive = extract_answer(conn, self.found, self.embedder, self.settings)
+        yield self._record(extractive.step)
+        return extractive
+
+    def _assess(self, extractive: ExtractiveAnswer) -> Generator[Event, None, tuple[str, ...]]:
+        """The reasons why the evidence may not be enough."""
+        start = perf_counter()
+        evidence = [hit.episode for hit in self.found.recall.hits]
+        gaps, unknown = assess(self.found, evidence, extractive.answer.confidence, self.settings.threshold)
+        note = RouteNote(self.tier, not gaps, gaps, unknown or None)
+        yield self._record(step(note, (perf_counter() - start) * 1000))
+        return gaps
+
+    def _look_around(self) -> Generator[Event, None, None]:
+        """Adds passages from the surroundings of the named objects, without a model."""
+        from memory.exploring.heuristic import explore_best_first  # most questions never need it
+
+        looked = explore_best_first(self.found)
+        yield from map(self._record, looked.steps)
+        most = max(len(self.found.recall.hits), self.settings.episodes)
+        yield from self._collect(looked.episodes)
+        self.found = self.found.top(most)
+
+    def _collect_parts(self) -> tuple[Visit, ...]:
+        return self._collect(hit.episode.id for part in self.parts for hit in part.recall.hits[:MAX_EPISODES_PER_PART])
+
+    def _collect(self, episodes: Iterable[int]) -> tuple[Visit, ...]:
+        """Adds episodes to the retrieval; returns the new ones as visits."""
+        before = len(self.found.recall.trace.visits)
+        with self.reading() as conn:
+            self.found = self.found.with_collected(conn, episodes)
+        return self.found.recall.trace.visits[before:]
+
+    def _record(self, step: Step) -> Step:
+        self.steps.append(step)
+        return step
