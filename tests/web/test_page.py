@@ -96,7 +96,7 @@ def test_what_is_told_is_kept_where_that_is_wanted_and_taken_back(visitor: Visit
     for place in ("last", "first"):
         turn = getattr(page.locator(".turn"), place)
         turn.get_by_role("button", name="Take it back").click()
-        expect(turn.locator(".told")).to_contain_text("Not kept any more")
+        expect(turn.locator(".told")).to_contain_text("Forgotten")
     assert [one.uri for one in visitor.client.sources().sources if one.uri.startswith("told:")] == []
     visitor.client.set_telling("no")
 
@@ -125,7 +125,7 @@ def test_what_is_not_there_is_said(page: Page) -> None:
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(page).to_have_url(re.compile(r"#/ask/\d{1,4}$"))
     go(page, "memory/qqq")
-    expect(page.get_by_text("Nothing has “qqq” in it.")).to_have_count(3)
+    expect(page.get_by_text("Nothing matches “qqq”.")).to_have_count(3)
 
 
 def test_a_change_is_decided_and_taken_back_by_keys(visitor: Visitor, page: Page) -> None:
@@ -164,7 +164,7 @@ def test_all_is_reached_by_keys_alone(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
     expect(page.locator("section", has_text="Spoken of").get_by_role("link", name="Mara Quill")).to_be_visible()
     page.keyboard.press("3")
-    expect(page.get_by_label("Look for")).to_be_focused()
+    expect(page.get_by_label("Search", exact=True)).to_be_focused()
     page.keyboard.type("mara")
     expect(page.locator(".results section").first.locator("[data-item]")).to_have_count(1)
     expect(page.locator(".results")).to_contain_text("Mara Quill")
