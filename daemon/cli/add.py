@@ -115,7 +115,7 @@ def _summary(added: wire.Added) -> str:
 def remember(
     session: Session, text: tuple[str, ...], title: str | None, at: datetime | None, source: str | None
 ) -> None:
-    """Keep TEXT as a note. "-" reads it from standard input."""
+    """Save TEXT as a note. "-" reads it from standard input."""
     words = _stdin() if text == (STDIN,) else " ".join(text)
     if not words.strip():
         raise click.UsageError('There is nothing to remember. For example: pal remember "The key is under the pot"')

@@ -51,7 +51,7 @@ def capture(
     hook: bool,
     notification: str | None,
 ) -> None:
-    """Keep a session with an agent, from standard input.
+    """Save a session with an agent, from standard input.
 
     It takes the logs of Claude Code and Codex, messages in JSON, plain text ("User: ...",
     "Assistant: ..."), and what a hook of Claude Code says. What you said in it are your words; what

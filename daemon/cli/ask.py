@@ -91,7 +91,7 @@ def recall(
     strategy: str,
     shown: bool,
 ) -> None:
-    """Show the passages that speak of QUESTION, best first.
+    """Show the passages that match QUESTION, best first.
 
     Where no note has any of its words, that is said, with the few passages that come nearest in meaning.
     """
@@ -160,7 +160,7 @@ def _describe_unknown_tags(session: Session, within: wire.Scope) -> str | None:
 @json_option
 @pass_session
 def strategies(session: Session) -> None:
-    """List the ways to walk the graph, and what of a paper each has.
+    """List the search strategies.
 
     One for a question: pal ask --strategy NAME; for all: pal config set memory.recall.strategy NAME. Those without a
     colon can be joined by +, as in spread+beam+synergy. Their settings are [traversers] in config.toml.
@@ -191,7 +191,7 @@ def context(
     within: wire.Scope,
     as_of: datetime | None,
 ) -> None:
-    """Print what the memory holds for TASK, in few words, for an agent's prompt.
+    """Print a short context for TASK, for an agent's prompt.
 
     First the facts that hold, then the sentences of notes that fit best, each with the number of its
     source. Tokens are reckoned as a third of the bytes, which is rather too many than too few. The

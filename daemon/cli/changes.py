@@ -41,7 +41,7 @@ HOW = (
 @json_option
 @pass_session
 def today(session: Session, day: datetime | None, since: datetime | None) -> None:
-    """Show what changed, what is due and what waits for you.
+    """Show what changed, what is due and what needs a decision.
 
     \b
     pal today                           in a shell's startup file, or from cron
@@ -205,7 +205,7 @@ def _print_sources(sources: Iterable[wire.ChangedSource]) -> None:
 @json_option
 @pass_session
 def review(session: Session, id: int | None, verdict: str | None, state: str, about: str | None, limit: int) -> None:
-    """Show which facts were replaced, and decide whether that is right.
+    """Show which facts were replaced, and confirm or reject it.
 
     Names whose facts took each other's place may mean one thing; `pal same` says so.
 
@@ -250,7 +250,7 @@ def review(session: Session, id: int | None, verdict: str | None, state: str, ab
 @json_option
 @pass_session
 def undo(session: Session, id: int | None) -> None:
-    """Take the replacement of a fact back: both facts are as they were before.
+    """Undo the replacement of a fact.
 
     ID is the number of the revision, which `pal review` and `pal history` show. Without it what was kept last of what
     you told in the chat, or to `pal ask`, is forgotten.
@@ -325,7 +325,7 @@ def _none(state: str, about: str | None) -> str:
 @json_option
 @pass_session
 def same(session: Session, name: str, other: str) -> None:
-    """Say that two names mean one person, place or thing.
+    """Merge two names of one person, place or thing.
 
     Each name finds both from now on; no fact is replaced. `pal apart` undoes it.
     """
@@ -338,7 +338,7 @@ def same(session: Session, name: str, other: str) -> None:
 @json_option
 @pass_session
 def apart(session: Session, name: str, other: str) -> None:
-    """Say that two names mean two; undoes `pal same`.
+    """Separate two names; undoes `pal same`.
 
     It also helps where a model took one name for another name of the same thing.
     """

@@ -151,7 +151,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 @json_option
 @pass_session
 def embedder(session: Session, name: str | None) -> None:
-    """Show or change what turns text into vectors.
+    """Show or change the embedder.
 
     With NAME, every passage gets a new vector in the background; questions and reading go
     on meanwhile. NAME is "auto", the best that is installed: "minilm-int8", else "static";

@@ -37,7 +37,7 @@ QUESTION = "trace "  # what stands before the number of a question among places
 @json_option
 @pass_session
 def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) -> None:
-    """Tell what is wrong, and the command that mends it.
+    """Show what is wrong, and the command that fixes it.
 
     Looks at the daemon, the file, its disk, the backups, the watched folders, the embedder
     and what is done at night. Exits with 1 if something is wrong. With --memory: how well the graph of names served

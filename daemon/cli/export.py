@@ -40,7 +40,7 @@ RUNNING = click.ClickException("The daemon has the memory open. Stop it first: p
 @json_option
 @pass_session
 def export(session: Session, to: Path | None, name: str | None, only_list: bool, secrets: bool, force: bool) -> None:
-    """Write all of the memory to a file or folder.
+    """Write the whole memory to a file or folder.
 
     \b
     pal export memory.jsonl       all that is true in it; pal import makes the same memory of that
@@ -208,7 +208,7 @@ def _tell(exporter: Exporter, to: Path, done: dict[str, Any]) -> None:
 @json_option
 @pass_session
 def import_(session: Session, file: Path, yes: bool) -> None:
-    """Make the memory of an export that `pal export` wrote.
+    """Create a memory from an export.
 
     FILE is a .jsonl, packed or not; "-" is standard input. All of it is checked first: of an export that is damaged,
     cut off or written by a newer Palimpsest nothing is taken. A memory that is there already is replaced, and kept

@@ -44,7 +44,7 @@ STDOUT = "-"
 @json_option
 @pass_session
 def facts(session: Session, name: str, as_of: datetime | None, known_on: datetime | None, history: bool) -> None:
-    """List what the memory holds of NAME: a person, a place, a thing.
+    """List the facts about NAME: a person, a place, a thing.
 
     First the facts that were read out of your notes, then the other sentences that speak of it.
     """
@@ -71,7 +71,7 @@ def _print_fact(fact: wire.Fact) -> None:
 @json_option
 @pass_session
 def history(session: Session, name: str) -> None:
-    """Show how what is known of NAME changed.
+    """Show how the facts about NAME changed.
 
     Each value with the time it held, the line it stands in, and who replaced it: a rule, a model or you.
     """
@@ -85,7 +85,7 @@ def history(session: Session, name: str) -> None:
             _print_value(value, strand)
     if not reply.strands:
         see = f"pal facts {shlex.quote(name)}"
-        known = f"Only sentences speak of {name!r}; no fact was read out of them. See them: {see}"
+        known = f"No facts about {name!r} yet, only mentions. See them: {see}"
         raise NothingFound(explain_nothing(session, known))
 
 
@@ -103,7 +103,7 @@ def _print_value(value: wire.HeldValue, strand: wire.Strand) -> None:
 @json_option
 @click.pass_context
 def me(ctx: click.Context) -> None:
-    """Show who you are to the memory: names, address, family, and what each was before.
+    """Show what the memory knows about you: names, address, family, and earlier values.
 
     \b
     pal me                          what is known of you, with its sources
@@ -169,7 +169,7 @@ def _say_source(uri: str, line: int | None = None, title: str = "your note") -> 
 
 @click.command()
 @click.argument("name")
-@click.option("--depth", type=click.IntRange(1, 6), default=1, show_default=True, help="So many steps out.")
+@click.option("--depth", type=click.IntRange(1, 6), default=1, show_default=True, help="Steps to show.")
 @as_of_option
 @click.option(
     "-n", "limit", type=click.IntRange(2, 500), default=40, show_default=True, help="At most so many objects."
@@ -192,7 +192,7 @@ def graph(
     html: Path | None,
     force: bool,
 ) -> None:
-    """Draw what stands around NAME: a person, a place, a thing.
+    """Draw the neighbourhood of NAME: a person, a place, a thing.
 
     What facts join it to, with what they say, and, faint, what is mentioned beside it. Facts are those that hold, or
     held on the day of --as-of.

@@ -23,7 +23,7 @@ LIKELY = ("Notes", "notes", "Documents/Notes", "Documents/Obsidian", "Obsidian",
 
 @click.group(cls=ListGroup)
 def watch() -> None:
-    """Folders that are read now and whenever something in them changes."""
+    """Manage watched folders, which are read again when files change."""
 
 
 @watch.command("add")

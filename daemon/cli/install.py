@@ -206,7 +206,7 @@ def _confirm(question: str) -> None:
     except click.Abort:
         if sys.stdin.isatty():
             raise
-        raise click.UsageError("Nobody is there to confirm. Add --yes to write it without being asked.") from None
+        raise click.UsageError("Cannot ask for confirmation here. Add --yes to write it without being asked.") from None
     if not is_meant:
         output.say("Nothing was written.")
         raise click.Abort

@@ -29,7 +29,7 @@ WITHOUT = (
 @json_option
 @click.pass_context
 def models(ctx: click.Context, elsewhere: bool) -> None:
-    """Show the language models there are, and what each is used for.
+    """Show the available language models and their uses.
 
     Models of Ollama on this machine are found by themselves. A model elsewhere is asked and used only
     if you name it (pal models use), and gets no text of folders that are marked local.

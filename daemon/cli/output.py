@@ -34,7 +34,7 @@ def confirm(question: str, to: str, otherwise: str) -> None:
     """Asks before something that cannot be taken back: `to` do what; exits with 1, and says `otherwise`, if it is not
     to be. click's UsageError where nobody is there to answer."""
     if not sys.stdin.isatty():
-        raise click.UsageError(f"Nobody is there to confirm. Add --yes to {to} without being asked.")
+        raise click.UsageError(f"Cannot ask for confirmation here. Add --yes to {to} without being asked.")
     if not click.confirm(question, err=True):
         say(otherwise)
         sys.exit(1)

@@ -178,7 +178,7 @@ def install(session: Session, only_print: bool, writable: tuple[Path, ...]) -> N
 @click.command()
 @pass_session
 def uninstall(session: Session) -> None:
-    """Let the system start it no more. The memory stays; any command starts the daemon as before."""
+    """Stop starting it automatically. The memory stays; any command starts the daemon as before."""
     service = _choose(session.paths)
     if not service.file.exists():
         output.say("It was not installed.")
@@ -188,7 +188,7 @@ def uninstall(session: Session) -> None:
     problem = run_calls(service.forget) or problem
     output.print_text(f"Removed: {service.file}")
     if problem:
-        output.say(f"What the system was to be told, it did not hear. {problem}")
+        output.say(f"The service manager did not respond. {problem}")
 
 
 def _choose(paths: Paths, writable: Sequence[Path] = ()) -> Service:

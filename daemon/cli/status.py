@@ -53,7 +53,7 @@ def status(
     match: str,
     limit: int,
 ) -> None:
-    """Show what the memory holds and what it is doing."""
+    """Show what is in the memory and what it is doing."""
     if retired:
         _show_retired(session, session.client.list_retired(limit))
         return
@@ -191,7 +191,7 @@ def _duration(seconds: float) -> str:
 @json_option
 @pass_session
 def pause(session: Session) -> None:
-    """Let no language model read in the background until `pal resume`.
+    """Pause background reading by language models.
 
     Questions, and reading without a model, go on as before.
     """
@@ -202,7 +202,7 @@ def pause(session: Session) -> None:
 @json_option
 @pass_session
 def resume(session: Session) -> None:
-    """Let language models read in the background again."""
+    """Resume background reading by language models."""
     _enable(session, True)
 
 
@@ -224,7 +224,7 @@ def _enable(session: Session, enabled: bool) -> None:
 @json_option
 @pass_session
 def retry(session: Session, id: int | None) -> None:
-    """Read again what was given up: files that were set aside, and what a language model failed at.
+    """Retry files that were set aside and texts that a language model could not read.
 
     ID is a number of `pal status --failed`; without one, all of them.
     """
@@ -258,7 +258,7 @@ def reading(state: wire.Enrichment) -> str:
         case "off":
             return f"{far}; paused. To go on: pal resume"
         case "no_model":
-            return f"{far}; there is none that can, and all works without. To add one: pal models"
+            return f"{far}; no model is connected (optional). To add one: pal models"
         case "reading":
             return f"{far}, now {state.model}" + (f"; {state.detail}" if state.detail else "")
         case _:

@@ -44,7 +44,7 @@ WORDS = {  # of an answer, and of a refusal
 
 @click.command()
 @click.option("-n", "limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Questions at most.")
-@click.option("--skip", type=click.IntRange(0), default=0, help="Leave out the newest so many.")
+@click.option("--skip", type=click.IntRange(0), default=0, help="Skip this many of the newest.")
 @json_option
 @pass_session
 def traces(session: Session, limit: int, skip: int) -> None:
@@ -74,7 +74,7 @@ def _row(of: wire.Asked) -> tuple[str, ...]:
 @json_option
 @pass_session
 def trace(session: Session, id: int | None, again: bool, export: Path | None) -> None:
-    """Show what a question did: its stages, what it visited, its evidence, what it took.
+    """Show the trace of a question: stages, visits, evidence and cost.
 
     ID is its number in `pal traces`; without one it is the newest question. --again asks in the same part of the
     memory, as of the same day, with the same effort and strategy; the new trace says which one it repeats.
@@ -217,7 +217,7 @@ def how(found: wire.Trace) -> Iterable[str]:
 @json_option
 @pass_session
 def why(session: Session, id: int | None) -> None:
-    """Show what an answer rests on.
+    """Show the evidence of an answer.
 
     Each line it cites, with the scores that brought it there and the facts that are read out of it; how far the
     question went and why; what it took of what it might. ID is its number in `pal traces`; without one it is the newest
@@ -325,7 +325,7 @@ undo_option = click.option("--undo", is_flag=True, help="Take back what you said
 @json_option
 @pass_session
 def good(session: Session, id: int | None, undo: bool) -> None:
-    """Say that an answer is right: what led to it comes first next time.
+    """Mark an answer as right: its evidence is preferred next time.
 
     ID is its number in `pal traces`; without one it is the newest question. `pal bad` says the opposite.
     """
@@ -338,7 +338,7 @@ def good(session: Session, id: int | None, undo: bool) -> None:
 @json_option
 @pass_session
 def bad(session: Session, id: int | None, undo: bool) -> None:
-    """Say that an answer is wrong: what led to it is not brought back.
+    """Mark an answer as wrong: its evidence is not reused.
 
     Nor is what it cites brought back for such a question from another answer, older or newer, until you call a newer
     one good. Nothing is forgotten, and other questions are answered as before. ID is its number in `pal traces`;

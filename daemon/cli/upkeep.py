@@ -61,7 +61,7 @@ def check(session: Session) -> None:
 @json_option
 @pass_session
 def restore(session: Session, backup: Path | None, only_list: bool, yes: bool) -> None:
-    """Put a backup in the place of the memory.
+    """Replace the memory with a backup.
 
     BACKUP is a file; by default the newest of the backup folder. It is verified first. What it replaces is kept beside
     the backups. The daemon must not run: pal daemon stop
@@ -122,7 +122,7 @@ def _written(file: Path) -> datetime:
 @json_option
 @pass_session
 def consolidate(session: Session) -> None:
-    """Put the memory in order now, as it is done every night.
+    """Run the nightly maintenance now.
 
     Facts that were told twice become one that all their passages tell (`pal undo` takes it
     back), what lacks a vector gets one, and names that may be one are listed. No name is
@@ -145,7 +145,7 @@ def consolidate(session: Session) -> None:
 @json_option
 @pass_session
 def rebuild(session: Session, memory: bool, text: bool, vectors: bool) -> None:
-    """Make anew what follows from the rest of the memory.
+    """Rebuild indexes and derived data.
 
     For when `pal check` or `pal doctor` tells that it is damaged. Nothing is lost by it: passages, facts,
     traces and what you said of answers are the truth, and stay as they are. Questions go on meanwhile.

@@ -41,7 +41,7 @@ QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a pe
 CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
 TRIED_CHARS = 200  # of what a model that is tried says
 MAX_UNREAD = 3  # notes in a row that a model cannot read: then it is not asked to read any more
-NOT_ASKED = "Nobody at {} was asked, for none of its models is named. To see what there is: pal models --elsewhere"
+NOT_ASKED = "{} was not contacted: none of its models is set up. To list its models: pal models --elsewhere"
 FRESH_SECONDS, GONE_SECONDS = 30.0, 4.0  # for which it is believed which models there are, and that one is missing
 
 There = dict[str, ModelInfo]  # by the whole name of the model

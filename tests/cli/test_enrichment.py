@@ -58,7 +58,7 @@ def row(shell: Shell, name: str) -> str:
 def test_without_a_model_it_says_so_once_with_how_to_add_one(shell: Shell, ollama: FakeOllama) -> None:
     shell.pal("remember", "Mira lives in Utrecht.")
     until(shell, lambda state: state["state"] == "no_model")
-    assert row(shell, "Read") == "0 of 1 passage by a model; there is none that can, and all works without. " \
+    assert row(shell, "Read") == "0 of 1 passage by a model; no model is connected (optional). " \
         "To add one: pal models"  # fmt: skip
     assert ollama.seen == [], "nobody was looked for"
 

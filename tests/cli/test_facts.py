@@ -100,7 +100,7 @@ def test_history(marta: Shell) -> None:
 def test_history_of_what_only_sentences_speak_of(vault: Shell) -> None:
     said = vault.pal("history", "Bosun")
     if said.code == 4:
-        assert said.err == "Only sentences speak of 'Bosun'; no fact was read out of them. See them: pal facts Bosun\n"
+        assert said.err == "No facts about 'Bosun' yet, only mentions. See them: pal facts Bosun\n"
     else:
         assert said.out
 

@@ -153,7 +153,7 @@ def test_without_a_model_all_is_as_it_was(tmp_path: Path) -> None:
         reply = client.models()
         assert (reply.models, {*roles(reply).values()}) == ((), {""})
         assert any("ollama serve" in problem for problem in reply.problems), "it was named, so it should be there"
-        assert any("Nobody at anthropic was asked" in hint for hint in reply.hints)
+        assert any("anthropic was not contacted" in hint for hint in reply.hints)
         assert any("ANTHROPIC_API_KEY" in hint for hint in client.models(elsewhere=True).hints)
         client.remember("The gallery key hangs under the pot.")
         assert "under the pot" in answer(client, "Where does the gallery key hang?").text
