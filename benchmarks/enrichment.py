@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from daemon.jobs.batches import make_batches
 from memory import Memory
 from memory.errors import ModelError
 from memory.facts import decisions, json_replies, llm_requests
@@ -71,20 +72,32 @@ class Enriched:
     known: dict[str, Fact] = field(default_factory=dict)
 
 
-def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: Enriched, batch: int = 1) -> None:
-    """Let `model` read episodes, `batch` a call, and decide what no rule can."""
-    for start in range(0, len(episodes), batch):
-        some = episodes[start : start + batch]
-        started, cpu_started = time.perf_counter() - model.seconds, time.thread_time() - model.cpu_seconds
+def enrich(memory: Memory, model: Counted, episodes: Sequence[Episode], into: Enriched, batch: int) -> None:
+    """Let `model` read episodes as the daemon does, `batch` a call, and then decide what no rule can."""
+    if not episodes:
+        return
+    started, cpu_started = time.perf_counter() - model.seconds, time.thread_time() - model.cpu_seconds
+    undecided: dict[tuple[int, int], None] = {}
+    known = {one.id: one for one in episodes}
+    for ids in make_batches(episodes, batch, batch):
+        some = [known[id] for id in ids]
         try:
-            _read(memory, model, some, into)
+            undecided |= dict.fromkeys(_read(memory, model, some, into))
         except ModelError as error:  # the passages stay as they are, and so does all that is known
             into.failed.append(f"{some[0].source.uri}: {error}")
-        into.own_ms.append(1000 * (time.perf_counter() - model.seconds - started) / len(some))
-        into.own_cpu_ms.append(1000 * (time.thread_time() - model.cpu_seconds - cpu_started) / len(some))
+    pairs = memory.knowledge.pairs([*undecided])
+    for start in range(0, len(pairs), decisions.MAX_PAIRS):
+        try:
+            _decide(memory, model, pairs[start : start + decisions.MAX_PAIRS], into)
+        except ModelError as error:
+            into.failed.append(f"decisions: {error}")
+    count = len(episodes)
+    into.own_ms += [1000 * (time.perf_counter() - model.seconds - started) / count] * count
+    into.own_cpu_ms += [1000 * (time.thread_time() - model.cpu_seconds - cpu_started) / count] * count
 
 
-def _read(memory: Memory, model: Counted, some: Sequence[Episode], into: Enriched) -> None:
+def _read(memory: Memory, model: Counted, some: Sequence[Episode], into: Enriched) -> Sequence[tuple[int, int]]:
+    """The pairs of facts that are to be decided."""
     names = memory.settings.person.names
     said = json_replies.complete_json(model, llm_requests.extraction_request(some, names))
     extractions, dropped = llm_requests.parse_extractions(said, some, names)
@@ -93,11 +106,8 @@ def _read(memory: Memory, model: Counted, some: Sequence[Episode], into: Enriche
     for id, extraction in extractions.items():
         if reason := llm_requests.rejection_reason(extraction, [one for one in dropped if one.episode_id == id]):
             into.failed.append(f"{uris[id]}: {reason}")
-    learnt = memory.knowledge.assert_facts(extractions, model.name)
     into.extractions |= extractions
-    pairs = memory.knowledge.pairs(learnt.undecided)
-    for start in range(0, len(pairs), decisions.MAX_PAIRS):
-        _decide(memory, model, pairs[start : start + decisions.MAX_PAIRS], into)
+    return memory.knowledge.assert_facts(extractions, model.name).undecided
 
 
 def _decide(memory: Memory, model: Counted, pairs: Sequence[tuple[Fact, Fact]], into: Enriched) -> None:

@@ -24,7 +24,9 @@ from benchmarks.enrichment import Counted, Enriched, enrich
 from benchmarks.gold import Timeline
 from benchmarks.judge import is_right, is_stale
 from benchmarks.lifelog import File, Reply
+from daemon.jobs.enrichment import WAVE
 from memory import Memory
+from memory.facts.llm_requests import MAX_EPISODES
 from memory.nouns import Fact, Revision
 from memory.protocols import LLM, Embedder
 from memory.store import fact_vectors
@@ -39,6 +41,7 @@ from tests.fakes.recorded import Decides, Noise, Recorded, Recording
 
 ROW: dict[str, type] = {"path": str, "extraction": dict}
 MOST = 100_000  # revisions of a memory
+NO_EFFECT = ("nothing", "unrelated", "complements")  # decisions that change nothing
 NEAREST = (5, 10, 20)  # facts among which the one that was replaced is looked for
 DEEP = 10  # files that recall finds, among which the evidence must be for an answer to be what failed
 
@@ -54,6 +57,7 @@ class Life:
     model: Counted | None = None
     ids: list[list[int]] = field(default_factory=list)  # of each file's episodes
     waiting: list[int] = field(default_factory=list)  # episodes to be read with others
+    learnt: list[list[int]] = field(default_factory=list)  # the episodes of which facts were learnt behind each file
     read_ms: list[float] = field(default_factory=list)  # of each file
     nearest: dict[int, list[int]] = field(default_factory=dict)  # of each relation those nearest when it was read
     undone: undone.Undone = field(default_factory=undone.Undone)
@@ -67,10 +71,11 @@ def live(
     enriched: Enriched,
     limit: int | None,
     times: str = "manifest",
-    batch: int = 1,
+    batch: int = MAX_EPISODES,
+    wave: int = 0,
 ) -> Life:
     """Read a persona's files one after the other into a new memory, ask its questions, take everything back. A model
-    reads `batch` episodes a call, of one file or of several."""
+    reads `batch` episodes a call: of each file when it came, or when enough for `wave` calls have come."""
     files, questions = lifelog.load(persona, times)
     life = Life(enriched=enriched, model=Counted(model) if model else None)
     with (
@@ -80,7 +85,7 @@ def live(
     ):
         command.note(f"{persona.name}: read {len(files)} files")
         for place, file in enumerate(bar.track(files, description=""), 1):
-            _read(memory, plugins, file, life, batch, is_last=place == len(files))
+            _read(memory, plugins, file, life, batch, wave=0 if place == len(files) else wave)
         command.note(f"{persona.name}: ask {len(questions[:limit])} questions")
         life.replies = [lifelog.ask(memory, one, persona) for one in bar.track(questions[:limit], description="")]
         life.revisions = memory.revisions("all", limit=MOST)
@@ -88,11 +93,13 @@ def live(
         command.note(f"{persona.name}: take {len(life.revisions)} revisions back")
         untouched = Path(temporary) / "untouched.db"
         with Memory.open(untouched, embedder=embedder, quick=plugins.embedder("static")) as other:
-            for file, ids in zip(files, life.ids, strict=True):
-                for id, same in zip(ids, _remember(other, plugins, file), strict=True):
-                    if id in enriched.extractions:
-                        other.knowledge.assert_facts({same: enriched.extractions[id]}, "the same")
+            same: dict[int, int] = {}
+            for file, ids, learnt in zip(files, life.ids, life.learnt, strict=True):
+                same |= zip(ids, _remember(other, plugins, file), strict=True)
+                for id in learnt:
+                    other.knowledge.assert_facts({same[id]: enriched.extractions[id]}, "the same")
                     undone.take_back(other)
+                undone.take_back(other)
             life.undone = undone.compare(memory, other)
     return life
 
@@ -102,16 +109,17 @@ def _remember(memory: Memory, plugins: Plugins, file: File) -> list[int]:
     return [id for receipt in memory.remember_many(documents) for id in receipt.episode_ids]
 
 
-def _read(memory: Memory, plugins: Plugins, file: File, life: Life, batch: int, *, is_last: bool) -> None:
+def _read(memory: Memory, plugins: Plugins, file: File, life: Life, batch: int, wave: int) -> None:
     started = time.perf_counter()
     life.ids.append(_remember(memory, plugins, file))
     life.read_ms.append(1000 * (time.perf_counter() - started))
     if life.model is not None:
         unread = {episode.id: episode for episode in memory.knowledge.unread_episodes(MOST)}
         life.waiting += [id for id in life.ids[-1] if id in unread]
-        whole = len(life.waiting) if is_last else len(life.waiting) // batch * batch
-        some, life.waiting = life.waiting[:whole], life.waiting[whole:]
-        enrich(memory, life.model, [unread[id] for id in some if id in unread], life.enriched, batch)
+        if len(life.waiting) >= wave * batch:
+            some, life.waiting = life.waiting, []
+            enrich(memory, life.model, [unread[id] for id in some if id in unread], life.enriched, batch)
+    life.learnt.append([*life.enriched.extractions][sum(map(len, life.learnt)) :])
     with memory.store.reading() as conn:
         known = [id for (id,) in conn.execute("SELECT id FROM vec_fact WHERE id >= ?", (FIRST_EDGE,))]
         life.nearest |= {id: fact_vectors.nearest(conn, id, NEAREST[-1]) for id in known if id not in life.nearest}
@@ -154,7 +162,7 @@ def score(persona: Path, timeline: Timeline, life: Life) -> dict[str, Any]:
     ranks = [losses.nearest_rank(change, life.told, life.nearest) for change in timeline.changes]
     told = [rank for rank in ranks if rank is not None]
     among = {str(k): metrics.percent([float(0 < rank <= k) for rank in told]) for k in NEAREST}
-    model, episodes = life.model, sum(map(len, life.ids))
+    model, episodes, pairs = life.model, sum(map(len, life.ids)), life.enriched.proposed
     return {
         "updates": gold.score(timeline, found),
         "lost_by": losses.table(lost),
@@ -172,6 +180,8 @@ def score(persona: Path, timeline: Timeline, life: Life) -> dict[str, Any]:
         "calls": model.calls if model else 0,
         "tokens_read": model.usage.read if model else 0,
         "tokens_written": model.usage.written if model else 0,
+        "pairs": len(pairs),
+        "useful": metrics.percent([float(said not in NO_EFFECT) for said in pairs.values()]),
         "dropped": life.enriched.dropped,
         "failed": len(life.enriched.failed),
         "undone": life.undone.figures(),
@@ -317,6 +327,8 @@ def show(results: Sequence[Mapping[str, Any]]) -> None:
             "calls": "calls",
             "tokens read": "tokens_read",
             "written": "tokens_written",
+            "pairs": "pairs",
+            "useful": "useful",
             "items dropped": "dropped",
             "failed": "failed",
         },
@@ -352,7 +364,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--manners", action="store_true", help="--recorded: write JSON as chat models do")
     parser.add_argument(
-        "--batch", type=command.positive, default=1, metavar="N", help="passages that a model reads a call (default: 1)"
+        "--batch", type=command.positive, default=MAX_EPISODES, metavar="N", help="passages of a call (default: 3)"
+    )
+    parser.add_argument(
+        "--together", action="store_true", help="files come many at once: read when eight calls of them wait"
     )
     lifelog.add_times(parser)
     parser.add_argument("--seed", type=int, default=42, metavar="N", help="of the noise (default: 42)")
@@ -377,7 +392,8 @@ def _run(options: argparse.Namespace) -> None:
         for persona, timeline in personas:
             enriched = Enriched()
             with model_of(options, plugins, persona, timeline, enriched.known) as model:
-                life = live(persona, plugins, embedder, model, enriched, options.limit, options.times, options.batch)
+                life = live(persona, plugins, embedder, model, enriched, options.limit, options.times, options.batch,
+                            WAVE if options.together else 0)  # fmt: skip
             result = {"set": persona.name, "mode": mode, "noise": options.noise, "seed": options.seed,
                       "manners": options.manners}  # fmt: skip
             result |= score(persona, timeline, life) | {"embedder": embedder.name}

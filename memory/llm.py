@@ -191,7 +191,7 @@ class Grades:
     @property
     def batch(self) -> int:
         """Episodes of one extraction call: an episode takes about 400 tokens, and what is found in it 1,000."""
-        return max(1, min(3, (self.context - 1500) // 1400)) if (self.reads or 0.0) >= 0.9 else 1
+        return max(1, min(3, (self.context - 1500) // 1400)) if self.fits("extract") else 1
 
 
 def about_tokens(text: str) -> int:

@@ -25,6 +25,7 @@ from dataclasses import replace
 from functools import partial
 
 from daemon import wire
+from daemon.jobs.batches import make_batches
 from daemon.jobs.budget import on_battery, sum_spent, why_not_now
 from daemon.jobs.extraction import DECIDE, EXTRACT, KINDS, Reading, WaitError
 from daemon.jobs.models import Models
@@ -42,7 +43,6 @@ from memory.errors import (
     OverBudgetError,
     PalimpsestError,
 )
-from memory.facts import llm_requests
 from memory.nouns import Episode
 from memory.services.jobs import Job, NewJob
 from plugins.llms.guard import Guarded
@@ -55,7 +55,6 @@ LOOK_SECONDS = 5.0  # between two looks whether there is something new
 AGAIN_SECONDS = 60.0  # between two looks for a model, and at what stands in the way
 FIRST_REST, LONGEST_REST = 30.0, 3600.0  # seconds of peace for a server that failed
 PERSON_SECONDS = 2.0  # after a question that went first
-BATCH_CHARS = 2_400  # of one episode, of all in a batch on average
 FAILED_SHOWN = 100
 
 
@@ -247,7 +246,7 @@ class Enrichment:
             self._planning = time.monotonic() + AGAIN_SECONDS
             self._say("waiting", "What is left may only be read on this machine, and no model here can: pal models")
             return False
-        batches = _batches(allowed, self._batch(here), self._batch(away))[:WAVE]
+        batches = make_batches(allowed, self._batch(here), self._batch(away))[:WAVE]
         self._reading.write(partial(self._enqueue, batches))
         return True
 
@@ -324,27 +323,6 @@ class Enrichment:
 
     def _give_back(self, job: Job, seconds: float) -> None:
         self._reading.write(partial(self._memory.jobs.release, job.id, seconds))
-
-
-def _batches(found: Sequence[Episode], here: int, away: int) -> list[list[int]]:
-    """Ids of episodes for one call each: of `here` where text must stay on this machine, else `away`; never mixed."""
-    batches: list[list[int]] = []
-    for policy, size in (("local", here), ("any", away)):
-        batch: list[int] = []
-        chars = 0
-        for episode in found:
-            if episode.source.policy != policy:
-                continue
-            length = min(len(episode.text), llm_requests.MAX_EPISODE_CHARS)
-            if batch and (len(batch) == size or chars + length > size * BATCH_CHARS):
-                batches.append(batch)
-                batch, chars = [], 0
-            batch.append(episode.id)
-            chars += length
-        if batch:
-            batches.append(batch)
-    order = {episode.id: place for place, episode in enumerate(found)}
-    return sorted(batches, key=lambda batch: order[batch[0]])
 
 
 def _label(job: Job, titles: dict[int, Episode]) -> str:

@@ -29,8 +29,9 @@ log = logging.getLogger(__name__)
 
 EXTRACT, DECIDE = "extract", "decide"
 KINDS = (DECIDE, EXTRACT)
+AFTER_READING = -1  # the priority of decisions: one call decides for the notes of several jobs
 MAX_RETRIED = 10_000  # dead jobs
-MAX_KNOWN = 20  # names, and predicates, that a model is told
+MAX_KNOWN, MAX_NAME_WORDS = 20, 4  # names, and predicates, that a model is given; words of a name
 
 T = TypeVar("T")
 Pair = tuple[Fact, Fact]
@@ -120,9 +121,12 @@ class Reading:
         """In the writer's thread. An episode that is gone by now tells nothing."""
         there = {episode.id for episode in self._memory.sources.episodes([*told], live=True)}
         alive = {id: told[id] for id in told if id in there}
-        pairs = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
+        undecided = self._memory.knowledge.assert_facts(alive, model).undecided if alive else ()
+        unfinished = self._memory.jobs.list_unfinished((DECIDE,)) if undecided else []
+        waiting = [one for one in unfinished if one.state == "queued" and not one.attempts and not _is_full(one)]
+        pairs = [*(pair for one in waiting for pair in one.payload["pairs"]), *map(list, undecided)]
         parts = [pairs[start : start + decisions.MAX_PAIRS] for start in range(0, len(pairs), decisions.MAX_PAIRS)]
-        then = [_job(DECIDE, [list(pair) for pair in part], 1) for part in parts]
+        then = [_job(DECIDE, part, AFTER_READING) for part in parts]
         if told:
             self._models.unread[model] = 0
         if len(bad) == len(job.payload["episodes"]) == 1:
@@ -130,6 +134,8 @@ class Reading:
             self._memory.jobs.give_up(job.id, f"{model}: {next(iter(bad.values()))}.", then)
         else:
             self._memory.jobs.finish(job.id, then + [_job(EXTRACT, [id], job.priority) for id in bad])
+        for one in waiting:  # the new jobs have its pairs
+            self._memory.jobs.finish(one.id)
 
     def _decide(self, job: Job) -> None:
         pairs = self._memory.knowledge.pairs(job.payload["pairs"])
@@ -154,12 +160,14 @@ class Reading:
         self._memory.jobs.finish(job.id)
 
     def _known_words(self, found: Sequence[Episode], *, may_leave: bool) -> llm_requests.KnownWords:
-        """The names and predicates of the facts nearest to these episodes, those only that may go where they go."""
-        near = self._memory.knowledge.facts_near([one.text for one in found])
+        """The names and predicates of a model's facts nearest to these episodes, those only that may go where they go.
+        Those of rules are headings, tasks, rows and keys."""
+        near = [fact for fact in self._memory.knowledge.facts_near([one.text for one in found]) if fact.predicate]
+        near = [fact for fact in near if fact.origin == "model" and len(fact.objects[0].split()) <= MAX_NAME_WORDS]
         if may_leave:
             free = self._free_facts(near)
             near = [fact for fact in near if fact.id in free]
-        names = dict.fromkeys(fact.objects[0] for fact in near if fact.predicate and fact.objects[0] != OWNER)
+        names = dict.fromkeys(fact.objects[0] for fact in near if fact.objects[0] != OWNER)
         predicates = dict.fromkeys(fact.predicate for fact in near if fact.predicate)
         return llm_requests.KnownWords((*names,)[:MAX_KNOWN], (*predicates,)[:MAX_KNOWN])
 
@@ -221,6 +229,10 @@ class Reading:
     def write(self, unit: Callable[[], T]) -> T:
         """In the writer's thread, behind whatever a person waits for."""
         return self._writer.submit(unit).result()
+
+
+def _is_full(job: Job) -> bool:
+    return len(job.payload["pairs"]) == decisions.MAX_PAIRS
 
 
 def _job(kind: str, parts: Sequence[Any], priority: int) -> NewJob:

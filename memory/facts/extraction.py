@@ -31,6 +31,8 @@ from memory.time.timestamps import to_wall
 _IRREGULAR = frozenset(word for lines in tables("claims", "irregular") for line in lines for word in line.split()[1:])
 _DAY = re.compile(r"-\d\d-\d\d$")
 _ARTICLE = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles') - word_set('facts', 'pronouns'))})\s+")
+_MARKS = "|*> -"
+ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
 MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that stand nowhere
 OWNER = "owner"  # as a subject or object: the person whose memory this is, who wrote the note in the first person
 
@@ -123,7 +125,8 @@ class Support:
 
     def problem(self, item: ExtractedRelation | ExtractedThesis) -> str:
         """Why it is not supported, without a word of it; "" if it is. Its numbers and days must stand in the sentences
-        of its quote, or beside those where they have none, and most of its words and its subject in the passage."""
+        of its quote, or beside those where they have none, and most of its words and its subject in the passage. No
+        relation is asserted by a question or a doubt."""
         if isinstance(item, ExtractedThesis):
             known = [day.date().isoformat() for day in (item.valid_from, item.valid_to) if day]
             return self._missing(item.text, self._passage, known)
@@ -132,7 +135,14 @@ class Support:
             near = own if own[0].numbers else (content_of(self._sentences(item, 1)), self._head)
             if reason := self._missing(item.object, near):
                 return reason
-        return self._wrong_subject(item)
+        return self._wrong_subject(item) or (self._doubted(item) if item.modality == "asserted" else "")
+
+    def _doubted(self, item: ExtractedRelation) -> str:
+        """Why the sentences of its quote do not assert anything; "" if they may."""
+        words = self._sentences(item, 0).strip(_MARKS)
+        if ASKS.search(words):
+            return "its sentence is a question"
+        return "its sentence supposes it" if _doubt().match(words) else ""
 
     def _sentences(self, item: ExtractedRelation | ExtractedThesis, beside: int) -> str:
         """The sentences that the quote is from, and so many before and behind them."""
@@ -197,14 +207,26 @@ class Support:
         unheard, said = unheard_words(item.subject, self._passage, {OWNER})
         heard = sum(any(number in one.numbers for one in self._passage) for _, number in find_numbers(item.subject))
         near = {fold(word) for word in WORD.findall(self._sentences(item, 1))}
-        if 2 * len(unheard) <= said + heard or (item.subject.islower() and near & _pronouns()):
+        if 2 * len(unheard) <= said + heard:
+            return "its row is of another" if self._is_row_of_another(item) else ""
+        if item.subject.islower() and near & _pronouns():
             return ""
         return "its subject is not in the text"
+
+    def _is_row_of_another(self, item: ExtractedRelation) -> bool:
+        """Whether its words are a row of a table that begins with a whole name, and has no word of its subject."""
+        row = self._sentences(item, 0)
+        first = row.lstrip(_MARKS).partition("|")[0].strip()
+        names = [one.surface for one in mentions(first) if one.kind == "name"]
+        if not row.lstrip().startswith("|") or " " not in first or names != [first]:
+            return False
+        unheard, said = unheard_words(item.subject, [content_of(row)], {OWNER})
+        return len(unheard) == said > 0
 
     def _is_of_another(self, item: ExtractedRelation) -> bool:
         """Whether the sentence begins with what somebody else does, and nobody says I in it: "Mira lives in Porto",
         "She pays 740 euros", "| Mira Okafor | 740 |". Behind a colon stands what is the writer's."""
-        whole = self._sentences(item, 0).lstrip("|*> -")
+        whole = self._sentences(item, 0).lstrip(_MARKS)
         sentence = _ARTICLE.sub("", whole)
         if _first_person().search(self._sentences(item, 1)) or ":" in sentence:
             return False
@@ -229,6 +251,11 @@ def _is_date(name: str) -> bool:
         return True
     dates = [mention for mention in mentions(name) if is_date(mention.norm) and mention.start >= 0]
     return bool(dates) and not any(map(str.isalnum, blank(name, dates)))
+
+
+@cache
+def _doubt() -> re.Pattern[str]:
+    return re.compile(alternatives("facts", "modality", "supposes"), re.IGNORECASE)
 
 
 @cache

@@ -39,9 +39,11 @@ def _kind(value: str) -> str:
 
 
 def _have_one_subject(old: str, new: str, old_words: str, new_words: str) -> bool:
-    """Whether two names share a word, or the sentence of the one fact names the subject of the other."""
+    """Whether two names are one or share a word, or the sentence of the one fact names the subject of the other."""
     old_name, new_name = _stems(old), _stems(new)
-    return bool(old_name & new_name) or _is_named(new_name, old_words) or _is_named(old_name, new_words)
+    if norm(old) == norm(new) or old_name & new_name:
+        return True
+    return _is_named(new_name, old_words) or _is_named(old_name, new_words)
 
 
 def _is_named(name: Collection[str], sentence: str) -> bool:
@@ -56,7 +58,7 @@ def _share_predicate(old: str, new: str) -> bool:
 
 def _without_auxiliary(predicate: str) -> frozenset[str]:
     """The words of a predicate without a leading auxiliary: "is led by" has "led" and "by"."""
-    first, *others = words(predicate)
+    first, *others = (*words(predicate),) or (predicate,)
     return frozenset(others if others and first in stop_words(guess_language(predicate)) else (first, *others))
 
 

@@ -175,7 +175,7 @@ class Superseder:
 
     def propose_pairs(self, ids: Iterable[int]) -> list[tuple[int, int]]:
         """Pairs (older, newer) of facts of which the one may take the place of the other: of each of these facts those
-        nearest to it, whatever their subject is called (`fact_vectors.nearest`)."""
+        of the nearest (`fact_vectors.nearest`) that fill one slot with it, whatever their subject is called."""
         near = {id: fact_vectors.nearest(self._conn, id, NEAREST) for id in ids}
         found = relations.claims_by_id(self._conn, sorted({*near, *chain.from_iterable(near.values())}))
         known = {one.id: one for one in found}
@@ -187,7 +187,7 @@ class Superseder:
                     old, new = sorted((known[id], known[other]), key=_key)
                     if self._may_meet(old, new, names):
                         pairs[old.id, new.id] = None
-        return list(pairs)
+        return [(old.id, new.id) for old, new in self._of_one_slot([(known[old], known[new]) for old, new in pairs])]
 
     def _may_meet(self, old: Relation, new: Relation, names: Mapping[int, str]) -> bool:
         """Whether the newer one could take the place of the older one, and nobody has judged that yet."""
@@ -228,13 +228,23 @@ class Superseder:
         """Whether the new fact can replace the old one, as far as modality, subject, slot and the model itself say."""
         if decision.confidence < MIN_CONFIDENCE or not _may_follow(old, new):
             return False
-        if old.subject == new.subject and old.canon == new.canon and old.predicate:
-            return True
-        if old.predicate and old.object != new.object and self._are_two_persons(old, new):
-            return False
-        first, second = facts.by_id(self._conn, [old.id, new.id])
-        sentences = {id: words for id, _, words in relations.sentences(self._conn, [old.id, new.id])}
-        return fill_one_slot(first, second, sentences.get(old.id, first.quote), sentences.get(new.id, second.quote))
+        return bool(self._of_one_slot([(old, new)]))
+
+    def _of_one_slot(self, pairs: Sequence[tuple[Relation, Relation]]) -> list[tuple[Relation, Relation]]:
+        """The pairs that fill one slot, and are not of two persons."""
+        ids = sorted({one.id for pair in pairs for one in pair})
+        known = {fact.id: fact for fact in facts.by_id(self._conn, ids)}
+        words = {id: fact.quote for id, fact in known.items()}
+        words |= {id: text for id, _, text in relations.sentences(self._conn, ids)}
+        return [
+            (old, new)
+            for old, new in pairs
+            if (old.subject == new.subject and old.canon == new.canon and old.predicate)
+            or (
+                fill_one_slot(known[old.id], known[new.id], words[old.id], words[new.id])
+                and not (old.predicate and old.object != new.object and self._are_two_persons(old, new))
+            )
+        ]
 
     def _are_two_persons(self, old: Relation, new: Relation) -> bool:
         return all(graph.object_type(self._conn, one.subject) == "person" for one in (old, new)) and (

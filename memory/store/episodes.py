@@ -339,8 +339,8 @@ def mark_read(conn: Connection, ids: Iterable[int], model: str, now: int) -> Non
 
 
 def list_unread(conn: Connection, limit: int) -> list[int]:
-    """Ids of live episodes that no model has read and no job covers: those found by the newest questions first, then
-    the newest."""
+    """Ids of live episodes that no model has read and no job covers: those found by the newest questions first; then
+    those stored on the latest day, as changed files are; of one day the newest source's, in their order."""
     query = (
         f"SELECT v.node_id FROM trace_visit v JOIN node n ON n.id = v.node_id AND n.kind = 'E' AND {is_live('n')}"
         " WHERE v.trace_id > (SELECT ifnull(max(id), 0) - ? FROM trace) AND v.status IN ('seed', 'selected')"
@@ -349,7 +349,8 @@ def list_unread(conn: Connection, limit: int) -> list[int]:
     recent = select_ids(conn, query, RECENT_TRACES, limit)
     if len(recent) < limit:
         query = f"SELECT e.node_id FROM episode e JOIN node n ON n.id = e.node_id AND {is_live('n')} WHERE"
-        newest = f"{query} {_UNREAD.format('e.node_id')} ORDER BY e.event_from DESC, e.node_id DESC LIMIT ?"
+        newest = f"{query} {_UNREAD.format('e.node_id')} ORDER BY n.t_created / 86400000 DESC,"
+        newest += " max(e.event_from) OVER (PARTITION BY e.source_id) DESC, e.source_id DESC, e.seq LIMIT ?"
         recent += select_ids(conn, newest, limit + len(recent))
     return list(dict.fromkeys(recent))[:limit]
 

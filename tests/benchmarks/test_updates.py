@@ -103,6 +103,7 @@ def test_what_was_recorded_goes_through_the_wire_into_the_memory(
     assert result["lost_by"] == {"extraction": 1, "resolution": 0, "candidates": 0, "decision": 0, "found": 1}
     assert result["missed"][0]["detail"] == "nobody told 'Horten'"
     assert result["calls"] == 4, "one for each episode, and one for the pair that no rule can judge"
+    assert (result["pairs"], result["useful"]) == (1, 100)
     assert result["authors"] == {"model": 1}
     assert result["tokens_read"] > result["tokens_written"] > 0
     assert result["undone"] == {
@@ -143,6 +144,13 @@ def test_without_a_model_nobody_is_called(ida: Path, capsys: pytest.CaptureFixtu
     assert (result["mode"], result["calls"], result["own_ms"]) == ("rules", 0, 0)
     assert result["updates"]["gold"] == 2
     assert result["undone"]["lost"] == result["undone"]["closed"] == 0
+
+
+def test_files_that_come_together_share_a_call(ida: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(capsys, ida, "--recorded", "--together")
+    assert result["calls"] == 2, "one for three passages, and one for the pair"
+    assert result["updates"]["found"] == 1
+    assert (result["undone"]["lost"], result["undone"]["more"]) == (0, 0)
 
 
 def test_noise_loses_facts_and_all_of_it_can_be_undone(ida: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,6 +77,50 @@ def test_what_was_asked_about_goes_first_and_then_the_newest(ready: World) -> No
     assert rest == sorted(rest, reverse=True)
 
 
+def test_a_file_of_three_passages_is_read_in_one_call(ready: World) -> None:
+    long = "\n\n".join(f"# Day {n}\n\n" + f"Person{n} met Somebody. " + "It rained. " * 60 for n in range(3))
+    ready.note("short", "Mira met Bob.", 3)
+    ready.note("long", long, 2)
+    ready.run()
+    asked = [body for body in ready.ollama.chats if system_of(body) == llm_requests.EXTRACTION_PROMPT]
+    assert [len(passages(body)) for body in asked] == [1, 3]
+
+
+def test_what_several_notes_change_is_decided_in_one_call(make: Make) -> None:
+    with make() as here:
+        for name in ("Mira", "Petra", "Juno", "Odile", "Sefton"):
+            here.note(f"{name} before", f"{name} works with Ana.", 1)
+            here.note(f"{name} now", f"{name} works with Bob.", 20)
+        here.run()
+        asked = [system_of(body) == decisions.DECISION_PROMPT for body in here.ollama.chats]
+        assert asked == [False] * (len(asked) - 1) + [True], "after all that is read"
+        assert here.facts("Juno") == ["Juno works with Bob"]
+        assert here.enrichment.state().jobs == 0
+
+
+def test_no_pair_is_lost_where_one_call_cannot_hold_all(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions, "MAX_PAIRS", 2)
+    names = ("Mira", "Petra", "Juno", "Odile", "Sefton", "Ilse", "Hanno")
+    with make() as here:
+        for name in names:
+            here.note(f"{name} before", f"{name} works with Ana.", 1)
+            here.note(f"{name} now", f"{name} works with Bob.", 20)
+        here.run()
+        assert [here.facts(name) for name in names] == [[f"{name} works with Bob"] for name in names]
+        asked = [body for body in here.ollama.chats if system_of(body) == decisions.DECISION_PROMPT]
+        assert len(asked) > 2
+
+
+def test_what_came_today_goes_before_what_is_left_of_earlier_days(ready: World) -> None:
+    for day in (3, 5):
+        ready.note(f"note {day}", f"Person{day} met Somebody.", day)
+    with ready.memory.store.writing() as conn:
+        conn.execute("UPDATE node SET t_created = t_created - 86400000")
+    ready.note("changed", "Person1 met Somebody.", 1)
+    ready.run()
+    assert [text.split()[0] for text in read(ready)] == ["Person1", "Person5", "Person3"]
+
+
 def test_an_edited_note_is_read_again_and_an_old_one_is_not(ready: World) -> None:
     ready.note("one", "Mira lives in Utrecht.")
     ready.note("two", "Ana lives in Porto.")

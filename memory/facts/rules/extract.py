@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from memory.facts.attributes import FAMILY, attribute_of, is_about_owner, person_of
-from memory.facts.extraction import NOTHING_EXTRACTED, OWNER, ExtractedObject, ExtractedRelation, Extraction
+from memory.facts.extraction import ASKS, NOTHING_EXTRACTED, OWNER, ExtractedObject, ExtractedRelation, Extraction
 from memory.facts.rules import fields, people, tasks
 from memory.facts.rules.passages import Span, is_chat, passage
 from memory.facts.rules.places import Headings, Places
@@ -84,7 +84,6 @@ def _unique(relations: list[ExtractedRelation]) -> Iterator[ExtractedRelation]:
 
 
 _MARKUP = re.compile(r"[\[\]{}]|&#?\w+;|&#\d|^:\w+:?$")
-_ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
 _SUPPOSES, _PLANS, _REPORTS = (
     re.compile(alternatives("facts", "modality", key), re.IGNORECASE) for key in ("supposes", "plans", "reports")
 )
@@ -92,7 +91,7 @@ _SUPPOSES, _PLANS, _REPORTS = (
 
 def _modality(sentence: str) -> Modality:
     """How the owner means a sentence; in doubt it is not asserted."""
-    if _ASKS.search(sentence):
+    if ASKS.search(sentence):
         return "question"
     if _SUPPOSES.search(sentence) or _REPORTS.search(sentence):
         return "hypothesis"

@@ -181,7 +181,7 @@ def test_what_an_assistant_said_is_not_learnt() -> None:
     ],
 )  # fmt: skip
 def test_an_item_that_cannot_be_is_dropped_alone(spoilt: dict[str, Any], reason: str) -> None:
-    telling, dropped = told(answer(facts=[triple(**spoilt), triple(object="Utrecht")]))
+    telling, dropped = told(answer(facts=[triple(**spoilt), triple(object="Utrecht", quote="she lived in Utrecht")]))
     assert [one.object for one in telling.relations] == ["Utrecht"]
     assert dropped == [f"fact: {reason}"]
 

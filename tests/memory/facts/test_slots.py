@@ -35,6 +35,8 @@ def statement(text: str, *objects: str) -> Fact:
         (fact("Nord flat", "rent", "640 a month"), fact("Mill house", "rent", "890 a month"), False),
         (fact("Ana", "bakes at", "Corner Mill"), fact("Nordlys", "is led by", "Tobias Renn"), False),
         (fact("Ana", "likes", "tea"), fact("Ana", "works at", "Lumen"), False),
+        (fact("you", "use", "Trados"), fact("you", "use", "memoQ"), True),
+        (fact("rates", "%", "good"), fact("rates", "is", "bad"), False),
         (statement("Ana bakes bread at Lumen.", "Ana"), statement("Ana bakes bread at Orbit.", "Ana"), True),
         (statement("The press prints blue.", "press"), statement("Ana sails the press.", "Ana"), False),
     ],

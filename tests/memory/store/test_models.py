@@ -84,7 +84,9 @@ def test_a_probe_that_broke_off_takes_nothing_away() -> None:
     assert whole.add_earlier(GOOD) == whole
 
 
-@pytest.mark.parametrize("context, reads, batch", [(8000, 1.0, 3), (4000, 1.0, 1), (8000, 0.8, 1), (0, 1.0, 1)])
+@pytest.mark.parametrize(
+    "context, reads, batch", [(8000, 1.0, 3), (4000, 1.0, 1), (8000, 0.75, 3), (8000, 0.7, 1), (0, 1.0, 1)]
+)
 def test_how_much_it_gets_at_once(context: int, reads: float, batch: int) -> None:
     assert replace(GOOD, context=context, reads=reads).batch == batch
 
