@@ -1,8 +1,8 @@
 """Briefing: a summary of one object in a few lines (query-focused summarisation), each with its citation.
 
 First come its current facts: what it is, its own facts, facts that lead to it, each with its former values. Then the
-beginning of its own notes and the newest informative sentences. Both parts work alone: a memory that no model has read
-has few facts, and one of short messages has no notes.
+beginning of its notes and the newest informative sentences. Both parts work alone: a memory that no model has read has
+few facts, and one of short messages has no notes.
 """
 
 import re
@@ -209,7 +209,7 @@ def _limit_lines(
 
 
 def _is_informative(candidate: AnswerCandidate, name: frozenset[str], is_own: bool) -> bool:
-    """Whether a line is long enough and no heading, label or question; a line of its own note may be shorter."""
+    """Whether a line is long enough and no heading, label or question; a line of the object's note may be shorter."""
     new = candidate.words - {*stems(candidate.episode.title), *name}
     least = LEAST_WORDS_OWN if is_own else LEAST_WORDS
     is_statement = not _FILING.match(candidate.shown) and candidate.shown[-1:] != "?"

@@ -71,7 +71,7 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
 def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) -> dict[str, float]:
     """The features of at least one line.
 
-    together, in [0, 1]: the share of what is asked that a line covers, times the share of the names that its passage
+    together, in [0, 1]: the share of the question that a line covers, times the share of the names that its passage
     covers, at best. kind: 1 if the line that is best by this contains the kind of thing asked for, 0 if not, 0.5 if the
     question does not say. cosine: of the question and the sentence of the first line. lead: the difference between the
     scores of the first line and the next one with other words, at most MAX_LEAD.

@@ -1,7 +1,7 @@
 """Escalation: a model answers from the evidence, and where that holds no answer, looks for more of it, tier by tier.
 
-The extractive answer is always found first; it is what a person gets when a model fails in whatever way, or says
-nothing that may be shown. No connection is open while a model writes. The tiers:
+The extractive answer is always found first; it is the answer when a model fails in any way or writes only claims that
+may not be shown. No connection is open while a model writes. The tiers:
 
     R0  replay: what such a question was answered from before; a model sees that and the facts that belong to it
     R2  recall: text, graph and what both say together; always run, milliseconds
@@ -12,7 +12,7 @@ With the usual effort the model gets one wider look at what was found: on six li
 says where to look next, with two calls for what nothing answers instead of three.
 
 Cheap signals (`memory.answering.confidence.assess`) are looked at before any model is asked, and a model's own word
-that something is missing before any further one. Every step up has a reason, which stands in the trace.
+that something is missing before any further one. Every step up has a reason, which the trace records.
 """
 
 from collections.abc import Callable, Collection, Generator, Sequence
@@ -170,7 +170,7 @@ class Escalation(Answering):
         return None
 
     def _consult(self) -> Generator[Event, None, None]:
-        """Retrieves once more by what a model says of the question, if the strategy has a use for that."""
+        """Retrieves again with a model's reading of the question, if the strategy supports that."""
         consult = self.found.strategy.consult
         if consult is None or self.options.effort == "quick":
             return
@@ -228,7 +228,7 @@ class Escalation(Answering):
                 return True
 
     def _widen(self) -> bool:
-        """Takes more of what was found first, in which most of what is missed lies; whether there is more."""
+        """Adds more of the first results, which contain most missed evidence; returns whether there is more."""
         before = self.found
         with self.reading() as conn:
             self.found = before.widen(conn, MAX_EPISODES_MORE)
@@ -299,13 +299,14 @@ class Escalation(Answering):
 
     @property
     def _heard(self) -> str:
-        """The question as a model may read it, without a name that only an answer told, which may have to stay here."""
+        """The question as a model may read it, without a name that only an answer contained, which may have to stay
+        here."""
         asked = self.options.question
         return " ".join((*self.options.before[-1:], asked)) if asked else self.found.question.text
 
     @property
     def _tokens_beside(self) -> int:
-        """What an answer takes beside its evidence."""
+        """The tokens of an answer's request without its evidence."""
         return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self.settings.answer_tokens
 
     @property

@@ -2,8 +2,8 @@
 many as there is room for, each with the number of its source.
 
 Not whole passages: in the same room sentences hold more of the gold lines of invented lives (`benchmarks.contexts`).
-Each stands on one line, so that nothing in a note can look like another line, and those that give orders to a program
-are left out. The same memory gives the same text.
+Each takes one line, so that no text of a note can look like another line, and those that give orders to a program are
+left out. The same memory gives the same text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Kind = Literal["fact", "passage"]
 
 
 def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embedder, budget: int) -> TaskContext:
-    """What was retrieved for a task, in at most `budget` tokens, about. `conn` must see what the retrieval saw."""
+    """The results for a task, in at most about `budget` tokens. `conn` must see what the retrieval saw."""
     state, orders = AnswerState(conn, found, embedder), _Orders()
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
     near = (one for one in ranked if one.relevance >= LEAST_RELEVANCE or one.own)
