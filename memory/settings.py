@@ -127,7 +127,7 @@ class PersonSettings:
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """Everything the library can be told."""
+    """All settings of the library."""
 
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)

@@ -1,9 +1,9 @@
 """An answer written by a model, with its proved and unproved claims marked.
 
-The model gets the question and numbered evidence (`context.py`) and writes sentences that cite it. Each claim is
-checked as soon as it is complete (`grounding.py`), and only then passed on: proved, or marked as unproved. The first
-claim that its citation contradicts ends the call; the model gets the reason and may continue once. A citation that is
-missing is added where one passage proves the sentence.
+The model gets the question and numbered evidence (`context.py`) and writes sentences that cite it. Each complete claim
+is checked (`grounding.py`) and only then passed on: proved, or marked as unproved. The first claim that its citation
+contradicts ends the call; the model gets the reason and may continue once. A citation that is missing is added where
+one passage proves the sentence.
 
     asked -> claim passed on -> ... -> ended
           -> claim contradicted -> asked again -> ... -> the claims passed on; without any, the lines answer instead
@@ -351,7 +351,7 @@ _FAILURES: dict[type[Exception], str] = {
 def finalise(
     said: GroundedText, lines: ExtractiveAnswer, found: RetrievalResult, model: str, context: PromptContext
 ) -> Generator[Token | Citation, None, Answer]:
-    """The final answer: the model's text as far as it is proved, the extractive answer, or a refusal."""
+    """The final answer: the proved part of the model's text, the extractive answer, or a refusal."""
     note = _left_out(context.left_out, model)
     if any(one.verdict == "unproved" for one in said.citations):
         note = " ".join(filter(None, [note, UNPROVED_NOTE]))

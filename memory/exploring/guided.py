@@ -145,8 +145,8 @@ def _cut(line: str, tokens: int) -> str:
 
 
 def parse_choice(reply: str, n: int, most: int) -> tuple[tuple[int, ...], str]:
-    """Places of the chosen options among `n`, at most `most`; and DONE or NONE if the reply says so. In a longer reply
-    the first line with a valid number counts."""
+    """Places of the chosen options among `n`, at most `most`; and DONE or NONE if the reply begins with it. In a longer
+    reply the first line with a valid number counts."""
     text = THOUGHT.sub("", reply).strip()
     if match := re.match(rf"\W*({DONE}|{NONE})\b", text, re.IGNORECASE):
         return (), match[1].upper()

@@ -70,8 +70,8 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     The figures, each over the questions for which it is defined:
 
     no_answer_rate        refused / all questions
-    seed_hit_rate         questions some of whose seeds the cited evidence mentions, in its text or in a thesis that it
-                          asserts / questions with evidence that is still there
+    seed_hit_rate         questions with a seed that the cited evidence mentions, in its text or in a thesis that it
+                          asserts / questions with evidence that still exists
     reachability[h - 1]   cited episodes within h edges of a seed / cited episodes, both of questions with seeds. Edges
                           of every kind count; `measure_hops` has the exact rule
     cited_per_call        hop efficiency: cited episodes / model calls, of questions that called a model
