@@ -72,7 +72,7 @@ class Token(Event):
     text: str
 
 
-STAMPED = "file of "  # before the day of what has none but that
+STAMPED = "file of "  # before the day of a file without another date
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ ROLES: tuple[Role, ...] = ("extract", "answer", "agent")
 GOOD = 0.75  # a grade from which a model can be relied on
 PROBE_EDITION = 3  # of the tasks of a probe: grades of others tell nothing of these
 GRADED = ("reads", "decides", "answers", "refuses", "tools")
-# What a role needs: the grade, what is graded, and what it means if it is too low.
+# What a role needs: the grade, the graded ability, and what a low grade means.
 NEEDS: Mapping[Role, tuple[tuple[str, str, str], ...]] = {
     "extract": (
         ("reads", "reads notes", "it does not read in a note what stands there"),

@@ -43,7 +43,7 @@ ENTRY_VERSIONS = "entry versions"  # a property of calendars, by entry: line, id
 
 # Why a file is skipped that is another version of one that is read.
 SYNC_COPY = "a sync left another version of it, {}, which is read instead; to have both read, rename one"
-# Why a file is skipped of which a person said so, and one that holds what such a file held.
+# Why a file is skipped that a person had forgotten, and one with the content of such a file.
 FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
 SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it read all the same: pal add --again"
 
@@ -117,7 +117,7 @@ class Document:
 
 
 STAMP_SECONDS = 1  # between a file's date and its time stamp, if the one was made of the other
-_ZONE_SECONDS = 15 * 60  # of which the clocks of two time zones differ by a multiple
+_ZONE_SECONDS = 15 * 60  # the clocks of two time zones differ by a multiple of this
 _DAY_SECONDS = 26 * 3600  # by which they differ at most
 
 # What is kept ---------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ class Receipt:
     removed: int = 0
 
 
-# What is asked, and what comes back -----------------------------------------------------------
+# Questions and their results ------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

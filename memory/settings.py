@@ -6,7 +6,7 @@ config.toml, `pal config` and docs/configuration.md are made from these declarat
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-MOST = 1_000_000_000  # of any number that has no limit of its own
+MOST = 1_000_000_000  # of any number without another limit
 
 
 def setting(default: Any, sentence: str, *, least: float = 0, most: float = MOST) -> Any:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from memory.nouns import Answer, Citation, Effort, Episode, Fact, Scope, Trace
 
 Opinion = Literal["good", "bad"]
-OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, as they are stored
+OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, in their stored form
 
 
 def opinion(stored: int | None) -> Opinion | None:

@@ -34,11 +34,11 @@ MAX_BRIEFING_LINES, MAX_BRIEFING_FACTS = 10, 6
 MAX_LONGER_NAMES = 50  # the shortest, that may be longer forms of a name
 MAX_FACTS_OF_OBJECT = 200  # the newest, read for an object
 MAX_PER_PREDICATE = 2  # facts with one predicate
-MAX_PER_EPISODE, MAX_PER_OWN_NOTE = 1, 4  # sentences of one passage; of a passage of its own note
+MAX_PER_EPISODE, MAX_PER_OWN_NOTE = 1, 4  # sentences of one passage; of one in the object's note
 MAX_OWN_SENTENCES = 6  # of all its own notes
 DUPLICATE_OVERLAP = 0.6  # share of words in common from which two lines are duplicates
 MAX_EARLIER_VALUES = 2  # former values shown with a fact
-LEAST_WORDS, LEAST_WORDS_OWN = 3, 2  # of a sentence; of one of its own note
+LEAST_WORDS, LEAST_WORDS_OWN = 3, 2  # of a sentence; of one in the object's note
 
 # A line that only files a note, or greets.
 _FILING = re.compile(

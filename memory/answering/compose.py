@@ -177,7 +177,7 @@ def write_grounded(
             if first.cancelled is not None and first.cancelled():
                 raise
             problem, result.failed, result.broken = None, f"{llm.name} was stopped.", True
-        except Exception as error:  # a model of somebody else's may raise anything; nobody shall go without an answer
+        except Exception as error:  # a plug-in's model may raise anything; there is always an answer
             if isinstance(error, OverBudgetError) and problem is not None:
                 break  # it may not be asked again, so what it said before is not proved
             problem, result.failed, result.broken = None, _explain_error(llm.name, error), True
@@ -267,7 +267,7 @@ class _Writer:
                 return problem
             plain = grounding.CITATION.sub(" ", claim)
             key = " ".join(stems(plain))
-            if key and key in self._kept:  # it says again what stands there
+            if key and key in self._kept:  # a repetition
                 continue
             self._kept.add(key)
             known = len(result.citations)

@@ -47,7 +47,7 @@ _SINCE = re.compile(r" \((?:planned, )?(?:(?:as of|since|until) \d{4}\b|\d{4}-\d
 _LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of an item, a speaker
 _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 _YEAR = re.compile(r"(19|20)\d\d$")
-EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of number with a form of their own
+EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of number with a special form
     "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
     "clock": re.compile(
         rf"(?<![\d.,])\d{{1,2}}[:.]\d\d(?!\.?\d)|\b(?:{alternatives('asks', 'clock')})\b", re.IGNORECASE

@@ -95,7 +95,7 @@ def write_digest(state: AnswerState) -> Digest:
         return Digest(changes[:MAX_LINES])
     is_over = question.type.of == "new" or tense(fold(question.text)) == "past"
     first, end = _find_days(state, is_over)
-    if first >= question.today and not is_over:  # what is planned for a day is a list
+    if first >= question.today and not is_over:  # the plans of a day are a list
         return NO_DIGEST
     ids, omitted = _choose_passages(state, topic, first, end)
     items = _read_notes(state, topic, ids, first, end)

@@ -74,7 +74,7 @@ CLOSEST = "Closest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
 MAX_CLOSEST, LEAST_NEAR = 3, 0.2  # lines that are shown as the closest; the share of the question's weight they hold
 MAX_MISSING_WORDS = 5  # that are named; a text that was pasted has hundreds
-CLEAR_LEAD = 1.25  # by how much a score must be above all others for its line to stand alone
+CLEAR_LEAD = 1.25  # of a score over all others, to show its line alone
 MAX_UNFOLDED = 3  # lines of an answer to a question for one thing
 ONE_THING = ("fact", "yes_no", "when_changed")  # types of questions
 LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
@@ -100,7 +100,7 @@ def extract_answer(
     absent = () if is_answered or not candidates else absent_names(state, candidates)
     certainty = 1.0 if is_answered else 0.0 if absent else confidence(state, candidates)
     asks_all = found.question.type.kind == "about" or found.question.type.of in ("changed", "new")
-    if asks_all and found.named_objects and not absent:  # all that is told of it answers
+    if asks_all and found.named_objects and not absent:  # all facts and sentences about it answer
         certainty = max(certainty, settings.threshold)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
     is_one = best is not None and state.exact_names.are_of_line(best)  # not a list, but an entry is asked for
@@ -180,7 +180,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     sentences, answering = list(likely), [candidate for _, candidate in facts]
     named = {key for one in state.question.mentions for key in stems(one.surface, state.question.language)}
     asked = set(state.features.stems) - named
-    # A statement is as likely as the words it was read from, if these tell more of what is asked than a name.
+    # A statement is as likely as the words it was extracted from, if these match more of the question than a name.
     score_of = {
         one.thesis_id: one.score for one in sentences if asked.intersection(state.features.stem_words(one.claim))
     }

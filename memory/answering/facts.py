@@ -56,17 +56,17 @@ SUBJECT = 0.4  # the question names the subject
 LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
 NEWNESS = 1.3  # 1 for the newest of the retrieved episodes
 CHANGED = 1.0  # it took the place of another
-COURSE_ASKED = 2.0  # beside it, where the question asks for the course; not fitted
-NAMED_ONLY = -0.5  # of what is asked it and its sentences hold the names alone; not fitted
+COURSE_ASKED = 2.0  # added to it, if the question asks for the course; not fitted
+NAMED_ONLY = -0.5  # it and its sentences match only the names of the question; not fitted
 BY_AGENT = -2.0  # an agent says it, and nobody else; not fitted
 NO_FACT_SCORE = 7.3  # that none of them answers
-MAX_PLAIN_WORDS = 16  # of a sentence that is shown as it stands
+MAX_PLAIN_WORDS = 16  # of a sentence that is shown unchanged
 
 MAX_CANDIDATES_FOLLOWED = 40  # the best, whose facts are followed
 LEAST_FACT_COSINE = 0.3  # of a question and a fact for the question to be about it
 ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a successor
-OWN_LEAD = 5.0  # of a fact of the owner that has just what is asked of them; not fitted
-SUCCESSOR_LEAD = 0.01  # how much better the candidate of the successor stands than the one that it replaces
+OWN_LEAD = 5.0  # of a fact of the owner that answers a question about them; not fitted
+SUCCESSOR_LEAD = 0.01  # of the successor's score over that of the replaced fact
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
 
 

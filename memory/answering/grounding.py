@@ -18,7 +18,7 @@ from memory.answering.verdicts import YES_OR_NO, Check, Verdict, find_past_value
 from memory.text.languages import guess_language, word_set
 
 NO_ANSWER = "NO ANSWER"  # how a model is asked to say that the evidence does not hold the answer
-REFUSAL_MARKS = " \n\t*#`\"'[("  # that may stand before it
+REFUSAL_MARKS = " \n\t*#`\"'[("  # that may precede it
 ENOUGH_TO_ANSWER = 0.5  # share of the new words of a sentence that denies which are in what it cites
 
 ProblemKind = Literal["no_citation", "no_words", "unknown_citation", "not_there", "contradicted"]

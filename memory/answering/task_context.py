@@ -30,7 +30,7 @@ PASSAGES = 30  # whose sentences are looked at
 MAX_FACTS, FACT_SHARE = 6, 0.15  # of them at most, and of the room
 MAX_TITLE_CHARS, MAX_LINE_CHARS = 60, 600
 LEAST_RELEVANCE = 0.3  # of a task and a sentence that is shown for it
-LEAST_COSINE = 0.2  # of a task and a sentence that has none of its words, nor its passage
+LEAST_COSINE = 0.2  # of a task and a sentence, if neither it nor its passage has a word of the task
 MAX_MISFITS = 40  # sentences for which there is no room, after which no shorter one is looked for
 LEAST_ROOT_CHARS = 8  # of the folder of all sources, to be named once
 

@@ -23,7 +23,7 @@ Check = Literal["", "rival", "ended", "denied", "counted"]
 Window = Sequence[Clause]  # a sentence, or two that follow each other
 
 MAX_CHARS, MAX_VALUES = 1_000, 12  # of a sentence, and of a clause of it, that is looked at
-ENOUGH = 0.5  # share of a clause's words, of those in the passages, that stand beside its values
+ENOUGH = 0.5  # share of a clause's words in the passages that are next to its values
 ENOUGH_ALONE = 0.8  # of all words of a clause that has no value but one name
 ENOUGH_TO_DENY = 0.7  # of a clause's words and values, in a clause that denies it
 YES_OR_NO = re.compile(r"^\W*(?:yes|no|ja|nein)(?:[,.:;]\s+|\W*$)", re.IGNORECASE)

@@ -18,7 +18,7 @@ from memory.store.relations import Relation
 from memory.text.predicates import canonical_predicate, same_value
 from memory.time.timestamps import to_wall, wall_of
 
-RULE, USER = "rule", "user"  # extractors beside models
+RULE, USER = "rule", "user"  # extractors other than models
 MAX_PREDICATE_CHARS = 80
 
 

@@ -32,7 +32,7 @@ RELATIONS: Mapping[str, FactRelation] = {
     "unrelated": "unrelated",
 }
 CONFIDENCES: Mapping[str, float] = {"high": 0.95, "medium": 0.75, "low": 0.4}
-STATEMENTS = "Statements"  # what theses stand under
+STATEMENTS = "Statements"  # the heading of theses
 
 DECISION_SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -17,10 +17,10 @@ from memory.text.languages import guess_language, stem, stop_words, word_set
 from memory.text.words import words
 from memory.time.dates import month_names
 
-LEAST_ALIKE = 0.5  # more than so much of the words of two sentences is the same
-SPELLING = 0.8  # more than so much of the letters of two words is the same, for one to be the other misspelt
+LEAST_ALIKE = 0.5  # least share of the words of two sentences that are the same
+SPELLING = 0.8  # least share of the letters of two words that are the same, if one is the other misspelt
 MOST_CHANGED = 50  # sentences of one version that the other does not have
-FEW_EDITS = 3  # or as many as there are sentences that stay: else the note was written anew
+FEW_EDITS = 3  # or as many as the unchanged sentences; beyond that the note was rewritten
 _THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _CURRENCY = re.compile(r"[$€£¥%]")
 _NO_STATEMENT = re.compile(r"(?:#|\[.?\])\s*$")  # before a heading, and a task
@@ -28,7 +28,7 @@ _NEGATING = word_set("claims", "negating")
 
 Pair = tuple[int, int]
 Words = tuple[str, ...]
-Place = tuple[Words | None, Words | None]  # the sentence before and the one behind that both versions have
+Place = tuple[Words | None, Words | None]  # the previous and the next sentence that both versions have
 
 
 def is_statement(sentence: str, before: str) -> bool:

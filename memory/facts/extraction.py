@@ -33,7 +33,7 @@ _DAY = re.compile(r"-\d\d-\d\d$")
 _ARTICLE = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles') - word_set('facts', 'pronouns'))})\s+")
 _MARKS = "|*> -"
 ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
-MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that stand nowhere
+MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that are not in the text
 OWNER = "owner"  # as a subject or object: the person whose memory this is, who wrote the note in the first person
 
 

@@ -27,7 +27,7 @@ from memory.store.metrics import Outcome
 
 MOST_COMMON = 10_000  # objects
 TRACES = 200  # the default number of traces
-MANY_SHOWN = 5  # passages, of which one should be worth citing
+MANY_SHOWN = 5  # passages; at least one should be worth citing
 MOST_MS = 1000.0  # limit for a question without a model
 MOST_CALLS = 12  # calls of a model, the limit for a question
 HUBS = 5  # objects reported

@@ -21,7 +21,7 @@ Span = tuple[int, int]
 MACHINE_SPEAKERS = frozenset(
     "assistant memory palimpsest ai bot chatbot system tool function model chatgpt gpt copilot gemini llm".split()
 )
-# In a text without a speaker of its own; the others may be keys, as in "Memory: 16 GB".
+# In a text without a speaker; the others may be keys, as in "Memory: 16 GB".
 _TRANSCRIPT_MACHINES = MACHINE_SPEAKERS - {"memory", "function", "chatbot", "llm"} | {"claude"}
 _KNOWN_PEOPLE = frozenset("user human me you owner".split())  # who need no introduction
 _OWNERS = frozenset("user me human owner i".split())
