@@ -64,7 +64,7 @@ class Memory:
     the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `browsing` (what there is),
     `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `retention` (what is
     kept, and how long), `exporting` (all of it), `sources` (sources, folders, chats), `conversations`, `jobs`,
-    `models`, `secrets` (masked words)."""
+    `models`, `secrets` (masked values)."""
 
     def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
         self.state = state
@@ -261,8 +261,9 @@ class Memory:
 
         `as_of`: as if asked at that time, without later text. `within`: only in a part of the memory. `now`: what "last
         week" in the question is seen from; by default `as_of` or the clock's time. `strategy`: what walks the graph for
-        this question (default: setting recall.strategy). Raises InvalidInputError for an empty or overlong question, a
-        time without a zone, a range that ends early, a strategy that is not there.
+        this question (default: setting recall.strategy).
+        Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early, a
+        strategy that is not there.
         """
         return self.questions.retrieve(question, k, as_of, within, now, strategy=strategy).recall
 

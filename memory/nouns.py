@@ -278,9 +278,9 @@ class Revision:
 
     `supersedes`: the new one is valid from its time on, the old one until then; `negates`: the old one ended without a
     successor; `contradicts`: they cannot both be valid and it is unknown which is, so both stay until a person decides;
-    `duplicates`: the new one says the same as the old one, which now replaces both. `open`: nobody has looked at it
-    yet; `kept`: the new fact is valid; `undone`: the old one is restored; `settled`: both are valid. `reason` is a
-    sentence.
+    `duplicates`: the new one says the same as the old one, which now replaces both.
+    `open`: nobody has looked at it yet; `kept`: the new fact is valid; `undone`: the old one is restored; `settled`:
+    both are valid. `reason` is a sentence.
     """
 
     id: int

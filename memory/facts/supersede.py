@@ -202,8 +202,8 @@ class Superseder:
         return revisions.find_between(self._conn, old.id, new.id) is None
 
     def apply_decision(self, decision: Decision, model: str) -> None:
-        """Applies a model's decision on two facts, if it is sure and their form and time allow it. Any other is a
-        contradiction that waits for a person, and changes nothing."""
+        """Applies a model's decision on two facts, if it is sure and their form and time allow it. An unsure
+        replacement becomes a contradiction, which waits for a person and changes nothing."""
         rows = relations.claims_by_id(self._conn, [decision.old, decision.new])
         judged = revisions.find_between(self._conn, decision.old, decision.new)
         if len(rows) < 2 or decision.confidence < LEAST_CONFIDENCE or judged:
@@ -434,8 +434,8 @@ def _may_follow(old: Relation, new: Relation) -> bool:
 
 
 def _is_bygone(old: Relation, new: Relation) -> bool:
-    """Whether the older one is an event of one day, or a plan of one that was over before the newer one: nothing
-    replaces it."""
+    """Whether the older one is an event of one day, or a plan for a day that was over before the newer one was asserted
+    or begins: nothing replaces it."""
     if old.valid_from is None or old.valid_to is None or old.valid_to - old.valid_from > DAY_MS:
         return False
     told = _begin(new) if new.last_asserted is None else min(new.last_asserted, _begin(new))
