@@ -6,16 +6,16 @@
     - StoreFullError      the disk is full
     - StoreDamagedError   the file is no memory, or is broken
     - StoreReadOnlyError  it was opened to be read only
-    - StoreMovedError     another file stands in its place, or none
+    - StoreMovedError     another file is in its place, or none
     - StoreNewerError     a newer Palimpsest wrote it
   + NotFoundError         nothing has that id or name
   + InvalidInputError     an argument that cannot be meant (empty text, a naive datetime, a vector with NaN)
   + NotAvailableError     this build or this configuration cannot do that; the reason is in the message
-  + ModelError            a language model did not do what was asked of it
+  + ModelError            a language model did not do its task
     - ModelUnavailableError   nobody answers, or not now; `retry_after` and `lasting` say whether to try again
     - ModelTimeoutError       it took too long
     - ModelRefusedError       it will not answer that
-    - MalformedOutputError    what it said is not what was asked for; `text` is what it said
+    - MalformedOutputError    its reply is not of the requested form; `text` is the reply
     - OverBudgetError         no room in the model's context, or in the day's tokens
     - ModelCancelledError     whoever asked has given up
     - LocalOnlyError          the text may not leave this machine, and the model is elsewhere
@@ -67,7 +67,7 @@ class NotAvailableError(PalimpsestError):
 
 
 class ModelError(PalimpsestError):
-    """A language model did not do what was asked of it."""
+    """A language model did not do its task."""
 
 
 class ModelUnavailableError(ModelError):
@@ -90,8 +90,8 @@ class ModelRefusedError(ModelError):
 
 
 class MalformedOutputError(ModelError):
-    """What the model said is not what was asked for. `text` is what it said, for a repair or for the record. The
-    message never quotes it: it may be private, and messages are logged."""
+    """The model's reply is not of the requested form. `text` is the reply, for a repair or for the record. The message
+    never quotes it: it may be private, and messages are logged."""
 
     def __init__(self, message: str, text: str = "") -> None:
         super().__init__(message)

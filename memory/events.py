@@ -1,7 +1,7 @@
-"""The nouns of a question that clients get as they are: what limits it, and the events of `ask`.
+"""The nouns of a question that clients share: what limits it, and the events of `ask`.
 
-In a module of their own, of the standard library only: a client needs these and few of `memory.nouns`, which hands
-them on, and each dataclass takes half a millisecond to make.
+A separate module that imports the standard library only: a client needs these and few of `memory.nouns`, which
+re-exports them, and each dataclass takes half a millisecond to create.
 """
 
 import re
@@ -72,7 +72,7 @@ class Token(Event):
     text: str
 
 
-STAMPED = "file of "  # before the day of what has none but that
+STAMPED = "file of "  # before the day of a file without another date
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,9 @@ class Citation(Event):
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """A line of an answer without its marks and numbers; `citations` are the numbers. `kind`: what is answered, an
-    earlier value of the answer above it, what is folded behind it, or text around these. `value`: the words of `text`
-    that are the value asked for, where that is clear."""
+    """A line of an answer without its marks and numbers; `citations` are the numbers. `kind`: an answer, an earlier
+    value of the answer above it, a folded line, or text around these. `value`: the words of `text` that are the
+    requested value, if clear."""
 
     text: str
     kind: Literal["answer", "earlier", "folded", "text"]
@@ -176,7 +176,7 @@ def counted_in(uri: str) -> str:
 
 
 def name_position(uri: str, line: int, end_line: int | None = None) -> str:
-    """Where within its source something stands: `line 14`, `pages 3 to 5`, `00:12:31`; "" in a picture."""
+    """A position within a source: `line 14`, `pages 3 to 5`, `00:12:31`; "" in a picture."""
     noun = counted_in(uri)
     last = line if end_line is None else end_line
     if noun == "second":
@@ -203,7 +203,7 @@ _LINE = re.compile(r"(?P<item>- )?(?P<earlier>earlier: )?(?P<said>.*?)(?P<cited>
 
 
 def split_lines(text: str, citations: Sequence[Citation]) -> Iterator[AnswerLine]:
-    """The lines of an answer's text that are not empty, by what its citations say of them."""
+    """The lines of an answer's text that are not empty, with their kinds and values from its citations."""
     known = {one.n: one for one in citations}
     for written in filter(str.strip, text.splitlines()):
         match = _LINE.fullmatch(written)

@@ -1,11 +1,11 @@
-"""What is said to a language model and what it says back: plain values, no vendor's types, standard library only.
+"""Requests to a language model and its replies: plain values, no vendor's types, standard library only.
 
 Three kinds of requests are made, all with the same `LlmRequest`:
 
 * extraction: `schema` is set, the reply's `data` follows it
 * an answer:  neither; the text comes in pieces, with its citations in it
 * an agent:   `tools` is set; the reply has `calls`. The next request repeats the messages, with `reply.message()` and
-              one `call.make_result(text)` for every call behind them
+              one `call.make_result(text)` for every call after them
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROLES: tuple[Role, ...] = ("extract", "answer", "agent")
 GOOD = 0.75  # a grade from which a model can be relied on
 PROBE_EDITION = 3  # of the tasks of a probe: grades of others tell nothing of these
 GRADED = ("reads", "decides", "answers", "refuses", "tools")
-# What a role needs: the grade, what is graded, and what it means if it is too low.
+# What a role needs: the grade, the graded ability, and what a low grade means.
 NEEDS: Mapping[Role, tuple[tuple[str, str, str], ...]] = {
     "extract": (
         ("reads", "reads notes", "it does not read in a note what stands there"),
@@ -143,11 +143,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Grades:
-    """What a probe found of a model. The first five are shares of its tasks that it did as the memory needs it, in
-    [0, 1]; None was not graded. `version` tells the probed model from a later one of the same name, `edition` the tasks
-    from those of another probe. `question_s` are the seconds of an ordinary question, 0 if that is not known.
-    `context` is the longest prompt, in tokens, of which it still used the middle; `at` is milliseconds UTC. `problem`
-    says why the probe ended early, if it did."""
+    """What a probe found of a model. The first five, in [0, 1], are shares of its tasks that it did as the memory needs
+    it; None was not graded. `version` tells the probed model from a later one of the same name, `edition` the tasks
+    from those of another probe. `question_s` are the seconds of an ordinary question, 0 if that is not known. `context`
+    is the longest prompt, in tokens, whose middle it still used; `at` is milliseconds UTC. `problem` says why the probe
+    ended early, if it did."""
 
     name: str
     version: str

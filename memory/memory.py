@@ -64,7 +64,7 @@ class Memory:
     the rest are calls of its services: `ingest` (documents), `knowledge` (facts), `browsing` (what there is),
     `questions` (traces and reasons), `maintenance` (embedder, consolidation, ranker, copies), `retention` (what is
     kept, and how long), `exporting` (all of it), `sources` (sources, folders, chats), `conversations`, `jobs`,
-    `models`, `secrets` (what is masked)."""
+    `models`, `secrets` (masked values)."""
 
     def __init__(self, state: State, choose: ChooseLLM | None, drive: ChooseLLM | None) -> None:
         self.state = state
@@ -142,8 +142,8 @@ class Memory:
         """Opens or creates the memory at `path`; ":memory:" is one that is gone when it is closed.
 
         If the file's vectors are another embedder's, nothing is lost and nothing is mixed: questions are answered by
-        full text and graph alone, what is written gets vectors of this one, and `maintenance.switch_embedder` makes
-        the others.
+        full text and graph alone, new text gets vectors of this one, and `maintenance.switch_embedder` makes the
+        others.
 
         `quick` compares a question with the sentences of what was found, hundreds at a time, for which a transformer
         takes seconds (default: `embedder`). Its vectors are not stored.
@@ -160,7 +160,7 @@ class Memory:
 
         `wait_s`: so long another program that writes to the file is waited for, before it is StoreBusyError.
 
-        What is damaged of graph, vectors and what was learnt is left out of questions: `damage` tells of it.
+        Damaged parts of the graph, the vectors and learnt data are left out of questions: `damage` describes them.
 
         Raises StoreError and its kinds, InvalidInputError for a strategy that is not there.
         """
@@ -182,8 +182,8 @@ class Memory:
 
     @staticmethod
     def discard_copies(path: Path) -> None:
-        """Removes the copies of earlier days that a process which was killed left beside the memory at `path`. Nobody
-        may have that open."""
+        """Removes the copies of earlier days that a killed process left next to the memory at `path`. Nobody may have
+        that open."""
         for copy in path.parent.glob(f"{PAST}*"):
             shutil.rmtree(copy, ignore_errors=True)
 
@@ -259,9 +259,9 @@ class Memory:
     ) -> Recall:
         """The `k` episodes that best fit a question (default: setting recall.k), best first.
 
-        `as_of`: as if asked at that time, without what was written later. `within`: only in a part of the memory.
-        `now`: what "last week" in the question is seen from; by default `as_of` or the clock's time. `strategy`: what
-        walks the graph for this question (default: setting recall.strategy).
+        `as_of`: as if asked at that time, without later text. `within`: only in a part of the memory. `now`: what "last
+        week" in the question is seen from; by default `as_of` or the clock's time. `strategy`: what walks the graph for
+        this question (default: setting recall.strategy).
         Raises InvalidInputError for an empty or overlong question, a time without a zone, a range that ends early, a
         strategy that is not there.
         """
@@ -283,17 +283,17 @@ class Memory:
         told: str = "",
         agent: str = "",
     ) -> Iterator[AskEvent]:
-        """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then
-        Token and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
-        `recall`: a question like "and before that?" is understood by those that were asked there before, or by what was
-        `told` with it.
+        """Answers from memory, with a citation under every claim. Events: Step and Visit while it searches, then Token
+        and Citation, at last one Answer. `conversation` is the chat the question belongs to; the rest is as for
+        `recall`: a question like "and before that?" is understood with the earlier questions of that chat, or with the
+        text given as `told`.
 
         `llm` chooses the model that writes (default: that of `open`); whatever it does, an answer comes, of the lines
         themselves if need be. Closing the iterator ends its call, and so does `cancelled`, which is asked a few times a
         second from another thread. `effort` is how far the question may go where a model finds no answer in what was
-        found first; `driver` chooses the model that may drive tools then (default: that of `open`).
-        Without `replay` nothing is taken from earlier questions, and nothing is learnt from this one. `agent` is who
-        asks, if it is no person: its trace tells it, and nothing is learnt from it until its answer is judged.
+        found first; `driver` chooses the model that may drive tools then (default: that of `open`). Without `replay`
+        nothing is taken from earlier questions, and nothing is learnt from this one. `agent` is who asks, if it is no
+        person: its trace records that, and nothing is learnt from it until its answer is judged.
 
         Raises InvalidInputError, before the first event, for what `recall` raises it for; ModelCancelledError, later,
         for a question that was `cancelled` while a model wrote.
@@ -305,8 +305,8 @@ class Memory:
         return self.questions.ask(question, within, ModelChoice(llm, driver), options, conversation)
 
     def feedback(self, trace_id: int, verdict: str) -> None:
-        """What a person says of an answer: "good" reinforces the edges that led to it, "bad" penalises those that fired
-        for it, "none" takes either back. NotFoundError, InvalidInputError."""
+        """Stores a person's verdict on an answer: "good" reinforces the edges that led to it, "bad" penalises those
+        that fired for it, "none" takes either back. NotFoundError, InvalidInputError."""
         self.questions.feedback(trace_id, verdict)
 
     # Facts ----------------------------------------------------------------------------------------
@@ -325,9 +325,9 @@ class Memory:
         return self.knowledge.revisions(state, limit, about)
 
     def settle(self, revision_id: int, verdict: Verdict) -> Revision:
-        """What a person says of a revision. `keep`: the new fact stands and the old one is history; `both`: both hold,
-        and it is not asked again; `old`: the old one stands, the new one was never true; `open`: what was said is taken
-        back, and it is asked again. NotFoundError."""
+        """Stores a person's verdict on a revision. `keep`: the new fact is valid and the old one is history; `both`:
+        both are valid, and it is not asked again; `old`: the old one is valid, the new one was never true; `open`: the
+        verdict is taken back, and it is asked again. NotFoundError."""
         return self.knowledge.settle(revision_id, verdict)
 
     def undo(self, revision_id: int) -> Revision:
@@ -346,19 +346,20 @@ class Memory:
         return check.check(self.store, quick)
 
     def backup(self, to: Path | str) -> int:
-        """Copies the memory to a new file, verified, with its checksum beside it; returns its size in bytes.
+        """Copies the memory to a new file, verified, with its checksum next to it; returns its size in bytes.
         InvalidInputError if it exists."""
         size = self.store.backup(Path(to))
         restore.write_checksum(Path(to))
         return size
 
     def limit_writing(self, reason: str, make_room: Callable[[], None]) -> None:
-        """From now on whatever writes raises StoreFullError with this reason, but for forgetting, before which
-        `make_room` is called; "" lifts that."""
+        """From now on every write raises StoreFullError with this reason, except forgetting, which calls `make_room`
+        first; "" lifts the limit."""
         self.store.limit_writing(reason, make_room)
 
     def verify_place(self) -> None:
-        """StoreMovedError once another file stands where this one was opened, or none; so does every call, then."""
+        """Raises StoreMovedError once another file, or none, is where this one was opened; then every call raises
+        it."""
         self.store.verify_place()
 
     @property
@@ -376,8 +377,8 @@ class Memory:
         self.store.checkpoint()
 
     def rescue(self, to: Path) -> Path:
-        """Of a file that was replaced, a verified copy of what was open; of one that was overwritten its log. Returns
-        where it is kept."""
+        """Saves a verified copy of a replaced file, or the log of an overwritten one. Returns the path of the saved
+        file."""
         return self.store.rescue(to)
 
     checksum_path = staticmethod(restore.checksum_path)
@@ -392,16 +393,16 @@ class Memory:
     def load(
         export: BinaryIO, path: Path, kept: Path, progress: Callable[[int, int], None] = lambda done, total: None
     ) -> dict[str, int]:
-        """Puts the memory that an export tells of, an open file of lines, in the place of the one at `path`, which is
-        kept as `kept`; how many lines of each kind there were. Its vectors are missing: `maintenance.switch_embedder`.
-        Nobody may have that memory open. `progress` hears (done, total) lines. InvalidInputError with the number of the
-        line, StoreNewerError, StoreDamagedError: then nothing has changed."""
+        """Replaces the memory at `path` by that of an export, an open file of lines; the old one is kept as `kept`.
+        Returns the number of lines of each kind. Its vectors are missing: `maintenance.switch_embedder`. Nobody may
+        have that memory open. `progress` hears (done, total) lines. InvalidInputError with the number of the line,
+        StoreNewerError, StoreDamagedError: then nothing has changed."""
         from memory.store.load import load
 
         return load(export, path, kept, progress).counts
 
     def rehearse(self, backup: Path) -> None:
-        """Restores a backup into a folder beside the memory, asks it something, and removes it again. StoreError and
+        """Restores a backup into a folder next to the memory, asks it something, and removes it again. StoreError and
         its kinds, InvalidInputError, if it could not be restored."""
         with TemporaryDirectory(prefix=PAST, dir=self.store.path.parent) as folder:
             file = Path(folder) / "memory.db"
@@ -410,21 +411,21 @@ class Memory:
                 restored.read(metrics.count_live, file, "")
 
     def release_caches(self) -> None:
-        """Frees what is kept for the next time, after much was read or written: pages of the file, and forms of words.
-        These are few MB, but lie between what was freed, which cannot be given back because of them."""
+        """Frees caches after much was read or written: pages of the file, and forms of words. These are few MB, but
+        they fragment the freed memory, which therefore cannot be returned to the system."""
         self.store.release_pages()
         norm.cache_clear()
         stem.cache_clear()
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
-        """All calls that only look, within it and in this thread, see the memory as it is at one moment."""
+        """Within it, all calls of this thread that only read see the memory at one moment."""
         with self.store.reading():
             yield
 
     @contextmanager
     def making_room(self) -> Iterator[None]:
-        """What is written within it, in this thread, is for taking something away: it goes on when the disk is full."""
+        """Within it, writes of this thread are for deleting something: they continue when the disk is full."""
         with self.store.making_room():
             yield
 

@@ -1,4 +1,4 @@
-"""The nouns of Palimpsest, as values: what goes in, what comes out, what a question leaves behind.
+"""The nouns of Palimpsest, as values: input, output, and the records of a question.
 
 Everything here is frozen and imports the standard library only. All times are timezone-aware
 datetimes; a naive one is refused where it enters.
@@ -43,7 +43,7 @@ ENTRY_VERSIONS = "entry versions"  # a property of calendars, by entry: line, id
 
 # Why a file is skipped that is another version of one that is read.
 SYNC_COPY = "a sync left another version of it, {}, which is read instead; to have both read, rename one"
-# Why a file is skipped of which a person said so, and one that holds what such a file held.
+# Why a file is skipped that a person had forgotten, and one with the content of such a file.
 FORGOTTEN = "forgotten on request and not read again; to have it read all the same: pal add --again"
 SAME_AS_FORGOTTEN = "it holds what was forgotten and is not read; to have it read all the same: pal add --again"
 
@@ -117,7 +117,7 @@ class Document:
 
 
 STAMP_SECONDS = 1  # between a file's date and its time stamp, if the one was made of the other
-_ZONE_SECONDS = 15 * 60  # of which the clocks of two time zones differ by a multiple
+_ZONE_SECONDS = 15 * 60  # the clocks of two time zones differ by a multiple of this
 _DAY_SECONDS = 26 * 3600  # by which they differ at most
 
 # What is kept ---------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A passage as it was written; the episodic vertex. Lines are 1-based, in the source."""
+    """A passage in its original words; the episodic vertex. Lines are 1-based, in the source."""
 
     id: int
     source: Source
@@ -171,7 +171,7 @@ class Episode:
 
     @property
     def is_stamped(self) -> bool:
-        """Whether the only time known of it is the time stamp of its file, which a copy may have made anew."""
+        """Whether its only known time is its file's time stamp, which a copy may have changed."""
         stamp_ns = self.source.mtime_ns
         if self.at is None or stamp_ns is None:
             return False
@@ -186,11 +186,11 @@ class Episode:
         return self.title, self.text, self.speaker, None if self.is_stamped else self.at
 
     def line_at(self, offset: int) -> int | None:
-        """The source's line in which the character `offset` of `text` stands; None if it has no lines."""
+        """The source's line with the character `offset` of `text`; None if it has no lines."""
         return line_at(self.line, self.lines, self.text, offset)
 
     def turn_at(self, offset: int) -> TurnStart | None:
-        """The turn in which the character `offset` of `text` stands; None outside of chats."""
+        """The turn with the character `offset` of `text`; None outside of chats."""
         number = bisect_right(self.turns, offset, key=lambda turn: turn.start)
         return self.turns[number - 1] if number else None
 
@@ -214,9 +214,9 @@ Modality = Literal["asserted", "past", "negated", "plan", "hypothesis", "questio
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A thesis or a relation seen in time. `episode_id`, `line`, `title` say where it stands, `quote` in which words. A
-    relation's `objects` are its subject and its object, `predicate` what joins them. `origin` is what read it: a
-    sentence is taken as it stands. `since` and `until` are the days of valid time as precisely as the notes name them:
+    """A thesis or a relation seen in time. `episode_id`, `line`, `title` are its place, `quote` its words there. A
+    relation's `objects` are its subject and its object, `predicate` connects them. `origin` is what extracted it: a
+    sentence is taken literally. `since` and `until` are the days of valid time as precisely as the notes name them:
     "2021", "2021-03", "2021-03-09"."""
 
     id: int
@@ -241,8 +241,8 @@ class Fact:
 
     @property
     def place(self) -> str:
-        """Where it stands, as people name it: `notes/fog.md:14`; of a note without lines what it is called, and of an
-        agent's who wrote it."""
+        """Its place as people name it: `notes/fog.md:14`; for a note without lines its title, for an agent's text also
+        its author."""
         if agent := agent_of(self.uri):
             return f"{self.title or self.uri}, by {agent} (agent)"
         is_named = self.line is None or self.uri.startswith("note:")
@@ -251,8 +251,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class ProfileEntry:
-    """One thing that is known of the owner, such as "phone": the facts that hold, and those that held before, newest
-    first."""
+    """One known attribute of the owner, such as "phone": the current facts, and the former ones, newest first."""
 
     key: str
     facts: tuple[Fact, ...]
@@ -277,11 +276,11 @@ Verdict = Literal["keep", "both", "old", "open"]
 class Revision:
     """What a newer fact does to an older one.
 
-    `supersedes`: the new one holds from its time on, the old one until then; `negates`: the old one ended, nothing took
-    its place; `contradicts`: they cannot both hold and nothing tells which does, so both stay until a person says;
-    `duplicates`: the new one says the same as the old one, which now stands for both.
-    `open`: nobody has looked at it yet; `kept`: the new fact stands; `undone`: the old one is as it was before;
-    `settled`: both hold. `reason` is a sentence.
+    `supersedes`: the new one is valid from its time on, the old one until then; `negates`: the old one ended without a
+    successor; `contradicts`: they cannot both be valid and it is unknown which is, so both stay until a person decides;
+    `duplicates`: the new one says the same as the old one, which now replaces both.
+    `open`: nobody has looked at it yet; `kept`: the new fact is valid; `undone`: the old one is restored; `settled`:
+    both are valid. `reason` is a sentence.
     """
 
     id: int
@@ -309,7 +308,7 @@ class AssertionResult:
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A judgement of a model on two facts, by their ids: what the new one does to the old one. `confidence` in [0, 1],
-    `words`: those that say so, as far as the model names them."""
+    `words`: its evidence, as far as the model quotes it."""
 
     old: int
     new: int
@@ -329,7 +328,7 @@ class Receipt:
     removed: int = 0
 
 
-# What is asked, and what comes back -----------------------------------------------------------
+# Questions and their results ------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +367,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class ContextLine:
-    """A fact that holds, or what a passage says of a task, in whole sentences; `n` is the number of its source."""
+    """A current fact, or a passage's sentences about a task; `n` is the number of its source."""
 
     kind: Literal["fact", "passage"]
     text: str
@@ -377,7 +376,7 @@ class ContextLine:
 
 @dataclass(frozen=True, slots=True)
 class ContextSource:
-    """Where lines of a task's context stand, of one passage; `line` is the first one of them."""
+    """The place of a task context's lines from one passage; `line` is the first of them."""
 
     n: int
     uri: str
@@ -390,8 +389,8 @@ class ContextSource:
 
 @dataclass(frozen=True, slots=True)
 class TaskContext:
-    """What the memory holds for a task, facts first, and as a `text` of about so many `tokens`
-    (`memory.llm.about_tokens`: rather too many than too few), which never are more than the `budget`."""
+    """The memory's evidence for a task, facts first, also as a `text` of about `tokens` tokens
+    (`memory.llm.about_tokens`, which rather overestimates), at most the `budget`."""
 
     task: str
     text: str
@@ -414,9 +413,9 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class ConversationState:
-    """How a chat session stands, as far as the traces of its answers are kept: what the last question was limited to,
-    as of when it was answered; which model wrote an answer last, the calls of models and their tokens, read and
-    written, for all answers."""
+    """The state of a chat session, as far as the traces of its answers are kept: the scope and the `as_of` of the last
+    question, the last model that wrote an answer, and for all answers the calls of models and their tokens, read and
+    written."""
 
     within: Scope | None = None
     as_of: datetime | None = None
@@ -439,8 +438,8 @@ class AnswerChange:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One turn of a chat session. "partial": the stream broke off; `verdict`: what the person said of the answer;
-    `changes`: what it rests on and has changed since. As far as its trace is kept: the part of the memory that it was
+    """One turn of a chat session. "partial": the stream broke off; `verdict`: the person's verdict on the answer;
+    `changes`: changes of its evidence since then. As far as its trace is kept: the part of the memory that it was
     answered from and as of when, and the `model` that wrote it, "" if it is the lines of memory themselves."""
 
     id: int
@@ -460,8 +459,8 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ConversationMatch:
-    """A chat session that holds the words looked for: in so many `messages`, the newest of which has the words of
-    `quote`; in its title alone if there are none. `role` is whose message it is."""
+    """A chat session that contains the words searched for: in this number of `messages`, with a `quote` of the newest;
+    only in its title if 0. `role` is the author of that message."""
 
     conversation: Conversation
     messages: int = 0
@@ -501,7 +500,7 @@ class PlannedEntry:
 @dataclass(frozen=True, slots=True)
 class RetiredText:
     """Text of a source that no question finds any more, though it is kept: the source has gone (`deleted`), or these
-    `passages` stood in earlier versions of it. `at`: when the last of it was retired."""
+    `passages` were in earlier versions of it. `at`: when the last of it was retired."""
 
     uri: str
     title: str

@@ -21,10 +21,10 @@ def write_directly(unit: Callable[[], Any]) -> Any:
 @runtime_checkable
 class Embedder(Protocol):
     """Turns text into unit vectors. The same text always gives the same vector. `name` is the identity under which
-    vectors are stored: another model, another dimension or another prefix must have another name. An embedder may say
-    how much its vectors are worth by a `lexical_weight`: the share that full text has beside them, in [0, 1]. Of others
-    it is that of static vectors, `memory.retrieval.state.LEXICAL_WEIGHT`. And by a `sentence_window`, an odd number,
-    with how many sentences around it a sentence is embedded; of others 1, the sentence alone."""
+    vectors are stored: another model, another dimension or another prefix must have another name. An embedder may have
+    a `lexical_weight`, in [0, 1]: the share of full text next to its vectors (default: that of static vectors,
+    `memory.retrieval.state.LEXICAL_WEIGHT`), and a `sentence_window`, an odd number: how many sentences are embedded
+    together, with one in the middle (default: 1, the sentence alone)."""
 
     batch: int  # texts per call that the embedder likes best
     query_prefix: str
@@ -72,7 +72,7 @@ class LLM(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether nothing that it is told leaves this machine."""
+        """Whether nothing that it receives leaves this machine."""
         ...
 
     def complete(self, request: LlmRequest) -> Reply:

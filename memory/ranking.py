@@ -17,7 +17,7 @@ from memory.store.training import Model
 @dataclass(frozen=True, slots=True)
 class Serving:
     """What questions are answered with, replaced as a whole on each write. `usable`: (nearly) every episode has a
-    vector; `owner`: the names of whose mailbox was read; `scorer`: the trained ranker, if one is in use."""
+    vector; `owner`: the names of the owner of the mailbox; `scorer`: the trained ranker, if one is in use."""
 
     embedder: Embedder
     embedder_id: int
@@ -40,11 +40,11 @@ class TrainingProgress:
 class TrainingReport:
     """What came of a training. Recall in percent, of the needed edges among the first 50, on the newest questions.
 
-    `questions` had labels, of which `reached` is the share of needed edges that lie near the question at all, in
-    percent; `labels` by their origin. `sigma` and `scorer` are
-    the recall before and after on `measured` questions, `margin` half the 95 % interval of the difference; `active`
-    that of the scorer in use before. `shadow`: an earlier scorer that is not used, on the questions asked since it was
-    made. `reason` says in a sentence why it was promoted or not; `stopped`: it was broken off.
+    `questions` had labels; `reached`: the share of their needed edges near the question, in percent; `labels` by their
+    origin. `sigma` and `scorer` are the recall before and after on `measured` questions, `margin` half the 95 %
+    interval of the difference; `active` that of the scorer in use before. `shadow`: an earlier scorer that is not used,
+    on the questions asked since it was made. `reason` says in a sentence why it was promoted or not; `stopped`: it was
+    broken off.
     """
 
     questions: int = 0
@@ -90,5 +90,5 @@ class EdgeRanker(Protocol):
         ...
 
     def undo(self, conn: Connection, embedder: str) -> tuple[Model, Model | None] | None:
-        """Takes the scorer in use back; what is used now, if there was one before it. None if none was used."""
+        """Withdraws the scorer in use; returns it and the earlier one now in use, if any. None if none was in use."""
         ...

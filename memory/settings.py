@@ -6,7 +6,7 @@ config.toml, `pal config` and docs/configuration.md are made from these declarat
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-MOST = 1_000_000_000  # of any number that has no limit of its own
+MOST = 1_000_000_000  # of any number without another limit
 
 
 def setting(default: Any, sentence: str, *, least: float = 0, most: float = MOST) -> Any:
@@ -127,7 +127,7 @@ class PersonSettings:
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """Everything the library can be told."""
+    """All settings of the library."""
 
     chunk: ChunkSettings = field(default_factory=ChunkSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)

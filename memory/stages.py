@@ -24,7 +24,7 @@ N = TypeVar("N", bound="Note")
 
 
 class Note:
-    """What a stage notes. A field that is None is left out."""
+    """A stage's entry in the trace. A None field is left out."""
 
     __slots__ = ()
     stage: ClassVar[str]
@@ -76,8 +76,8 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class TimeNote(Note):
-    """The time a question speaks of: ISO 8601, from `since` and before `until`; of an event, the passage and the line
-    that date it."""
+    """The time a question names: ISO 8601, from `since` and before `until`; of an event, the passage and the line that
+    date it."""
 
     kind: str
     words: str = ""
@@ -89,7 +89,7 @@ class TimeNote(Note):
 
 @dataclass(frozen=True, slots=True)
 class AnalysisNote(Note, stage="analyse"):
-    """The content words of a question, and the time it speaks of."""
+    """The content words of a question, and the time it names."""
 
     terms: tuple[str, ...] = ()
     time: TimeNote | None = None

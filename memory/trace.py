@@ -1,4 +1,4 @@
-"""What is kept of a question that was asked, and what can be said of its answer afterwards, as values."""
+"""The stored record of a question, and later explanations of its answer, as values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,20 +8,20 @@ from typing import Literal, get_args
 from memory.nouns import Answer, Citation, Effort, Episode, Fact, Scope, Trace
 
 Opinion = Literal["good", "bad"]
-OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, as they are stored
+OPINIONS: dict[str, int] = {"good": 1, "bad": -1}  # of an answer, in their stored form
 
 
 def opinion(stored: int | None) -> Opinion | None:
-    """What a person said of an answer, of how it is stored."""
+    """A person's opinion of an answer, from its stored form."""
     return next((one for one in get_args(Opinion) if OPINIONS[one] == stored), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a question was asked, which is what it takes to ask it again. `now` is what "last week" in it is seen from,
-    None for the time it was asked at; `searched` is what was searched for in its place, where it followed another
-    question; `newest` the newest episode that there was; `strategy` the one that was chosen for it, if any; `agent`
-    the one that asked, if it was no person."""
+    """How a question was asked, to ask it again. `now` is the reference time of "last week" in it, None for the time it
+    was asked at; `searched` is the query that replaced it, if it followed another question; `newest` the newest episode
+    that there was; `strategy` the one that was chosen for it, if any; `agent` the one that asked, if it was no
+    person."""
 
     as_of: datetime | None = None
     within: Scope | None = None
@@ -40,8 +40,8 @@ PLAIN = Plan()
 class Asked:
     """A stored trace as a list shows it. `no_answer` is None if the question was only a recall; `tier` is how far it
     went (`memory.answering.escalation`); `read` and `written` are tokens of all calls of models; `model` wrote the
-    answer, "" if none did; `parent` is the trace of the question that this one asks again; `verdict` is what the person
-    said of it; `agent` asked it, if it was no person."""
+    answer, "" if none did; `parent` is the trace of the question that this one asks again; `verdict` is the person's
+    opinion of it; `agent` asked it, if it was no person."""
 
     id: int
     at: datetime
@@ -72,7 +72,7 @@ class Traced:
 class Hop:
     """A vertex on the way from a question to a passage: an object by its name, or a passage by its title. `relation`
     are the words of the edge from the one before it, "" for a mention; `inverse`: it leads back to that one; `fact`
-    says where it is told."""
+    contains its place in the text."""
 
     label: str
     kind: Literal["object", "episode"]
@@ -150,8 +150,8 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Why an answer does not hold these words: the nearest passages that do, the nearest first; `missing` are those of
-    the words that stand nowhere in the memory."""
+    """Why an answer does not hold these words: the nearest passages that do, the nearest first; `missing` are the words
+    that are nowhere in the memory."""
 
     asked: Asked
     words: str

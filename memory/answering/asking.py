@@ -42,8 +42,8 @@ class AskOutcome:
 
 @dataclass
 class Answering:
-    """The course of one question. `found` is what was retrieved and added so far, `parts` the retrieval of each
-    question that this one consists of. A connection of `reading` must see what the retrieval saw."""
+    """The course of one question. `found` contains the results so far, `parts` the retrieval of each question that this
+    one consists of. A connection of `reading` must see what the retrieval saw."""
 
     reading: OpenConnection
     found: RetrievalResult

@@ -1,8 +1,8 @@
 """Briefing: a summary of one object in a few lines (query-focused summarisation), each with its citation.
 
 First come its current facts: what it is, its own facts, facts that lead to it, each with its former values. Then the
-beginning of its own notes and the newest informative sentences. Both parts work alone: a memory that no model has read
-has few facts, and one of short messages has no notes.
+beginning of its notes and the newest informative sentences. Both parts work alone: a memory that no model has read has
+few facts, and one of short messages has no notes.
 """
 
 import re
@@ -34,11 +34,11 @@ MAX_BRIEFING_LINES, MAX_BRIEFING_FACTS = 10, 6
 MAX_LONGER_NAMES = 50  # the shortest, that may be longer forms of a name
 MAX_FACTS_OF_OBJECT = 200  # the newest, read for an object
 MAX_PER_PREDICATE = 2  # facts with one predicate
-MAX_PER_EPISODE, MAX_PER_OWN_NOTE = 1, 4  # sentences of one passage; of a passage of its own note
+MAX_PER_EPISODE, MAX_PER_OWN_NOTE = 1, 4  # sentences of one passage; of one in the object's note
 MAX_OWN_SENTENCES = 6  # of all its own notes
 DUPLICATE_OVERLAP = 0.6  # share of words in common from which two lines are duplicates
 MAX_EARLIER_VALUES = 2  # former values shown with a fact
-LEAST_WORDS, LEAST_WORDS_OWN = 3, 2  # of a sentence; of one of its own note
+LEAST_WORDS, LEAST_WORDS_OWN = 3, 2  # of a sentence; of one in the object's note
 
 # A line that only files a note, or greets.
 _FILING = re.compile(
@@ -209,7 +209,7 @@ def _limit_lines(
 
 
 def _is_informative(candidate: AnswerCandidate, name: frozenset[str], is_own: bool) -> bool:
-    """Whether a line is long enough and no heading, label or question; a line of its own note may be shorter."""
+    """Whether a line is long enough and no heading, label or question; a line of the object's note may be shorter."""
     new = candidate.words - {*stems(candidate.episode.title), *name}
     least = LEAST_WORDS_OWN if is_own else LEAST_WORDS
     is_statement = not _FILING.match(candidate.shown) and candidate.shown[-1:] != "?"

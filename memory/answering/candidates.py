@@ -46,7 +46,7 @@ class AnswerCandidate:
 
     `start` and `quote`: its unit in its episode, `shown`: the text that an answer shows, `place`: its line. `sentence`:
     the sentence alone, from `sentence_start` on; `before`: the previous sentence. `newness`: its time in ms.
-    `is_statement`: `shown` is a fact in words of its own; `retold`: a model's thesis.
+    `is_statement`: `shown` is a fact in generated words; `retold`: a model's thesis.
 
     Features, 0 or empty until they are measured. `words`: its stems; `values`: its numbers, dates and names that are
     not in the question; `covered`: the question's stems in the sentence or its passage, `coverage`: their share of the
@@ -304,7 +304,7 @@ def is_current(fact: Relation, at: int) -> bool:
 
 
 def as_told_then(fact: Relation, at: int) -> Relation:
-    """The fact as it was known at a time (ms UTC): without the end that a later fact gave it."""
+    """The fact as known at a time (ms UTC): without an end that a later fact gave it."""
     was_open = fact.superseded_by is not None and fact.valid_to is not None and fact.valid_to > at
     return fact._replace(valid_to=None) if was_open else fact
 
@@ -384,7 +384,7 @@ def make_answer(lines: Sequence[Line], confidence: float, missing: tuple[str, ..
 
 
 def stream_lines(lines: Iterable[Line], behind: int = 0) -> Iterator[Token | Citation]:
-    """Each line with its numbers, after the citations that it is the first to use. The numbers begin after `behind`."""
+    """Each line with its numbers, after the citations that it is the first to use. Numbers start after the offset."""
     seen: set[int] = set()
     for text, cited in lines:
         numbered = [replace(citation, n=citation.n + behind) for citation in cited]

@@ -1,15 +1,15 @@
-"""An answer written by a model, in which a person sees what is proved and what is not.
+"""An answer written by a model, with its proved and unproved claims marked.
 
-The model gets the question and numbered evidence (`context.py`) and writes sentences that cite it. Each claim is
-checked as soon as it is complete (`grounding.py`), and only then passed on: proved, or marked as unproved. The first
-claim that its citation contradicts ends the call; the model is told why and may go on from there once. A citation that
-is missing is added where one passage proves the sentence.
+The model gets the question and numbered evidence (`context.py`) and writes sentences that cite it. Each complete claim
+is checked (`grounding.py`) and only then passed on: proved, or marked as unproved. The first claim that its citation
+contradicts ends the call; the model gets the reason and may continue once. A citation that is missing is added where
+one passage proves the sentence.
 
     asked -> claim passed on -> ... -> ended
-          -> claim contradicted -> asked again -> ... -> what was passed on; nothing was: the lines answer instead
+          -> claim contradicted -> asked again -> ... -> the claims passed on; without any, the lines answer instead
 
-What was read is data of strangers. It stands between two lines with a word that nobody could know who wrote it, and
-whatever a model is talked into, what its citations do not prove is marked. The invariant for what must stay here:
+Evidence is untrusted data. It is enclosed in two lines with a random word that its authors cannot know, and whatever a
+model is talked into, claims that its citations do not prove are marked. The invariant for what must stay here:
 `choose_model` is the only place where a model and evidence come together, and `LlmRequest.local_only` is taken from the
 evidence itself.
 """
@@ -140,9 +140,9 @@ def fingerprint(request: LlmRequest) -> str:
 
 @dataclass(slots=True)
 class GroundedText:
-    """What a model has written, without what is contradicted. `no_answer`: it says that the evidence does not hold it.
-    `failed` is a sentence for the person why there is no answer, or not all of it; `problems` is for the trace, without
-    any words."""
+    """A model's text without contradicted claims. `no_answer`: the model says that the evidence contains no answer.
+    `failed`: a sentence for the person why there is no answer, or only a part; `problems`: for the trace, without any
+    words of the text."""
 
     text: str = ""
     citations: list[Citation] = field(default_factory=list)
@@ -177,7 +177,7 @@ def write_grounded(
             if first.cancelled is not None and first.cancelled():
                 raise
             problem, result.failed, result.broken = None, f"{llm.name} was stopped.", True
-        except Exception as error:  # a model of somebody else's may raise anything; nobody shall go without an answer
+        except Exception as error:  # a plug-in's model may raise anything; there is always an answer
             if isinstance(error, OverBudgetError) and problem is not None:
                 break  # it may not be asked again, so what it said before is not proved
             problem, result.failed, result.broken = None, _explain_error(llm.name, error), True
@@ -267,7 +267,7 @@ class _Writer:
                 return problem
             plain = grounding.CITATION.sub(" ", claim)
             key = " ".join(stems(plain))
-            if key and key in self._kept:  # it says again what stands there
+            if key and key in self._kept:  # a repetition
                 continue
             self._kept.add(key)
             known = len(result.citations)
@@ -286,7 +286,7 @@ class _Writer:
         return None
 
     def _renumber(self, claim: str, is_proved: bool, cited: re.Match[str]) -> str:
-        """The numbers under which what is cited is shown; what had none becomes a citation."""
+        """The shown numbers of the cited pieces; a piece without a number becomes a citation."""
         shown: dict[int, None] = {}
         for number in grounding.cited_numbers(cited[0]):
             piece = self._context.pieces[number - 1]
@@ -322,7 +322,7 @@ def _begins_refusal(text: str) -> bool:
 
 
 def _missing(said: str, question: str) -> tuple[str, ...]:
-    """What the model says is missing, as far as that only repeats what was asked."""
+    """What the model says is missing, as far as that only repeats words of the question."""
     told = said.lstrip(REFUSAL_MARKS)[len(NO_ANSWER) :].lstrip(" :.-–—*")
     allowed = set(stems(question))
     found = []
@@ -351,7 +351,7 @@ _FAILURES: dict[type[Exception], str] = {
 def finalise(
     said: GroundedText, lines: ExtractiveAnswer, found: RetrievalResult, model: str, context: PromptContext
 ) -> Generator[Token | Citation, None, Answer]:
-    """The answer that a model's text comes to: itself as far as it is proved, the extractive answer, or a refusal."""
+    """The final answer: the proved part of the model's text, the extractive answer, or a refusal."""
     note = _left_out(context.left_out, model)
     if any(one.verdict == "unproved" for one in said.citations):
         note = " ".join(filter(None, [note, UNPROVED_NOTE]))

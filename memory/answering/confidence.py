@@ -47,7 +47,7 @@ _SINCE = re.compile(r" \((?:planned, )?(?:(?:as of|since|until) \d{4}\b|\d{4}-\d
 _LABEL = re.compile(r"^\s*(?:\w+:\s*)?\(?\d{1,3}[.)]\s|^\s*[A-Z]{2,}:")  # the number of an item, a speaker
 _FIGURE = re.compile(r"(?<![\w'’])\d[\d.,:/-]*(?!\d|st\b|nd\b|rd\b|th\b)")
 _YEAR = re.compile(r"(19|20)\d\d$")
-EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of number with a form of their own
+EXACT: Mapping[str, re.Pattern[str]] = {  # kinds of number with a special form
     "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
     "clock": re.compile(
         rf"(?<![\d.,])\d{{1,2}}[:.]\d\d(?!\.?\d)|\b(?:{alternatives('asks', 'clock')})\b", re.IGNORECASE
@@ -71,7 +71,7 @@ def confidence(state: AnswerState, lines: Sequence[AnswerCandidate]) -> float:
 def confidence_features(state: AnswerState, lines: Sequence[AnswerCandidate]) -> dict[str, float]:
     """The features of at least one line.
 
-    together, in [0, 1]: the share of what is asked that a line covers, times the share of the names that its passage
+    together, in [0, 1]: the share of the question that a line covers, times the share of the names that its passage
     covers, at best. kind: 1 if the line that is best by this contains the kind of thing asked for, 0 if not, 0.5 if the
     question does not say. cosine: of the question and the sentence of the first line. lead: the difference between the
     scores of the first line and the next one with other words, at most MAX_LEAD.

@@ -51,9 +51,8 @@ PieceKind = Literal["fact", "line", "passage"]
 
 @dataclass(frozen=True, slots=True)
 class EvidencePiece:
-    """A piece of evidence: its words as they are shown, and `quote`, the words of `episode` from `start` on that it
-    rests on. A "line" has one sentence in each row. `against`: the fact (relation id) that contradicts it; `id`: its
-    own."""
+    """A piece of evidence: its shown text, and `quote`, the words of `episode` from `start` on that support it. A
+    "line" has one sentence in each row. `against`: the fact (relation id) that contradicts it; `id`: its own."""
 
     kind: PieceKind
     text: str
@@ -72,7 +71,7 @@ class EvidencePiece:
 
     @property
     def proof(self) -> Proof:
-        """What can be proved by it: the passage that a person is shown beside it."""
+        """What it can prove: the passage shown to a person with it."""
         episode = self.episode
         day = episode.at.date().isoformat() if episode.at else ""
         topic = f"{episode.title}\n{episode.speaker or ''}"
@@ -102,7 +101,7 @@ class PromptContext:
         return {piece.episode.id for piece in self.pieces if piece.kind == "passage"}
 
     def text(self) -> str:
-        """The pieces as they are shown; only a number begins at the beginning of a line."""
+        """The pieces as prompt text; only a piece's number is at the start of a line."""
         place = {piece.id: number for number, piece in enumerate(self.pieces, 1) if piece.id}
         return "\n".join(_shown(number, piece, place) for number, piece in enumerate(self.pieces, 1))
 
@@ -118,9 +117,8 @@ def drop_local(pieces: Iterable[EvidencePiece]) -> tuple[tuple[EvidencePiece, ..
 def fit_context(
     pieces: Sequence[EvidencePiece], tokens: int, left_out: int = 0, most_whole: int = MAX_WHOLE
 ) -> PromptContext:
-    """As much of it as there is room for in so many tokens (about), nothing twice: facts, then those of the
-    `most_whole` first passages that fit, then lines of other passages, the first that fit. One piece at least is in it.
-    """
+    """The pieces that fit in about `tokens` tokens, without duplicates: facts, then those of the first `most_whole`
+    passages that fit, then the first lines of other passages that fit. It has at least one piece."""
     facts, passages, lines = ([one for one in pieces if one.kind == kind] for kind in ("fact", "passage", "line"))
     left = float(tokens)
     room = {"fact": FACT_TOKEN_SHARE * tokens, "passage": (WHOLE_TOKEN_SHARE if lines else 1.0) * tokens}
@@ -296,8 +294,8 @@ def _has_value(value: str) -> bool:
 
 
 def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: Sequence[Episode]) -> bool:
-    """Whether nothing of a fact comes from a source whose text stays here: all that tells it is open, it has the names
-    that stand there, and no other fact has changed when it holds."""
+    """Whether no part of a fact comes from a source whose text must stay here: all its sources are open, the text of
+    the first has its names, and no other fact has changed its valid time."""
     if any(_stays(episode) for episode in tellers) or not fact.sources <= {one.source.id for one in tellers}:
         return False
     if fact.superseded_by is not None or revisions.has_changed(conn, fact.id, "valid_from"):
@@ -309,7 +307,7 @@ def _may_leave(conn: Connection, fact: Relation, names: Sequence[str], tellers: 
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the sentence, or the line, begins and ends in which these words stand."""
+    """The start and end of the sentence or line that contains these words."""
     before = max((match.end() for match in _BREAK.finditer(text, 0, start)), default=0)
     after = _BREAK.search(text, max(start, end - 1))
     stop = text.find("\n", end) if after is None else after.start()

@@ -85,7 +85,7 @@ class _Item:
 
 
 def write_digest(state: AnswerState) -> Digest:
-    """The digest that a question asks for; empty if it asks for none, or if there is nothing to show."""
+    """The digest that a question asks for; empty if it asks for none or has nothing to show."""
     question = state.question
     if question.type.of not in ("all", "new") or question.type.kind == "yes_no":
         return NO_DIGEST
@@ -95,7 +95,7 @@ def write_digest(state: AnswerState) -> Digest:
         return Digest(changes[:MAX_LINES])
     is_over = question.type.of == "new" or tense(fold(question.text)) == "past"
     first, end = _find_days(state, is_over)
-    if first >= question.today and not is_over:  # what is planned for a day is a list
+    if first >= question.today and not is_over:  # the plans of a day are a list
         return NO_DIGEST
     ids, omitted = _choose_passages(state, topic, first, end)
     items = _read_notes(state, topic, ids, first, end)
@@ -142,7 +142,7 @@ def _find_days(state: AnswerState, is_over: bool) -> tuple[date, date]:
 
 def _choose_passages(state: AnswerState, topic: frozenset[str], first: date, end: date) -> tuple[list[int], int]:
     """The passages (ids) that a digest reads: of very many the newest if the question asks for what is new, else an
-    even sample. Also the number of notes of which none is read."""
+    even sample. Also the number of notes without a passage among them."""
     question, graph = state.question, state.found.graph
     within = Scope(since=_midnight(max(first, EARLIEST)), until=_midnight(end))
     ids = episodes.find_in_scope(state.conn, within)

@@ -1,7 +1,7 @@
 """Escalation: a model answers from the evidence, and where that holds no answer, looks for more of it, tier by tier.
 
-The extractive answer is always found first; it is what a person gets when a model fails in whatever way, or says
-nothing that may be shown. No connection is open while a model writes. The tiers:
+The extractive answer is always found first; it is the answer when a model fails in any way or writes only claims that
+may not be shown. No connection is open while a model writes. The tiers:
 
     R0  replay: what such a question was answered from before; a model sees that and the facts that belong to it
     R2  recall: text, graph and what both say together; always run, milliseconds
@@ -12,7 +12,7 @@ With the usual effort the model gets one wider look at what was found: on six li
 says where to look next, with two calls for what nothing answers instead of three.
 
 Cheap signals (`memory.answering.confidence.assess`) are looked at before any model is asked, and a model's own word
-that something is missing before any further one. Every step up has a reason, which stands in the trace.
+that something is missing before any further one. Every step up has a reason, which the trace records.
 """
 
 from collections.abc import Callable, Collection, Generator, Sequence
@@ -53,16 +53,16 @@ from memory.store.traces import Refused
 RetrieveAgain = Callable[[Sequence[Sequence[str]]], RetrievalResult]
 """Retrieves once more, led by the outline that a model gave."""
 
-PROMPT_TOKENS = 400  # of a request beside system, evidence and reply
+PROMPT_TOKENS = 400  # of a request without system, evidence and reply
 LOOKS = 2  # of a model at the evidence, the second a wider one
 LEAST_EVIDENCE_TOKENS = 300  # without which a model is not asked
 WHOLE = ("list", "count", "about", "when_changed")  # kinds of questions whose answer is more than one passage
 MAX_EPISODES_REPLAYED, MAX_TOKENS_REPLAYED = 5, 1_500  # that helped before, and of what a model sees of them
 MAX_TOKENS_MANY = 2_500  # of evidence for many things
-MAX_TOKENS_MORE, MAX_EPISODES_MORE = 4_500, 45  # of evidence where the first look held no answer
+MAX_TOKENS_MORE, MAX_EPISODES_MORE = 4_500, 45  # of evidence if the first look found no answer
 MAX_WHOLE_MORE = 15  # passages that are shown whole then, at most
 MAX_TOKENS_DEEP = 6_000  # of evidence with much effort
-SCATTERED, MASS = 6, 0.8  # so many episodes for so much of the score: the evidence lies about
+SCATTERED, MASS = 6, 0.8  # episodes for this share of the score: the evidence is scattered
 NOT_OF_THIS = "What helped with such a question before does not speak of what this one names."
 
 
@@ -115,7 +115,7 @@ class Escalation(Answering):
                 failed = str(error)
             except Exception:  # of a plug-in
                 failed = "The model failed. Use another: pal models"
-            if picked is None and refused is not None:  # there is nothing else that it may see
+            if picked is None and refused is not None:  # it may see no other evidence
                 said, name, before = refused
                 return (yield from finalise(said, extractive, self.found, name, before))
             if picked is None:
@@ -136,7 +136,7 @@ class Escalation(Answering):
         with self.reading() as conn:
             known = whole.restricted_to(conn, whole.replay.evidence[:MAX_EPISODES_REPLAYED])
             extractive = extract_answer(conn, known, self.embedder, self.settings)
-        if extractive.is_digest:  # of which what helped before is a part
+        if extractive.is_digest:  # the earlier evidence is only a part of it
             return None
         evidence = [hit.episode for hit in known.recall.hits]
         same = whole.replay.earlier is not None
@@ -151,7 +151,7 @@ class Escalation(Answering):
         pieces = self._gather(known, ()) if enough else ()
         try:
             picked = self._pick_model(pieces, MAX_TOKENS_REPLAYED)
-        except Exception:  # whatever is wrong with the models, it is told where all of the evidence is looked at
+        except Exception:  # reported later, when all of the evidence is used
             picked = None
         if picked is None:
             return None
@@ -170,7 +170,7 @@ class Escalation(Answering):
         return None
 
     def _consult(self) -> Generator[Event, None, None]:
-        """Retrieves once more by what a model says of the question, if the strategy has a use for that."""
+        """Retrieves again with a model's reading of the question, if the strategy supports that."""
         consult = self.found.strategy.consult
         if consult is None or self.options.effort == "quick":
             return
@@ -228,7 +228,7 @@ class Escalation(Answering):
                 return True
 
     def _widen(self) -> bool:
-        """Takes more of what was found first, in which most of what is missed lies; whether there is more."""
+        """Adds more of the first results, which contain most missed evidence; returns whether there is more."""
         before = self.found
         with self.reading() as conn:
             self.found = before.widen(conn, MAX_EPISODES_MORE)
@@ -270,7 +270,7 @@ class Escalation(Answering):
                 now=self.options.today,
                 cancelled=self.options.cancelled,
             ).run()
-        except Exception as error:  # a model of somebody else's
+        except Exception as error:  # of a plug-in's model
             yield self._record(step(AgentNote(stopped=type(error).__name__, broke=True), 0.0))
         else:
             yield from map(self._record, looked.steps)
@@ -299,13 +299,14 @@ class Escalation(Answering):
 
     @property
     def _heard(self) -> str:
-        """The question as a model may read it, without a name that only an answer told, which may have to stay here."""
+        """The question as a model may read it, without a name that only an answer contained, which may have to stay
+        here."""
         asked = self.options.question
         return " ".join((*self.options.before[-1:], asked)) if asked else self.found.question.text
 
     @property
     def _tokens_beside(self) -> int:
-        """What an answer takes beside its evidence."""
+        """The tokens of an answer's request without its evidence."""
         return about_tokens(compose.SYSTEM) + PROMPT_TOKENS + self.settings.answer_tokens
 
     @property
@@ -378,7 +379,7 @@ def _may_see_question(choose: ChooseLLM, found: Sequence[Episode]) -> LLM | None
     try:
         llm = choose(not all(may_leave)) if found else None
         llm = choose(False) if llm is None and any(may_leave) else llm
-    except Exception:  # whatever is wrong with the models, it is told where one is to answer
+    except Exception:  # reported later, when a model has to answer
         return None
     return llm if llm is None or llm.is_local or any(may_leave) else None
 

@@ -5,8 +5,8 @@ One pipeline over a list of candidates:
     sentences (candidates) -> scores (features) -> facts, and what they replaced (facts) -> confidence
     -> the best, joined by chains, in the form of the question's type (selection) -> lines with citations
 
-Candidates that say the same of the same subject with other values are one with a past: the newest stands first, the
-older ones follow, marked "earlier". The answers to the parts of a question are merged into one (parts).
+Candidates with the same subject and predicate and other values become one with a history: the newest first, then the
+older ones, marked "earlier". The answers to the parts of a question are merged into one (parts).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ CLOSEST = "Closest:"
 WORD_FOR_WORD = "This is what your notes say, word for word."
 MAX_CLOSEST, LEAST_NEAR = 3, 0.2  # lines that are shown as the closest; the share of the question's weight they hold
 MAX_MISSING_WORDS = 5  # that are named; a text that was pasted has hundreds
-CLEAR_LEAD = 1.25  # by how much a score must be above all others for its line to stand alone
+CLEAR_LEAD = 1.25  # of a score over all others, to show its line alone
 MAX_UNFOLDED = 3  # lines of an answer to a question for one thing
 ONE_THING = ("fact", "yes_no", "when_changed")  # types of questions
 LEAST_FOLDED = 2  # lines; one takes no more room than a word about it
@@ -100,7 +100,7 @@ def extract_answer(
     absent = () if is_answered or not candidates else absent_names(state, candidates)
     certainty = 1.0 if is_answered else 0.0 if absent else confidence(state, candidates)
     asks_all = found.question.type.kind == "about" or found.question.type.of in ("changed", "new")
-    if asks_all and found.named_objects and not absent:  # all that is told of it answers
+    if asks_all and found.named_objects and not absent:  # all facts and sentences about it answer
         certainty = max(certainty, settings.threshold)
     chains, selected = NO_CHAINS, list[AnswerCandidate]()
     is_one = best is not None and state.exact_names.are_of_line(best)  # not a list, but an entry is asked for
@@ -180,7 +180,7 @@ def rank_candidates(state: AnswerState) -> list[AnswerCandidate]:
     sentences, answering = list(likely), [candidate for _, candidate in facts]
     named = {key for one in state.question.mentions for key in stems(one.surface, state.question.language)}
     asked = set(state.features.stems) - named
-    # A statement is as likely as the words it was read from, if these tell more of what is asked than a name.
+    # A statement is as likely as the words it was extracted from, if these match more of the question than a name.
     score_of = {
         one.thesis_id: one.score for one in sentences if asked.intersection(state.features.stem_words(one.claim))
     }
@@ -211,9 +211,8 @@ def _select_lines(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> 
 def _show_fullest(
     state: AnswerState, statement: AnswerCandidate, line: AnswerCandidate, replaced: Sequence[str]
 ) -> AnswerCandidate:
-    """The statement, or the line that it was read from, where that says more of what is asked: a word of the question,
-    or a value of the kind that is asked for ("tyres: winter on; summer tyres are at Ahrens"), and no value that was
-    `replaced`."""
+    """The statement, or the line that it was extracted from, if that has more of the question: a word of it, or a value
+    of the expected kind ("tyres: winter on; summer tyres are at Ahrens"), and no value that was `replaced`."""
     if statement.own or not statement.is_statement or line.earlier:
         return statement
     if any(contains_value(line.shown, old) for old in replaced):
@@ -237,9 +236,9 @@ def _lead_with_current(candidates: Sequence[AnswerCandidate], at: int) -> list[A
 
 
 def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines of an answer, the first of them with its value. Of a question for one thing what follows it is folded,
-    but for what it replaced: all where it is clearly better than those that do not say the same, and none of them is
-    newer, else what comes after MAX_UNFOLDED lines. What is the owner's is shown without what is somebody else's."""
+    """The lines of an answer, the first of them with its value. If the question asks for one thing, the next lines are
+    folded, except former values: all of them if the first is clearly better than those with other content and none of
+    these is newer, else those after MAX_UNFOLDED lines. After a fact of the owner other people's lines are left out."""
     if not selected:
         return []
     first = replace(selected[0], value=find_value(state, selected[0]))
@@ -261,8 +260,8 @@ def _is_no_news(line: AnswerCandidate, first: AnswerCandidate) -> bool:
 
 
 def show_edited(state: AnswerState, lines: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The lines of an answer; below the first, unless an earlier value stands there, what its note said before it was
-    edited. That is for the person alone, out of a passage that is no evidence any more."""
+    """The lines of an answer; after the first, unless an earlier value follows, what its note said before an edit. That
+    is for the person alone, from a passage that is no longer evidence."""
     if not lines or any(one.earlier for one in lines):
         return [*lines]
     first, *rest = lines
@@ -286,9 +285,8 @@ def _folded(line: AnswerCandidate) -> AnswerCandidate:
 
 
 def find_value(state: AnswerState, line: AnswerCandidate) -> str:
-    """The words of a line that are what is asked for: the only number, date or name in it of the kind that the question
-    asks for and does not name itself, of several the one that is said to be so now, or what follows a label. "" where
-    nothing is sure."""
+    """The words of a line that answer the question: its only number, date or name of the expected kind that the
+    question does not contain, of several the one marked as current, or the text after a label. "" if unsure."""
     features, said = state.features, _TIMES.sub("", line.shown)
     for kind in sorted(expected_types(state.question.text, state.question.language)):
         if kind == "number":
@@ -333,8 +331,8 @@ def _cite(selected: Sequence[AnswerCandidate]) -> tuple[Line, ...]:
 def _refuse(
     state: AnswerState, candidates: Sequence[AnswerCandidate], absent: Sequence[str], settings: AnswerSettings
 ) -> Answer:
-    """What is not known, and the lines that come closest. That there is nothing about something is only said of
-    `absent` names, and it is only missing if it is in no passage that was read."""
+    """What is not known, and the lines that come closest. Only `absent` names are reported as unknown; a term is
+    missing only if no passage that was read contains it."""
     found = state.found
     if not found.n_allowed or found.is_of_empty_time:
         return Answer(NOTHING_THERE if found.graph.n_alive else NOTHING_READ, no_answer=True)
@@ -363,7 +361,7 @@ def _select_changed(state: AnswerState, selected: Sequence[AnswerCandidate]) -> 
 
 
 def _deny_change(found: RetrievalResult, answer: Answer) -> Answer:
-    """The answer where nothing changed of what is asked of: what notes say of it, or that it is so."""
+    """The answer if nothing changed about the topic: the notes about it, or only that nothing changed."""
     when = found.question.when
     said = NOTHING_CHANGED.format(f" {when.words}" if when is not None else "")
     return replace(answer, note=said) if answer.citations and not answer.no_answer else Answer(said, no_answer=True)

@@ -1,8 +1,8 @@
-"""Facts as answers, and supersession: what was replaced by the time asked of ranks behind what replaced it.
+"""Facts as answers, and supersession: a value replaced by the time in question ranks after its successor.
 
 A fact says in a few words what a sentence says among other things, and it says since when. So "what is" is answered by
-the fact that holds, not by the sentence that tells of the change; and "how did it change" by its history, in order. The
-quote under a statement is a sentence that supports it.
+the fact that holds, not by the sentence about the change; and "how did it change" by its history, in order. The quote
+under a statement is a sentence that supports it.
 
 If the fact that a sentence states was replaced, its successor answers, and the sentence follows it, marked "earlier".
 """
@@ -56,17 +56,17 @@ SUBJECT = 0.4  # the question names the subject
 LIKE = 1.2  # cosine of the question with the sentence that is most like it, of the fact or its past
 NEWNESS = 1.3  # 1 for the newest of the retrieved episodes
 CHANGED = 1.0  # it took the place of another
-COURSE_ASKED = 2.0  # beside it, where the question asks for the course; not fitted
-NAMED_ONLY = -0.5  # of what is asked it and its sentences hold the names alone; not fitted
+COURSE_ASKED = 2.0  # added to it, if the question asks for the course; not fitted
+NAMED_ONLY = -0.5  # it and its sentences match only the names of the question; not fitted
 BY_AGENT = -2.0  # an agent says it, and nobody else; not fitted
 NO_FACT_SCORE = 7.3  # that none of them answers
-MAX_PLAIN_WORDS = 16  # of a sentence that is shown as it stands
+MAX_PLAIN_WORDS = 16  # of a sentence that is shown unchanged
 
 MAX_CANDIDATES_FOLLOWED = 40  # the best, whose facts are followed
 LEAST_FACT_COSINE = 0.3  # of a question and a fact for the question to be about it
 ENDED_PENALTY = -1.5  # score of a candidate whose fact has ended without a successor
-OWN_LEAD = 5.0  # of a fact of the owner that has just what is asked of them; not fitted
-SUCCESSOR_LEAD = 0.01  # how much better the candidate of the successor stands than the one that it replaces
+OWN_LEAD = 5.0  # of a fact of the owner that answers a question about them; not fitted
+SUCCESSOR_LEAD = 0.01  # of the successor's score over that of the replaced fact
 _PAST = re.compile(rf"\b(?:{alternatives('asks', 'past')})\b", re.IGNORECASE)
 
 
@@ -100,7 +100,7 @@ def find_fact_candidates(
 ) -> list[ShownFact]:
     """The facts that answer best, best first; the history of the best where the question asks for the course. The
     scores of their candidates are log-probabilities. `candidates` are the sentences of the retrieved episodes, whose
-    facts may answer as well. Of what is asked of the `owner` no fact of somebody else does."""
+    facts may answer as well. A question about the `owner` is not answered with facts about others."""
     stated = {fact.relation.id for one in candidates for fact in one.facts}
     facts = _read_facts(state, sorted(stated))
     if not facts:
@@ -207,7 +207,7 @@ def _with_score(
 
 
 def _show(fact: FactCandidate, candidate: AnswerCandidate, values: Mapping[int, str]) -> ShownFact:
-    """The fact as it is shown: in the words of its sentence where these are as plain as its own."""
+    """The fact with its shown words: those of its sentence if they are as plain as its own."""
     replaced = tuple(values[id] for id in fact.past if id in values)
     is_plain = _is_plain(candidate.shown, fact.subject, fact.value, replaced)
     shown = candidate.shown.rstrip(".") if is_plain else fact.words
@@ -231,8 +231,8 @@ def _is_plain(shown: str, subject: str, value: str, replaced: Sequence[str]) -> 
 def show_history(
     state: AnswerState, best: FactCandidate, candidate: AnswerCandidate, known: Sequence[AnswerCandidate]
 ) -> AnswerCandidate:
-    """What held, in order, as one line: the fact that holds, what it took the place of (also what its note said until
-    it was edited), and what else was told of its subject with its predicate."""
+    """The history as one line, in order: the current fact, those that it replaced (also what its note said before an
+    edit), and other facts with its subject and predicate."""
     conn, fact = state.conn, best.relation
     near = relations.of_slot(conn, fact.subject, fact.canon, fact.object, fact.valid_from)
     slot = [one.id for one in near if one.modality in ("asserted", "past")]
@@ -267,8 +267,8 @@ def _without(question: str, names: Iterable[str]) -> str:
 
 
 def _since(relation: Relation, line: AnswerCandidate, days: Mapping[int, str] = MappingProxyType({})) -> str:
-    """From when and until when it holds, as far as that is known: of what only stands in a note of some day it is known
-    that it held then. `days`: as which some times (ms UTC) are named."""
+    """Its valid time as far as known: a fact of a dated note without a date in its words was valid on that day. `days`:
+    names of some times (ms UTC)."""
     start, end = (
         None if ms is None else days.get(ms) or show_day(ms, line.episode, line.start, line.quote)
         for ms in (relation.valid_from, relation.valid_to)
@@ -285,8 +285,8 @@ def _since(relation: Relation, line: AnswerCandidate, days: Mapping[int, str] = 
 
 
 def supersede(state: AnswerState, candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """The candidates, best first, with the successors of what they state where these hold at the time asked of. What
-    one tells of another person than the question's objects is no answer about these."""
+    """The candidates, best first, with the successors of what they state where these hold at the time asked of. A fact
+    about another person than the question's objects is no answer about these."""
     followed = {
         one.thesis_id: relation
         for one in candidates[:MAX_CANDIDATES_FOLLOWED]
@@ -324,7 +324,7 @@ def _fact_asked_for(facts: Sequence[SentenceFact], features: QueryFeatures) -> R
 
 
 def _successor(state: AnswerState, relation: Relation) -> Relation | None:
-    """The fact itself if it holds, else the one that took its place, or that one's, and holds; None if none does."""
+    """The fact itself if it holds, else the first of its successors that holds; None if none does."""
     seen: set[int] = set()
     one: Relation | None = relation
     while one is not None and not holds_at(one, state.found.time_ms):

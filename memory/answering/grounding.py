@@ -1,8 +1,8 @@
 """Whether what a model wrote is proved by what it cites. Pure and quick: no model, no database.
 
 An answer is read in *claims*: text up to and including the sentence that has a citation. Each gets a verdict by its
-values (`verdicts.py`): what is proved is shown, what is unproved is shown as the model's own words, and what is
-contradicted, leads to an address that the notes do not have, or cites nothing, is not shown.
+values (`verdicts.py`): a proved claim is shown, an unproved one is shown as the model's own words, and one that is
+contradicted, has an address that the notes do not have, or cites nothing, is not shown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memory.answering.verdicts import YES_OR_NO, Check, Verdict, find_past_value
 from memory.text.languages import guess_language, word_set
 
 NO_ANSWER = "NO ANSWER"  # how a model is asked to say that the evidence does not hold the answer
-REFUSAL_MARKS = " \n\t*#`\"'[("  # that may stand before it
+REFUSAL_MARKS = " \n\t*#`\"'[("  # that may precede it
 ENOUGH_TO_ANSWER = 0.5  # share of the new words of a sentence that denies which are in what it cites
 
 ProblemKind = Literal["no_citation", "no_words", "unknown_citation", "not_there", "contradicted"]
@@ -36,7 +36,7 @@ _NEGATING = word_set("claims", "negating") | DENYING
 @dataclass(frozen=True, slots=True)
 class Proof:
     """What a citation can prove: all the words that were shown under its number, and the day they were written.
-    `topic`: what its title and its speaker say that it is about; `ended`: a fact that was replaced, as it is shown."""
+    `topic`: what its title and its speaker say that it is about; `ended`: the shown text of a replaced fact."""
 
     text: str
     at: datetime | None = None
@@ -132,7 +132,7 @@ def judge_claim(claim: str, proofs: Mapping[int, Proof], question: str) -> Judge
 
 
 def find_proofs(sentence: str, proofs: Mapping[int, Proof], question: str) -> list[int]:
-    """The numbers of the pieces each of which proves a sentence that cites none."""
+    """The numbers of the pieces that each prove a sentence without a citation."""
     return [n for n in proofs if judge_claim(f"{sentence} [{n}]", proofs, question).verdict == "proved"]
 
 

@@ -52,7 +52,7 @@ class ListedEntry:
 
     @property
     def again(self) -> Recurrence | None:
-        """The recurrence of an event; None if it has none."""
+        """The recurrence of an event; None without one."""
         return read_recurrence(self.quote) if self.entry.kind == "event" else None
 
     def days_within(self, since: date, until: date) -> dict[date, str]:

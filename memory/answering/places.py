@@ -1,8 +1,8 @@
 """Places: where a sentence is in its passage, which often says what the sentence is about.
 
-"code 4471" says nothing without the heading above it, "30 min | Rudge" nothing without its table's head, and the second
-sentence of an item is about what its first one names. A passage's text is divided into lines, each with what is above
-it. A sentence is read with as much of its own line as fits: its unit.
+"code 4471" is unclear without the heading above it, "30 min | Rudge" without its table's head, and the second sentence
+of an item is about what its first one names. A passage's text is divided into lines, each with what is above it. A
+sentence is read with as much of its line as fits: its unit.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def select_by_type(
 
 def _add_title(line: AnswerCandidate, question: QuestionState) -> AnswerCandidate:
     """The line after its passage's title, if that is the name of its topic: "Boss since July" needs it. Not if the line
-    or the question contains a word of it, or the line is a fact in words of its own."""
+    or the question contains a word of it, or the line is a fact in generated words."""
     title = line.episode.title
     name = frozenset(stems(title, question.language))
     named = name & {*line.words, *stems(line.shown, question.language), *stems(question.text, question.language)}
@@ -261,7 +261,7 @@ def _is_in_time(line: AnswerCandidate, question: QuestionState) -> bool:
 
 
 def _is_duplicate(line: AnswerCandidate, other: AnswerCandidate) -> bool:
-    """Whether two lines share most words, and the first has no value of its own."""
+    """Whether two lines share most words, and the first has no value that the second lacks."""
     shared, both = line.words & other.words, line.words | other.words
     return line.values <= other.values and len(shared) >= DUPLICATE_OVERLAP * len(both)
 

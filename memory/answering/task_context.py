@@ -2,8 +2,8 @@
 many as there is room for, each with the number of its source.
 
 Not whole passages: in the same room sentences hold more of the gold lines of invented lives (`benchmarks.contexts`).
-Each stands on one line, so that nothing in a note can look like another line, and those that give orders to a program
-are left out. The same memory gives the same text.
+Each takes one line, so that no text of a note can look like another line, and those that give orders to a program are
+left out. The same memory gives the same text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PASSAGES = 30  # whose sentences are looked at
 MAX_FACTS, FACT_SHARE = 6, 0.15  # of them at most, and of the room
 MAX_TITLE_CHARS, MAX_LINE_CHARS = 60, 600
 LEAST_RELEVANCE = 0.3  # of a task and a sentence that is shown for it
-LEAST_COSINE = 0.2  # of a task and a sentence that has none of its words, nor its passage
+LEAST_COSINE = 0.2  # of a task and a sentence, if neither it nor its passage has a word of the task
 MAX_MISFITS = 40  # sentences for which there is no room, after which no shorter one is looked for
 LEAST_ROOT_CHARS = 8  # of the folder of all sources, to be named once
 
@@ -43,7 +43,7 @@ Kind = Literal["fact", "passage"]
 
 
 def write_task_context(conn: Connection, found: RetrievalResult, embedder: Embedder, budget: int) -> TaskContext:
-    """What was retrieved for a task, in at most `budget` tokens, about. `conn` must see what the retrieval saw."""
+    """The results for a task, in at most about `budget` tokens. `conn` must see what the retrieval saw."""
     state, orders = AnswerState(conn, found, embedder), _Orders()
     ranked = rank_candidates(state) or state.read_found()  # a task that says "I" need not be about the owner
     near = (one for one in ranked if one.relevance >= LEAST_RELEVANCE or one.own)

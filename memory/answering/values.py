@@ -58,8 +58,8 @@ _WEEKDAYS = {
 
 
 class Value(NamedTuple):
-    """A value of a text: its form for comparing, `surface` as it is written, and `unit`: the word or sign that says of
-    what a number is, "" where none does; of a word of a name all of it."""
+    """A value of a text: its normal form, its `surface`, and `unit`: the word or sign for what a number counts, ""
+    without one; for a word of a name the whole name."""
 
     kind: ValueKind
     norm: str
@@ -97,7 +97,7 @@ class Clause:
 
     @cached_property
     def ended(self) -> tuple[Clause, ...]:
-        """The words of which it says that they are not so, or no longer."""
+        """The parts that it says are not true, or no longer."""
         parts = [part for match in _ENDED.findall(self.text) for part in match if part]
         return tuple(Clause(part, self.language, self.at) for part in parts)
 
@@ -164,7 +164,7 @@ class Clause:
 
     @cached_property
     def lead(self) -> frozenset[str]:
-        """The roots before its first value: what it speaks of."""
+        """The roots before its first value: its topic."""
         first = min((self.text.find(one.surface) for one in self.values if one.kind != "name"), default=0)
         return Clause(self.text[: max(0, first)], self.language).plain_roots
 

@@ -23,7 +23,7 @@ Check = Literal["", "rival", "ended", "denied", "counted"]
 Window = Sequence[Clause]  # a sentence, or two that follow each other
 
 MAX_CHARS, MAX_VALUES = 1_000, 12  # of a sentence, and of a clause of it, that is looked at
-ENOUGH = 0.5  # share of a clause's words, of those in the passages, that stand beside its values
+ENOUGH = 0.5  # share of a clause's words in the passages that are next to its values
 ENOUGH_ALONE = 0.8  # of all words of a clause that has no value but one name
 ENOUGH_TO_DENY = 0.7  # of a clause's words and values, in a clause that denies it
 YES_OR_NO = re.compile(r"^\W*(?:yes|no|ja|nein)(?:[,.:;]\s+|\W*$)", re.IGNORECASE)
@@ -34,7 +34,8 @@ _ARTICLES = word_set("facts", "articles")
 
 
 class Finding(NamedTuple):
-    """The verdict on a sentence; `what` is contradicted or not proved, as it is written, and `check` found that."""
+    """The verdict on a sentence; `what`: the words that are contradicted or not proved; `check`: the check that found
+    it."""
 
     verdict: Verdict
     what: tuple[str, ...] = ()
@@ -91,7 +92,7 @@ def find_past_value(said: str, ended: Sequence[str], question: str) -> str:
 
 
 def _neighbours(passage: Sequence[Clause]) -> Iterator[tuple[Clause, Window]]:
-    """Each clause of a passage with its sentence and the ones beside it."""
+    """Each clause of a passage with its sentence and the adjacent ones that continue it."""
     for place, sentence in enumerate(passage):
         before = passage[place - 1 : place] if sentence.joins else ()
         behind = [one for one in passage[place + 1 : place + 2] if one.joins]
@@ -114,7 +115,7 @@ def _is_proved(part: Clause, windows: Sequence[Window], known: Collection[str]) 
 
 
 def _proves(window: Window, part: Clause, least: float, known: Collection[str]) -> bool:
-    """Of two sentences the first may only name who the second speaks of."""
+    """Whether the sentences prove a clause; of two, the first may only name the subject of the second."""
     near = window[0].head_roots.union(*(one.roots for one in window))
     lead = part.lead.intersection(known)
     if len(part.plain_roots & near) < least or len(lead & near) < ENOUGH * len(lead):
@@ -174,9 +175,9 @@ def _evidence(one: Clause, shared: Collection[str], values: Collection[Value]) -
 def _find_rivals(
     part: Clause, whole: Clause, pieces: Sequence[Clause], shared: Collection[str], context: Mapping[Clause, Window]
 ) -> Iterator[tuple[Value, bool]]:
-    """The values of a clause beside which fewer of its words and values are than beside another one of that kind, which
-    the sentence does not have; and whether that is sure: the other one has all that the sentences around the value
-    have, or, if it is nowhere, all of the clause."""
+    """The values of a clause with fewer of its words and values around them than another value of that kind that the
+    sentence lacks; and whether that is sure: the other one has everything that is around the value or, if the value is
+    nowhere, everything in the clause."""
     for value in part.values:
         others = {one for one in part.values if one != value}
         homes = [one for one in pieces if one.holds(value)]
@@ -202,7 +203,7 @@ def _find_rivals(
 
 
 def _find_ended(part: Clause, pieces: Sequence[Clause]) -> tuple[str, ...]:
-    """A value that is said to be no longer so wherever it stands, and not in the clause."""
+    """A value that the passage calls outdated wherever it occurs, and the clause does not."""
     for value in part.values:
         homes = [one for one in pieces if one.holds(value, False)]
         is_told = any(one.holds(value) for one in part.ended)

@@ -192,7 +192,7 @@ class Activation:
 
 @dataclass(frozen=True)
 class EdgeMemory:
-    """The edge memory of one embedder. p versions of edges, of which those `alive` count: `edges`, `kinds`, `src`,
+    """The edge memory of one embedder. p versions of edges, but only those `alive` count: `edges`, `kinds`, `src`,
     `dst` (p,), `starts` (p,) of the slots of each; `vectors` (s, d). a answered questions: `traces` (a,) ids, `keys`
     (a, d) unit vectors; and b whose answers were judged bad: `bad` (b,), `bad_keys` (b, d). `geometry`: the comparison
     of questions."""

@@ -170,7 +170,7 @@ class _PathFinder:
         return len(self._walk.neighbours(vertex).edges) <= MOST_EDGES
 
     def _list_edges_at_starts(self, number: int) -> _Edges:
-        if number not in self._near:  # once for all goals, one of which may be a start
+        if number not in self._near:  # once for all goals; a goal may be a start
             seeds = self._from[number]
             parts = [(seed, self._walk.neighbours(seed)) for seed in seeds]
             vertices = np.concatenate([near.vertices for _, near in parts])

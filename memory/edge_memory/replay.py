@@ -23,7 +23,7 @@ from memory.store.queries import Earlier
 
 NODES, DEPTH = 40, 6  # limits of a replay: vertices, and edges to the farthest
 STARTS = 8  # best episodes of text search from which it starts, in addition to named objects
-TRIED = 10  # edges tried per vertex, of which some cannot be walked
+TRIED = 10  # edges tried per vertex; some cannot be walked
 APART = 0.20  # minimum lead (cosine) of a paraphrase over other questions
 NO_QUERY = np.zeros(0, np.float32)
 OFFERED = 10  # similar questions looked at

@@ -3,7 +3,7 @@
     ask -> tool calls -> their results and the state of the search -> ask -> ...
         -> text: the end                         (with nothing collected: an invalid turn)
         -> an invalid turn: the passages nearest to the question instead
-        -> any other ModelError: the end, with what is collected
+        -> any other ModelError: the end, with the passages collected
 
 A model's text is no evidence; only the passages that it collected are. Every call, also for a sub-query, is one of
 `turns`, so a model that never stops is stopped.

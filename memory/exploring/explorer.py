@@ -160,7 +160,7 @@ def _hop_over_relations(result: RetrievalResult, allowed: Bools, objects: Hops, 
     graph = result.graph
     walk = Walkable(graph, allowed, "O", result.seeds.guidance.when)
     order = np.lexsort((objects["column"], -objects["near"], -objects["activation"]))[:MAX_OBJECTS_RELATED]
-    reachable: list[tuple[int, int, int, float]] = []  # object, edge, row, how much less a relation of so many counts
+    reachable: list[tuple[int, int, int, float]] = []  # object, edge, row, weight of one of many relations
     for number in order.tolist():
         object = int(graph.object_ids[objects["column"][number]])
         edges, neighbours = (
@@ -280,7 +280,7 @@ class Explorer:
         """The next candidates, best first: the best hop to each passage, its score in [0, 1], and whether it is new
         since the last offer."""
         weights = np.sqrt(self._relevance[self._known])
-        weights[self._n_found :] = 1.0  # what was taken was chosen on purpose
+        weights[self._n_found :] = 1.0  # the passages taken were chosen on purpose
         hops = expand(self.found, self.allowed, np.array(self._known, np.int64), weights)
         hops["near"] *= OFF_TOPIC_WEIGHT + (1 - OFF_TOPIC_WEIGHT) * np.sqrt(self._relevance[hops["row"]])
         ahead = np.zeros(len(self.allowed), _AHEAD)

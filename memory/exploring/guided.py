@@ -29,7 +29,7 @@ MAX_OPTIONS, MAX_EVIDENCE_LINES = 12, 6  # lines shown of each
 PROMPT_TOKENS = 890  # of a request, about
 OPTIONS_SHARE = 0.7  # of the room for lines that options may take
 MAX_QUESTION_TOKENS, MAX_MISSING_TOKENS = 160, 60
-LEAST_LINE_TOKENS = 12  # of which a line is never cut
+LEAST_LINE_TOKENS = 12  # a line is never cut below that
 REPLY_TOKENS = 64
 DONE, NONE = "DONE", "NONE"
 
@@ -145,8 +145,8 @@ def _cut(line: str, tokens: int) -> str:
 
 
 def parse_choice(reply: str, n: int, most: int) -> tuple[tuple[int, ...], str]:
-    """Places of the chosen options among `n`, at most `most`; and DONE or NONE if the reply says so. In a longer reply
-    the first line with a valid number counts."""
+    """Places of the chosen options among `n`, at most `most`; and DONE or NONE if the reply begins with it. In a longer
+    reply the first line with a valid number counts."""
     text = THOUGHT.sub("", reply).strip()
     if match := re.match(rf"\W*({DONE}|{NONE})\b", text, re.IGNORECASE):
         return (), match[1].upper()

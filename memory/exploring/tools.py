@@ -91,7 +91,7 @@ class Toolbox:
         return text
 
     def state(self) -> str:
-        """The state of the search: what is collected and explored, and where to look next."""
+        """The state of the search: the collected and explored passages, and where to look next."""
         ahead = [self._name(node) for node in self._frontier() if self._labels.get(node)]
         parts = [
             f"Collected: {self._list_numbers(self.collected)}.",

@@ -18,7 +18,7 @@ from memory.store.relations import Relation
 from memory.text.predicates import canonical_predicate, same_value
 from memory.time.timestamps import to_wall, wall_of
 
-RULE, USER = "rule", "user"  # extractors beside models
+RULE, USER = "rule", "user"  # extractors other than models
 MAX_PREDICATE_CHARS = 80
 
 
@@ -48,8 +48,8 @@ class FactAsserter:
     def assert_extractions(
         self, extractions: Mapping[int, Extraction], model: str | None = None, edited: Mapping[int, int] | None = None
     ) -> None:
-        """Asserts what was extracted from live episodes (by id) in the order of their time, by `model` or by rules.
-        `edited`: which sources' properties may be others since when (source id -> ms UTC)."""
+        """Asserts the extractions of live episodes (by id), oldest episode first, by `model` or by rules. `edited`:
+        which sources' properties may be others since when (source id -> ms UTC)."""
         self._edited = edited or {}
         placed = {row.id: row for row in episodes.times_of(self.conn, list(extractions))}
         for row in sorted(placed.values(), key=lambda row: (row.event_from is not None, row.event_from or 0, row.id)):
@@ -65,8 +65,8 @@ class FactAsserter:
         fact_vectors.put(self.conn, self._embedder, [*self._new, *(one.node_id for one in self._theses)])
 
     def apply_decisions(self, decisions: Sequence[Decision], model: str) -> None:
-        """Applies a model's decisions. A superseded fact that is asserted again, and supersedes its successor by them,
-        holds anew."""
+        """Applies a model's decisions. If a superseded fact is asserted again and supersedes its successor by them, it
+        gets a new relation."""
         for one in decisions:
             rows = {row.id: row for row in relations.claims_by_id(self.conn, [one.old, one.new])}
             old, new = rows.get(one.old), rows.get(one.new)
@@ -96,10 +96,9 @@ class FactAsserter:
         return sum(map(self._superseder.merge_duplicates, groups))
 
     def replace_edited(self, edited: Mapping[int, int], edits: Sequence[tuple[int, int]]) -> None:
-        """Where a source's newer version (source id -> its beginning, ms UTC) says something else in place of what the
-        one before said, that ends there: whatever the predicate, for the words themselves were replaced. `edits`:
-        sentences (theses) of which the one was made out of the other; not those that a relation tells, as the line
-        `phone: 1234` of a frontmatter, which has no place in the text."""
+        """Ends the facts whose words a source's newer version (source id -> its beginning, ms UTC) replaced, whatever
+        their predicate. `edits`: pairs of theses (sentence, its edited form); those that a relation states, such as the
+        line `phone: 1234` of front matter, are skipped, as they have no place in the text."""
         labels: set[str] = set()
         for source, since in edited.items():
             for old, new in past.edited_pairs(self.conn, source, since):
@@ -135,8 +134,8 @@ class FactAsserter:
         return len(rows)
 
     def settle_revision(self, revision: revisions.Row, verdict: str) -> None:
-        """What a person says of a revision: "keep", "both", "old", "open" or "undo". Where they confirm a fact that an
-        edit removed ("both", "old"), the passage that says so comes back; no other verdict shows what no note says."""
+        """Applies a person's verdict on a revision: "keep", "both", "old", "open" or "undo". If it confirms a fact that
+        an edit removed ("both", "old"), the passage of the fact is restored."""
         if verdict == "undo":
             self._superseder.undo(revision, self._now)
         else:
@@ -150,8 +149,8 @@ class FactAsserter:
         self.restored_passages |= bool(former)
 
     def correct(self, fact: int, value: str, episode: int, length: int) -> int:
-        """A person says what the value of a relation is from now on, in the first `length` characters of a passage of
-        theirs; the relation that says so. InvalidInputError if it is that already."""
+        """Gives a relation the value that a person states, in the first `length` characters of their passage; returns
+        the new relation. InvalidInputError if it has that value already."""
         (old,) = relations.by_id(self.conn, [fact])
         object = self._resolver.resolve(value)
         if object in (old.object, old.subject):
@@ -212,7 +211,7 @@ class FactAsserter:
         self._superseder.withdraw([id for id in lost if id not in self._superseder.edited])
 
     def _assert_relation(self, row: episodes.Placed, claim: ExtractedRelation, extractor: str) -> int | None:
-        """The relation that says this, a new one or one that is known; None if it says nothing."""
+        """The relation of this claim, a new or a known one; None if the claim is empty."""
         label = " ".join(claim.predicate.replace("_", " ").split()).lower()[:MAX_PREDICATE_CHARS]
         if not label or not claim.subject.strip() or not claim.object.strip():
             return None
@@ -249,8 +248,8 @@ class FactAsserter:
         return id
 
     def _said_from(self, row: episodes.Placed, claim: ExtractedRelation) -> int | None:
-        """From when on a passage says so (ms UTC): the time it is about, but of words that an edit brought that of the
-        edit, whatever date the note bears."""
+        """Since when a passage contains a claim (ms UTC): the time that it is about, or for words of an edit the time
+        of the edit, whatever the date of the note."""
         if claim.start < 0:
             return self._edited.get(row.source_id, row.event_from)
         if row.since is None or episodes.stood_before(self.conn, row.id, self._line(row.id, claim)):
@@ -266,8 +265,8 @@ class FactAsserter:
         canon: int,
         start: int | None,
     ) -> int | None:
-        """When a claim begins whose words an edit put beside a date that stood there before: that is when the value
-        began that it takes the place of, the new one begins with the edit."""
+        """The start of a claim. If an edit put its words next to a date that was there before, the date belongs to the
+        replaced value, and the claim begins with the edit."""
         if claim.valid_from is None or row.since is None or self._said_from(row, claim) != row.since:
             return start
         slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon, object, start)]
@@ -290,8 +289,8 @@ class FactAsserter:
         start: int | None,
         extractor: str,
     ) -> int | None:
-        """The relation that says this already. Words that stood there before are no news, whatever date their file has
-        now."""
+        """The known relation with the same content. Words that were in the note before are not new, whatever the file's
+        date."""
         slot = [one for node in subjects for one in relations.of_slot(self.conn, node, canon, object, start)]
         names = graph.object_labels(self.conn, [object, *(one.object for one in slot)])
         same = [one for one in slot if one.modality == claim.modality and same_value(names[one.object], names[object])]
@@ -317,8 +316,8 @@ class FactAsserter:
         start: int | None,
         extractor: str,
     ) -> int | None:
-        """The last relation that was superseded, unless the claim says from when it holds again, or is of rules, which
-        read only what is written later. Whether a model's does, a model decides."""
+        """The last superseded relation. None if a later claim names its start or is from rules, which read only later
+        text; whether a model's claim revives the relation is a model's decision."""
         last = max(superseded, key=lambda one: (one.valid_to or 0, one.id))
         later = start is not None and start > (last.valid_to or 0)
         if later and (claim.valid_from is not None or extractor == RULE):
@@ -328,8 +327,8 @@ class FactAsserter:
         return last.id
 
     def _begin_earlier(self, one: Relation, slot: Sequence[Relation], start: int | None, source: int) -> None:
-        """A relation begins with its earliest evidence, if nothing else held in between; but no agent's moves the
-        beginning of what somebody else told."""
+        """Moves the beginning of a relation to its earliest evidence, if no other value was valid in between; evidence
+        of agents does not move that of a fact from another source."""
         if start is None or one.valid_from is None or start >= one.valid_from:
             return
         written = sources.written_by_agents(self.conn, one.sources | {source})
@@ -351,13 +350,13 @@ class FactAsserter:
         return id
 
     def _bind_to_revisions(self, anew: int, made: Sequence[int]) -> None:
-        """A relation that holds anew lives with the revision that says so, and goes when that is taken back."""
+        """Binds a relation that is valid again to its revisions: it is removed if they are undone."""
         relations.expire(self.conn, anew, self._now)
         for revision in made:
             revisions.change(self.conn, revision, anew, "t_expired", None, self._now)
 
     def _assert_theses(self, row: episodes.Placed, theses: Sequence[ExtractedThesis]) -> None:
-        """Adds theses in a model's words beside the sentences; one that is there already is left alone."""
+        """Adds theses in a model's words to the sentences; known ones are unchanged."""
         known = graph.model_theses(self.conn, row.id)
         new = [one for one in {one.text: one for one in theses}.values() if one.text.strip() and one.text not in known]
         first = graph.allocate(self.conn, "node", len(new))

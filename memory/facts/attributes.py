@@ -14,7 +14,7 @@ FAMILY = frozenset(
     "wife husband partner daughter son child mother father parent sister brother grandmother grandfather aunt uncle"
     " cousin niece nephew".split()
 )
-# What is anybody's who is called by it, and not the writer's if it stands in a note about something.
+# Attributes that any person has; in a note about something they are not the writer's.
 CONTACT = frozenset(("name", "birthday", "address", "phone", "email", "employer", "role", "bank"))
 _FIELD = re.compile(
     r"^[ \t*_+•-]{0,8}(?P<key>[^\W\d_][^:\n]{0,30}?)[*_]{0,2}:[*_]{0,2}[ \t]+(?P<value>\S[^\n]{0,100})$", re.MULTILINE

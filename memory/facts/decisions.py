@@ -1,9 +1,9 @@
-"""Decisions: what a model is asked about the facts of a passage and the known facts nearest to them, and what is taken
-of its answer.
+"""Decisions: what a model is asked about the facts of a passage and the nearest known facts, and how its answer is
+parsed.
 
-One request is about all pairs at once. Facts are numbered, those of one slot stand under its name once, and each newer
-one is followed by the numbers of the older ones that it may have to do with. An answer names the pairs in which
-something happens; it can do no more than say of a pair that was asked about what the newer fact does to the older one.
+One request contains all pairs. Facts are numbered and grouped by slot, and each newer one is followed by the numbers of
+the older ones that it may affect. An answer names the pairs in which something happens; it can only classify a pair
+that the request contains.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ RELATIONS: Mapping[str, FactRelation] = {
     "unrelated": "unrelated",
 }
 CONFIDENCES: Mapping[str, float] = {"high": 0.95, "medium": 0.75, "low": 0.4}
-STATEMENTS = "Statements"  # what theses stand under
+STATEMENTS = "Statements"  # the heading of theses
 
 DECISION_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -136,7 +136,7 @@ def _numbered(pairs: Sequence[tuple[Fact, Fact]]) -> tuple[dict[int, int], dict[
 
 
 def slot_of(fact: Fact) -> str:
-    """The heading that a fact stands under: who or what it is told of, and what."""
+    """The heading of a fact: its subject and its predicate."""
     return one_line(f"{fact.objects[0]} - {fact.predicate}") if fact.predicate else STATEMENTS
 
 

@@ -1,9 +1,9 @@
-"""Edits of prose: which sentence of a note's newer version stands in the place of a former one and says something else.
+"""Edits of prose: which sentences of a note's newer version replaced a former one with other content.
 
-Both versions are lists of sentences. Those that only one of them has are compared where they stand beside the same
-sentence or at the same end, and belong together if each is most like the other, by the share of their words that stand
-in one order (indel similarity), or as they differ in a number behind their first words alone. So what is moved, added
-or taken away is no edit, and neither is a note written anew.
+Both versions are lists of sentences. Sentences of only one version are compared if they are next to the same sentence
+or at the same end. They match if each is most similar to the other by the share of their words in the same order (indel
+similarity), or if only a number after their first words differs. So moved, added or removed sentences are no edits, and
+neither is a rewritten note.
 """
 
 import re
@@ -17,10 +17,10 @@ from memory.text.languages import guess_language, stem, stop_words, word_set
 from memory.text.words import words
 from memory.time.dates import month_names
 
-LEAST_ALIKE = 0.5  # more than so much of the words of two sentences is the same
-SPELLING = 0.8  # more than so much of the letters of two words is the same, for one to be the other misspelt
+LEAST_ALIKE = 0.5  # least share of the words of two sentences that are the same
+SPELLING = 0.8  # least share of the letters of two words that are the same, if one is the other misspelt
 MOST_CHANGED = 50  # sentences of one version that the other does not have
-FEW_EDITS = 3  # or as many as there are sentences that stay: else the note was written anew
+FEW_EDITS = 3  # or as many as the unchanged sentences; beyond that the note was rewritten
 _THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _CURRENCY = re.compile(r"[$€£¥%]")
 _NO_STATEMENT = re.compile(r"(?:#|\[.?\])\s*$")  # before a heading, and a task
@@ -28,7 +28,7 @@ _NEGATING = word_set("claims", "negating")
 
 Pair = tuple[int, int]
 Words = tuple[str, ...]
-Place = tuple[Words | None, Words | None]  # the sentence before and the one behind that both versions have
+Place = tuple[Words | None, Words | None]  # the previous and the next sentence that both versions have
 
 
 def is_statement(sentence: str, before: str) -> bool:
@@ -37,8 +37,8 @@ def is_statement(sentence: str, before: str) -> bool:
 
 
 def align_sentences(former: Sequence[str], new: Sequence[str]) -> tuple[list[Pair], list[Pair]]:
-    """The pairs (place in `former`, in `new`) of sentences that say the same, perhaps in other words, and those of
-    which the one was edited into the other: it has another number, name, date or content word."""
+    """The pairs (place in `former`, in `new`) of sentences with the same content, perhaps in other words, and those
+    where one was edited into the other: it has another number, name, date or content word."""
     old, fresh = [_words(one) for one in former], [_words(one) for one in new]
     common = {*old} & {*fresh}
     there = {one: place for place, one in reversed([*enumerate(fresh)])}
@@ -67,7 +67,7 @@ def _words(sentence: str) -> Words:
 
 
 def _places_of_changed(sentences: Sequence[Words], common: Collection[Words]) -> Mapping[int, Place]:
-    """Where the sentences stand that are not `common` to both versions, by their number."""
+    """The neighbours of each sentence that is not `common` to both versions, by its index."""
     changed = [place for place, one in enumerate(sentences) if one not in common]
     stay = [place for place, one in enumerate(sentences) if one in common]
     found: dict[int, Place] = {}
@@ -81,8 +81,8 @@ def _places_of_changed(sentences: Sequence[Words], common: Collection[Words]) ->
 
 
 def _similarity(old: Words, new: Words) -> float:
-    """The share of the words of two sentences that stand in one order; 1 where all that differs is the value behind
-    the first words of both: "Phone 0151 2345", "Phone 0160 9999". Such a line may be hardly longer than its value."""
+    """The share of the words of two sentences in the same order; 1 if only the value after their first words differs:
+    "Phone 0151 2345", "Phone 0160 9999". Such a line may be hardly longer than its value."""
     same, behind = Prefix.similarity(old, new), Postfix.similarity(old, new)
     values = (one[same : len(one) - behind] for one in (old, new))
     if same and same + behind < min(len(old), len(new)) and all(map(_is_value, values)):
@@ -119,12 +119,12 @@ def _is_spelling(one: str, other: str) -> bool:
 
 
 def _is_of_one(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Whether both begin with a word that the other has, too: what they speak of. "Flights cost 210" and "The press
-    costs 400" do not."""
+    """Whether both begin with a word that the other also has: their topic. "Flights cost 210" and "The press costs 400"
+    do not."""
     first, other = (next((word for word in one if word.isalpha()), "") for one in (before, after))
     return first in after and other in before
 
 
 def _is_one_run(old: Words, new: Words) -> bool:
-    """Whether all that is the same stands before and behind what is not: "Ana is our vet", "Bo is our vet"."""
+    """Whether two sentences differ in one run of words only: "Ana is our vet", "Bo is our vet"."""
     return LCSseq.similarity(old, new) == Prefix.similarity(old, new) + Postfix.similarity(old, new)

@@ -33,13 +33,13 @@ _DAY = re.compile(r"-\d\d-\d\d$")
 _ARTICLE = re.compile(rf"^(?i:{'|'.join(word_set('facts', 'articles') - word_set('facts', 'pronouns'))})\s+")
 _MARKS = "|*> -"
 ASKS = re.compile(r"\?[\"'”’)*_\s]*$")
-MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that stand nowhere
+MAX_UNHEARD, MAX_UNHEARD_OF_THESIS = 0.5, 0.6  # share of the words of an object, or a thesis, that are not in the text
 OWNER = "owner"  # as a subject or object: the person whose memory this is, who wrote the note in the first person
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedObject:
-    """An object that a passage speaks of. `kind`: person | place | organisation | product | event | concept | ..."""
+    """An object that a passage mentions. `kind`: person | place | organisation | product | event | concept | ..."""
 
     name: str
     kind: str | None = None
@@ -111,8 +111,8 @@ NOTHING_EXTRACTED = Extraction()
 
 
 class Support:
-    """Whether what a model extracted of a passage stands there. `head`: what is shown above its text, as its title;
-    `at`: when it was written; `names`: those of the owner."""
+    """Checks that a passage supports what a model extracted from it. `head`: the text shown above it, such as its
+    title; `at`: when it was written; `names`: those of the owner."""
 
     def __init__(self, text: str, head: str, at: datetime | None, names: Iterable[str] = ()) -> None:
         self._text = text
@@ -124,9 +124,9 @@ class Support:
         self._owner = {fold(word) for name in names for word in WORD.findall(name)}
 
     def problem(self, item: ExtractedRelation | ExtractedThesis) -> str:
-        """Why it is not supported, without a word of it; "" if it is. Its numbers and days must stand in the sentences
-        of its quote, or beside those where they have none, and most of its words and its subject in the passage. No
-        relation is asserted by a question or a doubt."""
+        """Why it is not supported, without its words; "" if it is. Its numbers and days must be in the sentences of its
+        quote, or in adjacent ones if those have no numbers; most of its words and its subject must be in the passage. A
+        question or a doubt asserts no relation."""
         if isinstance(item, ExtractedThesis):
             known = [day.date().isoformat() for day in (item.valid_from, item.valid_to) if day]
             return self._missing(item.text, self._passage, known)
@@ -145,7 +145,7 @@ class Support:
         return "its sentence supposes it" if _doubt().match(words) else ""
 
     def _sentences(self, item: ExtractedRelation | ExtractedThesis, beside: int) -> str:
-        """The sentences that the quote is from, and so many before and behind them."""
+        """The sentences of the quote, with as many before and after them as given."""
         found = [place for place, (start, end) in enumerate(self._spans) if start < item.end and item.start < end]
         if not found:
             return self._text[item.start : item.end]
@@ -174,8 +174,8 @@ class Support:
         return ""
 
     def _is_dated(self, norm: str, near: Sequence[TextContent]) -> bool:
-        """Whether a day is said, or worked out: its own number stands there, and its month, or the day on which it was
-        written is not far from it."""
+        """Whether a day is written in the text or follows from it: the text has its number and its month, or was
+        written near that day."""
         off = min(self._off, MAX_DAYS_OFF if len(norm) == len("2024-05-03") else 1_000)
         if is_dated(norm, near, [(day, off) for day in self._written]):
             return True
@@ -196,8 +196,8 @@ class Support:
         return any((month - day.month) % 12 in (0, 1, 11) for day in self._written)
 
     def _wrong_subject(self, item: ExtractedRelation) -> str:
-        """Why its subject cannot be meant: nothing in the passage is called so, and no pronoun stands for what has no
-        name; or its sentence says of somebody else what is told of the owner."""
+        """Why its subject is wrong: the passage has neither its name nor a pronoun for something without a name, or a
+        claim about the owner has a sentence about somebody else."""
         if item.subject == OWNER:
             return "its sentence is about somebody else" if self._is_of_another(item) else ""
         if fold(item.subject) in _pronouns():
@@ -224,8 +224,8 @@ class Support:
         return len(unheard) == said > 0
 
     def _is_of_another(self, item: ExtractedRelation) -> bool:
-        """Whether the sentence begins with what somebody else does, and nobody says I in it: "Mira lives in Porto",
-        "She pays 740 euros", "| Mira Okafor | 740 |". Behind a colon stands what is the writer's."""
+        """Whether the sentence begins with another person as its subject and has no "I": "Mira lives in Porto", "She
+        pays 740 euros", "| Mira Okafor | 740 |". Text after a colon is the writer's."""
         whole = self._sentences(item, 0).lstrip(_MARKS)
         sentence = _ARTICLE.sub("", whole)
         if _first_person().search(self._sentences(item, 1)) or ":" in sentence:
@@ -271,7 +271,7 @@ def _months(text: TextContent) -> set[int]:
 
 
 def _is_verb(word: str) -> bool:
-    """Whether a word behind a name tells what they do: "lives", "moved", "took"."""
+    """Whether a word after a name is a verb of that person: "lives", "moved", "took"."""
     return word in word_set("facts", "third_person") or (
         word.islower() and ((word.endswith(("s", "ed")) and len(word) > 3) or word in _IRREGULAR)
     )

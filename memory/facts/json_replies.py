@@ -49,8 +49,8 @@ def complete_json(llm: LLM, request: LlmRequest) -> Any:
 
 
 def parse_loosely(text: str, schema: Mapping[str, Any]) -> Any:
-    """The first object in a text that has the lists which the schema wants, whatever is in them and stands around it:
-    prose, a fence. Where its end is missing, the items before that; None if there are none."""
+    """The first object in a text with the lists that the schema requires, whatever they contain, also in prose or a
+    fence. If its end is missing, the items before that; None without any."""
     begin = text.find("{")
     if begin < 0 or len(text) > MAX_REPLY_CHARS:
         return None

@@ -1,9 +1,9 @@
-"""What a model is asked about passages, and what is taken of its answer.
+"""What a model is asked about passages, and how its answer is parsed.
 
-Requests and answers are values: nothing here calls a model but `complete_json`. An answer is data of a stranger. The
+Requests and answers are values: nothing here calls a model but `complete_json`. An answer is untrusted data. The
 invariant of `parse_extractions`: every relation and thesis has its words in its own episode, was not said by a machine,
-and has a modality and dates that can be meant; an item of which that does not hold is dropped alone, with a reason.
-Nothing in an answer can do more than tell of its episodes.
+and has a valid modality and valid dates; any other item is dropped alone, with a reason. An answer can only add claims
+about its episodes.
 """
 
 import json
@@ -72,7 +72,7 @@ def list_of(most: int, **properties: Any) -> dict[str, Any]:
 
 
 def text_of(most: int) -> dict[str, Any]:
-    """The schema of a text of at most so many characters: what has no end in it would fill the reply."""
+    """The schema of a text of at most `most` characters: without a limit it could fill the reply."""
     return {"type": "string", "maxLength": most}
 
 
@@ -205,8 +205,8 @@ def _about(episode: Episode) -> str:
 def parse_extractions(
     data: Any, episodes: Sequence[Episode], owner_names: Sequence[str] = ()
 ) -> tuple[dict[int, Extraction], list[Dropped]]:
-    """The extractions of an answer to the `extraction_request` of these episodes, by its id; what was dropped. An
-    episode of which the answer says nothing at all is not in it. `data` may be anything."""
+    """The extractions of an answer to the `extraction_request` of these episodes, by its id, and the dropped items.
+    Episodes that the answer does not mention are left out. `data` may be anything."""
     extractions: dict[int, Extraction] = {}
     dropped: list[Dropped] = []
     for entry in rows_of(data, "episodes"):
@@ -239,7 +239,7 @@ class _Invalid(Exception):
 
 
 class _EpisodeReply:
-    """What is taken of the answer about one episode."""
+    """The valid items of the answer about one episode."""
 
     def __init__(self, episode: Episode, owner_names: Sequence[str]) -> None:
         self.dropped: list[Dropped] = []
@@ -310,8 +310,8 @@ class _EpisodeReply:
         return {"start": start, "end": end, "valid_from": valid_from, "valid_to": valid_to}
 
     def _object(self, item: Mapping[str, Any], named: set[str], values: Sequence[set[str]]) -> ExtractedObject:
-        """Names that the text does not have are of no use, and dangerous as aliases: they join what is two. So do those
-        of two `values` of one subject, of which the one may have taken the other's place."""
+        """Names that the text does not have are useless, and harmful as aliases: they merge different objects. So do
+        the names of two `values` of one subject, where one may have replaced the other."""
         name = self._name(_words(item, "name", MAX_NAME_CHARS))
         if name.casefold() not in named and not self._text.names(name):
             raise _Invalid("the text does not name it")
@@ -373,7 +373,7 @@ def _valid(item: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:
 
 
 def _days(item: Mapping[str, Any], key: str) -> tuple[datetime, datetime] | None:
-    """The first day of 2024-03-09 (also with a time), 2024-03 or 2024, and the first behind it."""
+    """The first day of 2024-03-09 (also with a time), 2024-03 or 2024, and the day after the last."""
     value = item.get(key)
     if value is None or value == "":
         return None

@@ -40,7 +40,7 @@ class Resolver:
         self.new_objects: list[tuple[int, bool]] = []
 
     def begin_episode(self, extraction: Extraction, mentioned: Iterable[tuple[str, str | None]]) -> None:
-        """Goes on to another passage: what it says of its objects, and the names that it mentions with their kinds."""
+        """Starts the next passage, with its extracted objects and the names that it mentions with their kinds."""
         self._kinds = {norm(one.name): one.kind for one in extraction.objects if one.kind}
         named = [(norm(name), one.kind) for one in extraction.objects for name in (one.name, *one.aliases)]
         read = [(norm(name), kind) for name, kind in mentioned if name == name.title()]
@@ -145,7 +145,7 @@ class Resolver:
         return node
 
     def _add_aliases(self, node: int, name: str, kind: str | None, aliases: Iterable[str]) -> None:
-        """Puts other names beside the object's, but none of somebody else."""
+        """Adds other names to the object, but none of another person."""
         rows = []
         for alias in aliases:
             key = norm(alias)

@@ -45,8 +45,8 @@ class Superseder:
     # What needs no model --------------------------------------------------------------------------
 
     def apply(self, new: Relation, subjects: Sequence[int], claim: ExtractedRelation) -> None:
-        """Lets a new relation end or replace others. `subjects` are the objects that its subject may be; `claim` is
-        what was extracted."""
+        """Lets a new relation end or replace others. `subjects` are the objects that its subject may be; `claim` is the
+        extraction."""
         if new.modality not in _CLAIMS:
             return
         slot = self._slot(new, subjects)
@@ -70,7 +70,7 @@ class Superseder:
                 self._order_by_time(new, others)
 
     def _may_exclude(self, other: Relation, new: Relation, names: Mapping[int, str]) -> bool:
-        """Whether two relations of a slot have different values of which one could replace the other."""
+        """Whether two relations of a slot have different values and one could replace the other."""
         return (
             (_may_replace(new.modality, other.modality) or _may_replace(other.modality, new.modality))
             and not same_value(names[other.object], names[new.object])
@@ -132,7 +132,7 @@ class Superseder:
             self.supersede(new, min(after, key=_key), reason, "rule")
 
     def _end(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
-        """Ends the old relation when the new one, which says that it no longer holds, says so."""
+        """Ends the old relation at the time that the new one, which says that it is over, gives."""
         end = new.valid_to if new.valid_to is not None else new.valid_from
         end = new.last_asserted if end is None else end
         if end is None or (old.valid_to is not None and old.valid_to <= end) or _begin(old) > end:
@@ -143,9 +143,9 @@ class Superseder:
             self._change(self._revision("negates", old, new, reason, author, conf), old, "valid_to", end)
 
     def supersede(self, old: Relation, new: Relation, reason: str, author: revisions.Author, conf: float = 1.0) -> None:
-        """Ends the old relation where the new one begins; one that began no earlier never held. Where its
-        evidence says until when the old one held, the new one begins about then, or it is about something else. What
-        an agent alone tells takes the place of nothing that somebody else told: they contradict each other."""
+        """Ends the old relation where the new one begins; one that began no earlier was never valid. If the old one has
+        a stated end, the new one must not begin much earlier, or it is about something else. A fact from agents alone
+        replaces no fact from another source: they contradict each other."""
         stated_end = old.valid_to is not None and not revisions.has_changed(self._conn, old.id, "valid_to")
         if stated_end and old.valid_to is not None and _begin(new) < old.valid_to - MONTH_MS:
             return
@@ -161,8 +161,8 @@ class Superseder:
         self._hand_on(id, old, new)
 
     def replace_edited(self, old: Relation, new: Relation) -> None:
-        """In a newer version of a source the words of the one stand where those of the other stood. Of theses it is
-        known that they say something else."""
+        """Replaces a fact whose words a newer version of a source replaced by those of the new one. Theses are known to
+        differ in content."""
         if old.superseded_by == new.id:
             self.edited.add(old.id)
             return
@@ -174,8 +174,8 @@ class Superseder:
     # What a model has to judge --------------------------------------------------------------------
 
     def propose_pairs(self, ids: Iterable[int]) -> list[tuple[int, int]]:
-        """Pairs (older, newer) of facts of which the one may take the place of the other: of each of these facts those
-        of the nearest (`fact_vectors.nearest`) that fill one slot with it, whatever their subject is called."""
+        """Pairs (older, newer) of facts where one may replace the other: each of these facts with those of the nearest
+        (`fact_vectors.nearest`) that fill one slot with it, whatever the name of their subject."""
         near = {id: fact_vectors.nearest(self._conn, id, NEAREST) for id in ids}
         found = relations.claims_by_id(self._conn, sorted({*near, *chain.from_iterable(near.values())}))
         known = {one.id: one for one in found}
@@ -202,8 +202,8 @@ class Superseder:
         return revisions.find_between(self._conn, old.id, new.id) is None
 
     def apply_decision(self, decision: Decision, model: str) -> None:
-        """Applies a model's decision on two facts, as far as it is sure, and form and time allow it. What is unsure, or
-        has form and time against it, is a contradiction that waits for a person, and changes nothing."""
+        """Applies a model's decision on two facts, if it is sure and their form and time allow it. An unsure
+        replacement becomes a contradiction, which waits for a person and changes nothing."""
         rows = relations.claims_by_id(self._conn, [decision.old, decision.new])
         judged = revisions.find_between(self._conn, decision.old, decision.new)
         if len(rows) < 2 or decision.confidence < LEAST_CONFIDENCE or judged:
@@ -258,7 +258,7 @@ class Superseder:
         self._stand_for(id, old, new)
 
     def _stand_for(self, revision: int, old: Relation, new: Relation) -> None:
-        """The evidence and the edge memory of the new one are the old one's from now on."""
+        """Gives the evidence and the edge memory of the new relation to the old one."""
         revisions.share_evidence(self._conn, revision, old.id, new.id, self._now)
         self._hand_on(revision, new, old)
         self._change(revision, new, "superseded_by", old.id)
@@ -269,7 +269,7 @@ class Superseder:
 
     def merge_duplicates(self, ids: Sequence[int]) -> int:
         """Merges live relations that say the same until the same time (`relations.duplicate_groups`) into the one that
-        begins first; how many. What superseded anything, or is disputed, stays as it is."""
+        begins first; returns the number. Relations that superseded anything, or are disputed, are unchanged."""
         kept: list[Relation] = []
         joined = 0
         for new in sorted(relations.by_id(self._conn, ids), key=_first):
@@ -292,8 +292,8 @@ class Superseder:
     # What a person says ---------------------------------------------------------------------------
 
     def settle(self, revision: revisions.Row, verdict: str) -> None:
-        """`keep`: the new one stands; `both`: both hold; `old`: the new one was never true; `open`: nobody has said
-        anything, and all is as it was found."""
+        """`keep`: the new one is valid; `both`: both are valid; `old`: the new one was never true; `open`: no verdict,
+        as when the revision was made."""
         self.undo(revision, None)
         rows = relations.claims_by_id(self._conn, [revision.old, revision.new], ever=_takes_place(revision, verdict))
         found = {one.id: one for one in rows}
@@ -316,15 +316,15 @@ class Superseder:
         revisions.settle(self._conn, revision.id, state, None if verdict == "open" else self._now)
 
     def undo(self, revision: revisions.Row, by_person_at: int | None) -> None:
-        """Everything is as it was before the revision. One that nobody undid may be found again."""
+        """Reverts the changes of a revision. One that no person undid may be found again."""
         self.touched.update(revisions.revert(self._conn, revision.id))
         if revision.relation == "duplicates":
             self.touched.add(revision.old)
         revisions.settle(self._conn, revision.id, "undone", by_person_at)
 
     def withdraw(self, facts: Collection[int]) -> None:
-        """These relations have no evidence any more: they change nothing. What came after takes the place of what was
-        before, or both would hold; what has no evidence itself stays history as it is."""
+        """Undoes the revisions by relations that have lost their evidence. Their successor then replaces the fact
+        before them, or both would be valid; a fact that has lost its own evidence stays history."""
         made = revisions.list_by_newer(self._conn, facts)
         live = {one.id for one in relations.claims_by_id(self._conn, sorted({revision.old for revision in made}))}
         gone = [revision for revision in made if revision.old in live]
@@ -349,7 +349,7 @@ class Superseder:
                 self.supersede(old, new, row.reason, row.author, row.conf)
 
     def reinstate(self, fact: int) -> None:
-        """A relation has evidence again: what superseded it meanwhile does so no more if it has none itself."""
+        """Makes a relation with new evidence valid again, if the one that superseded it has lost its own."""
         rows = revisions.list_by_older(self._conn, fact)
         live = {one.id for one in relations.by_id(self._conn, sorted({row.new for row in rows}))}
         for row in rows:
@@ -366,7 +366,7 @@ class Superseder:
             self._revision("contradicts", old, new, reason, author, conf)
 
     def _settled(self, one: Relation, other: Relation) -> bool:
-        """Whether there is a revision of the two that stands, or that a person has undone."""
+        """Whether the two have a revision that is in force, or that a person has undone."""
         row = revisions.find_between(self._conn, one.id, other.id)
         return row is not None and (row.state != "undone" or row.settled is not None)
 
@@ -384,7 +384,8 @@ class Superseder:
         return id
 
     def _hand_on(self, revision: int, old: Relation, new: Relation) -> None:
-        """The new relation inherits the old one's edge memory: questions that one helped with may need the other."""
+        """The new relation inherits the edge memory of the old one: questions that the old one helped with may need its
+        successor."""
         if edge_memory.inherit(self._conn, revision, old.id, new.id, self._now):
             self.successors.add(new.id)
 
@@ -407,7 +408,7 @@ def _first(relation: Relation) -> tuple[int, int]:
 
 
 def _day(relation: Relation) -> int:
-    """The day on which it begins to hold: a note has a minute, a date in it has none."""
+    """The day on which its valid time begins: a note has a time of day, a date in it does not."""
     return _begin(relation) // DAY_MS
 
 
@@ -417,14 +418,14 @@ def _key(relation: Relation) -> tuple[int, int, int]:
 
 
 def _takes_place(revision: revisions.Row, verdict: str) -> bool:
-    """Whether by a verdict the new fact stands where the old one stood. As long as nobody has said anything, only rules
-    and models that were sure have made it so."""
+    """Whether the new fact replaces the old one by a verdict. Without a person's verdict only rules and sure models
+    decide that."""
     return verdict == "keep" or (verdict == "open" and revision.relation in ("supersedes", "negates"))
 
 
 def _may_follow(old: Relation, new: Relation) -> bool:
-    """Whether by its modality the newer one can hold in place of the older one: also a plan, in place of what is told
-    to be over by then."""
+    """Whether the modality of the newer one lets it replace the older one: also a plan, if the older one is over by
+    then."""
     if _may_replace(new.modality, old.modality):
         return True
     told_end = old.valid_to is not None and old.valid_to <= _begin(new) + MONTH_MS
@@ -433,8 +434,8 @@ def _may_follow(old: Relation, new: Relation) -> bool:
 
 
 def _is_bygone(old: Relation, new: Relation) -> bool:
-    """Whether the older one is an event of one day that was over when the newer one was told, or is to begin: nothing
-    takes its place."""
+    """Whether the older one is an event of one day, or a plan for a day that was over before the newer one was asserted
+    or begins: nothing replaces it."""
     if old.valid_from is None or old.valid_to is None or old.valid_to - old.valid_from > DAY_MS:
         return False
     told = _begin(new) if new.last_asserted is None else min(new.last_asserted, _begin(new))
@@ -448,8 +449,8 @@ def _tells_end(old: Relation, new: Relation) -> bool:
 
 
 def _may_replace(new: Modality, old: Modality) -> bool:
-    """Whether a fact of the one modality can take the place of one of the other: what is only planned replaces plans,
-    what is supposed or asked replaces nothing."""
+    """Whether a fact of the one modality can take the place of one of the other: a plan replaces only plans, a
+    supposition or a question replaces nothing."""
     if new == "plan":
         return old == "plan"
     if new == "asserted":

@@ -35,7 +35,7 @@ from memory.time.timestamps import to_wall
 class VersionDiff(NamedTuple):
     """The changes by a newer version of a source: `kept` has for each of its episodes the stored one with the same
     words, or None; `removed` are the stored ones no longer in it, `redated` (ids) those of them whose time no part has
-    any more. `before` and `behind` are stored next to a piece of a long document."""
+    any more. The last two fields are the stored episodes on either side of a piece of a long document."""
 
     kept: tuple[episodes.Placed | None, ...]
     removed: tuple[episodes.Placed, ...]

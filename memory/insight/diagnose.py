@@ -27,7 +27,7 @@ from memory.store.metrics import Outcome
 
 MOST_COMMON = 10_000  # objects
 TRACES = 200  # the default number of traces
-MANY_SHOWN = 5  # passages, of which one should be worth citing
+MANY_SHOWN = 5  # passages; at least one should be worth citing
 MOST_MS = 1000.0  # limit for a question without a model
 MOST_CALLS = 12  # calls of a model, the limit for a question
 HUBS = 5  # objects reported
@@ -70,8 +70,8 @@ def diagnose(outcomes: Sequence[Outcome], graph: Graph, names: Names, stale_memo
     The figures, each over the questions for which it is defined:
 
     no_answer_rate        refused / all questions
-    seed_hit_rate         questions some of whose seeds the cited evidence mentions, in its text or in a thesis that it
-                          asserts / questions with evidence that is still there
+    seed_hit_rate         questions with a seed that the cited evidence mentions, in its text or in a thesis that it
+                          asserts / questions with evidence that still exists
     reachability[h - 1]   cited episodes within h edges of a seed / cited episodes, both of questions with seeds. Edges
                           of every kind count; `measure_hops` has the exact rule
     cited_per_call        hop efficiency: cited episodes / model calls, of questions that called a model

@@ -163,7 +163,7 @@ def _inflect(word: str, language: str) -> str:
 
 
 def find_overview(question: str, language: str, now: datetime) -> TimeExpression | None:
-    """The time of which a question asks for nothing but an overview: "Summarise March"."""
+    """The time if a question asks only for an overview of it: "Summarise March"."""
     subject = find_subject(question, language)
     span = parse_span(subject, now.astimezone().replace(tzinfo=None)) if subject else None
     return TimeExpression("range", span[0].astimezone(), span[1].astimezone(), subject) if span else None
@@ -179,7 +179,7 @@ def _asks_one(question: str, language: str) -> bool:
 
 
 def find_writer(question: str, language: str, entities: Iterable[Mention]) -> str:
-    """The name of the person whose words a question asks for; "" if it asks for nobody's."""
+    """The name of the person whose words a question asks for; "" without one."""
     names = [mention.surface for mention in entities if mention.kind == "name"]
     who = alternatives("asks", "name", language=language) or "(?!)"
     asks_who = re.search(rf"(?<!\w)(?:{who})(?!\w)", question, re.IGNORECASE)

@@ -248,7 +248,7 @@ def _words_anywhere(key: str) -> re.Pattern[str]:
 
 
 def _ask_each(text: str, words: dict[str, Any], language: str) -> tuple[str, ...]:
-    """A question for each side of a comparison, if the comparison says what is asked of each."""
+    """A question for each side of a comparison, if the comparison has a question that fits each."""
     both = _part_pattern("both", language).match(text)
     if (
         both is not None

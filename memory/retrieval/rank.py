@@ -3,10 +3,10 @@
 Discovery and ranking are separate: a traverser measures distance, this module decides what counts.
 
 Links are targets one step from the pages that a question names, scored apart from the walk. A walk shares its mass
-among all objects of a page and starts with the best passage, so of two subjects it reaches only one's surroundings.
-Here every named page counts the same, and only the best path to an episode counts. All else equal, this moves recall at
-5 from 88.5 to 93.8 on 2wiki, where two things are compared, from 69.2 to 67.0 on musique (within the margin of its 100
-questions), and changes nothing on hotpotqa and chats.
+among all objects of a page and starts with the best passage, so of two subjects it reaches the surroundings of only
+one. Here every named page counts the same, and only the best path to an episode counts. All else equal, this moves
+recall at 5 from 88.5 to 93.8 on 2wiki, where two things are compared, from 69.2 to 67.0 on musique (within the margin
+of its 100 questions), and changes nothing on hotpotqa and chats.
 
 Context: in a chat the turn that answers is found through its neighbours. A short turn gains a share of its better
 neighbour's score: `s + w * max(s_before, s_after)` along `next`. A long one contains its own context: lifting groups of

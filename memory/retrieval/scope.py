@@ -2,7 +2,7 @@
 
 Also resolves anchors, events by which a question gives a time: "before I moved", "when I lived in Porto". A dated line
 of the memory must say when that was: "Moved to Ghent today." in a note of 2 March 2021. Without such a line the
-question has no time, and the trace says so. Questions, negations, suppositions and references date nothing, nor do
+question has no time, and the trace records that. Questions, negations, suppositions and references date nothing, nor do
 statements of other people about themselves, nor file time stamps.
 """
 

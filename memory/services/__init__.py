@@ -1,1 +1,1 @@
-"""The services behind the calls of `Memory`, over one shared state."""
+"""The services that implement the calls of `Memory`, over one shared state."""

@@ -1,4 +1,4 @@
-"""Chat sessions: what was asked and answered in each."""
+"""Chat sessions: the questions and answers of each."""
 
 from dataclasses import replace
 

@@ -42,7 +42,7 @@ class Ingest:
     def __init__(self, state: State) -> None:
         self._state = state
         self._store = state.store
-        self.unwiped_because = ""  # why the words of what is forgotten were still on the disk when it was last tried
+        self.unwiped_because = ""  # why the last try to wipe forgotten words from the disk failed
 
     unwiped_since = read_by(forgetting.unwiped_since)
 

@@ -34,7 +34,7 @@ class Jobs:
         return self._store.write(_enqueue, new_jobs)
 
     def begin(self, new_job: NewJob, process: str) -> int:
-        """Queues a job and leases the next of its kind; returns that one's id."""
+        """Queues a job and leases the next of its kind; returns the id of the leased job."""
         with self._store.writing() as conn:
             _enqueue(conn, [new_job])
             job = jobs.claim(conn, now_ms(), process, [new_job.kind])

@@ -351,7 +351,7 @@ class Questions:
         result, state, now = outcome.found, self._state, now_ms()
         facts_of = self._store.read(relations.quoted_facts, answer.citations)
         credit = training_signal(result, answer, outcome.expanded, facts_of)
-        if plan.agent:  # who only reads teaches nothing; what is said of the answer later does
+        if plan.agent:  # an agent's question teaches nothing; a later verdict on the answer does
             credit = credit._replace(grounded=False, penalised={})
         with state.edge_lock:
             with self._store.writing() as conn:

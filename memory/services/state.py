@@ -74,7 +74,7 @@ class State:
         self.reranking = reranking
         self.settings = settings
         self._sentence_embedder = sentence_embedder
-        self.write_lock = threading.RLock()  # from comparing with what is stored until the snapshot is replaced
+        self.write_lock = threading.RLock()  # from the comparison with the store until the snapshot is replaced
         self.edge_lock = threading.RLock()  # from changing edge memory until questions see it
         self.damage: dict[str, str] = {}  # what could not be read, and is answered without -> why
         if store.is_read_only:
@@ -93,7 +93,7 @@ class State:
         """The embedder's id, and whether the vectors of facts are missing."""
         embedder_id = self.store.write(vectors.register, embedder)
         with self.store.writing() as conn:
-            if _coverage(conn, embedder_id) == 1:  # a set that was kept, or there is nothing yet
+            if _coverage(conn, embedder_id) == 1:  # a set that was kept, or an empty memory
                 vectors.activate(conn, embedder_id)
             return embedder_id, fact_vectors.open_index(conn, self._sentence_embedder or embedder)
 

@@ -38,8 +38,8 @@ def extract_by_rules(
 ) -> Extraction:
     """The facts of one episode. `title` is its note's title and headings, `at` when it was written, `speaker` who wrote
     it if it was not the owner; `properties` of the source are asserted by its `first` episode only. `spans` are its
-    sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `headings`: what those of
-    the note are. `told`: the owner said it to this program."""
+    sentences where they are known. In a `chat` the text holds turns, "Speaker: words". `headings`: what those of the
+    note are. `told`: the owner typed it into this program."""
     if SOURCE_CODE in properties:  # its words are about what it does
         return NOTHING_EXTRACTED
     of_owner = is_about_owner(title) and not speaker

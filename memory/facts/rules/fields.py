@@ -81,9 +81,9 @@ class Field(NamedTuple):
 
 
 def line_facts(passage: Passage, places: Places, written: datetime | None) -> Iterator[ExtractedRelation]:
-    """The facts of the fields of a passage: those of a record, half of whose values at least are values by their form,
-    and single ones with such a value, unless they are one of several items of a list, which may be of any kind. Where
-    many keys come again the lines are items of a list, or a conversation."""
+    """The facts of the fields of a passage: those of a record if at least half of its values have the form of a value,
+    and single ones with such a value, unless they are among several items of a list. If many keys are repeated the
+    lines are items of a list, or a conversation."""
     text = passage.text
     items = {line.start for pair in pairwise(passage.lines) if all(line.bullet for line in pair) for line in pair}
     for run in _runs(passage):
@@ -144,7 +144,7 @@ def _runs(passage: Passage) -> Iterator[list[Field]]:
 
 
 def read_field(text: str, line: Line) -> Field | None:
-    """The field of a line; None if it is none by its form: a task, a heading, a turn of a chat, a sentence."""
+    """The field of a line; None for other forms: a task, a heading, a turn of a chat, a sentence."""
     if line.heading or line.box or line.turn or not line.own or PLACEHOLDER.search(text, line.start, line.end):
         return None
     match = _FIELD.match(text, line.start, line.end)

@@ -1,8 +1,8 @@
 """Who says what in an episode's text: its lines and sentences without code, quotations and what a machine answered.
 
-What an assistant says is not what the person knows: it may have been answered from this very memory, and would come
-back as a fact of its own. Spans lie in the text, in order. Every pattern is tried once a line and cannot backtrack
-further than its line's marks, so the work is linear in the length of the text.
+An assistant's words are not the person's knowledge: they may be an answer of this very memory, and would return as a
+new fact. Spans lie in the text, in order. Every pattern is tried once a line and cannot backtrack further than its
+line's marks, so the work is linear in the length of the text.
 """
 
 import re
@@ -21,7 +21,7 @@ Span = tuple[int, int]
 MACHINE_SPEAKERS = frozenset(
     "assistant memory palimpsest ai bot chatbot system tool function model chatgpt gpt copilot gemini llm".split()
 )
-# In a text without a speaker of its own; the others may be keys, as in "Memory: 16 GB".
+# In a text without a speaker; the others may be keys, as in "Memory: 16 GB".
 _TRANSCRIPT_MACHINES = MACHINE_SPEAKERS - {"memory", "function", "chatbot", "llm"} | {"claude"}
 _KNOWN_PEOPLE = frozenset("user human me you owner".split())  # who need no introduction
 _OWNERS = frozenset("user me human owner i".split())
@@ -39,8 +39,8 @@ _HEADER = re.compile(r"[A-Z][\w-]{1,40}:(?: |$)")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line's words, without its marks. `box` is what stands in its checkbox. `own`: `speaker` says it in their own
-    name, which nobody does in code, in a quotation and in what a machine answered. `turn`: it is of a chat. `chapter`,
+    """A line's words, without its marks. `box` is the mark in its checkbox. `own`: `speaker` says it in their own name,
+    which nobody does in code, in a quotation and in what a machine answered. `turn`: it is of a chat. `chapter`,
     `section`: the last heading of the first level above it, and of another one under that."""
 
     start: int
@@ -89,7 +89,7 @@ def is_chat(text: str) -> bool:
 
 
 def is_machine(speaker: str) -> bool:
-    """Whether somebody called that is none."""
+    """Whether a speaker's name is that of a machine."""
     return " ".join(speaker.split()).casefold() in MACHINE_SPEAKERS
 
 
@@ -145,7 +145,7 @@ def _line_spans(text: str, start: int) -> Iterator[Span]:
 
 
 def _body_start(text: str, properties: Mapping[str, Any]) -> int:
-    """Where the text proper begins: behind front matter or a mail's headers."""
+    """Where the text proper begins: after front matter or a mail's headers."""
     if text.startswith("---\n"):
         for start, end in _line_spans(text, 4):
             if text[start:end].strip() in ("---", "..."):
@@ -157,7 +157,7 @@ def _body_start(text: str, properties: Mapping[str, Any]) -> int:
 
 
 def _lines(text: str, begin: int, speaker: str, chat: bool, foreign: bool = False) -> Iterator[Line]:
-    """The lines with words from `begin` on; a quoted mail ends the text. In a `foreign` one the owner says nothing."""
+    """The lines with words from `begin` on; a quoted mail ends the text. In a `foreign` text no line is the owner's."""
     roles = is_chat(text)
     turns = chat or roles
     fenced, own, section, chapter = False, True, "", ""
@@ -194,7 +194,7 @@ def _role(name: str) -> str:
 
 
 def _sentences(text: str, lines: tuple[Line, ...], spans: Sequence[Span]) -> Iterator[tuple[int, int, Line]]:
-    """The sentences of prose: no headings, no rows of tables. A sentence begins where its line's words do, behind a
+    """The sentences of prose: no headings, no rows of tables. A sentence begins where its line's words do, after a
     speaker's name."""
     place = 0
     for start, end in spans:

@@ -22,7 +22,7 @@ _CONTACT = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w|https?://\S+|\+?\(?\d[\d ()/.
 
 
 def clean(value: str) -> str:
-    """A name or value as it is kept: without marks, links and doubled spaces."""
+    """A name or value without marks, links and doubled spaces."""
     value = " ".join(show_links(value).replace("**", "").replace("__", "").replace("`", "").split())
     return value.strip(' *_,;:.!?"“”„«»')
 

@@ -1,8 +1,8 @@
 """Places: what the subject of a field, cell or task is, by where it is written.
 
-The subject is the note, or what a heading of it names where each heading is a record of its own, as in an address book,
-or an event. Below another heading the heading is part of the key: "vet phone". A note or heading that is only a date or
-a version is an entry of a log, and is the subject of nothing. A key that comes again in one place says nothing of it.
+The subject is the note, or the object of a heading if each heading is a record, as in an address book, or an event.
+Below another heading the heading is part of the key: "vet phone". A note or heading that is only a date or a version is
+an entry of a log, and is the subject of nothing. A repeated key in one place is no fact about it.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ MAX_NAME_WORDS = 6  # a longer heading is a sentence
 
 
 class FactPlace(NamedTuple):
-    """The subject of what is written somewhere, and the heading that qualifies its keys, "" where none does."""
+    """The subject of a place in the text, and the heading that qualifies its keys, "" without one."""
 
     subject: str
     section: str
@@ -27,9 +27,9 @@ class FactPlace(NamedTuple):
 
 
 class Headings(NamedTuple):
-    """What the headings of a note are: `records`, each of which is a subject, and `sections` of the first level, which
-    qualify the keys below them. `keys`: each key that comes once, with its record, "" for the note; None where the
-    whole note is not known."""
+    """The kinds of a note's headings: `records`, each a subject, and `sections` of the first level, which qualify the
+    keys below them. `keys`: each key that occurs once, with its record, "" for the note; None if the whole note is not
+    known."""
 
     records: frozenset[str] = frozenset()
     sections: frozenset[str] = frozenset()

@@ -1,9 +1,8 @@
-"""What a person says of themselves in plain sentences: where they live and work, "my phone number is ...".
+"""Facts that a person states about themselves in plain sentences: where they live and work, "my phone number is ...".
 
-Only of what they said to this program itself (`daemon/api/telling.py`): there "I" is the person, and a sentence is
-meant as it stands. In notes such sentences are read by a model alone. A value must look like what it is said to be, or
-there is no fact; the sentence is kept all the same. The words are those of the languages that have `telling` in their
-data.
+Only from what they typed into this program (`daemon/api/telling.py`): there "I" is the person, and sentences are meant
+literally. In notes only a model reads such sentences. A value must have the right form, or there is no fact; the
+sentence is kept in any case. The words are those of the languages that have `telling` in their data.
 """
 
 import re
@@ -32,7 +31,7 @@ _BY_NAME = frozenset(("employer", "bank", "insurance", "car", "name"))
 
 
 def told_facts(passage: Passage) -> Iterator[ExtractedRelation]:
-    """The facts of what the owner told."""
+    """The facts in the owner's sentences."""
     rules = _rules(guess_language(passage.text))
     if rules is None:
         return

@@ -37,9 +37,9 @@ class _Part(NamedTuple):
 
 
 def read_values(text: str, start: int, end: int, written: datetime | None) -> list[ValidValue]:
-    """The values of a line's [start, end). Where each part says when it is valid there are as many values as parts.
-    Where only one does, what is valid is the whole without that time. A line that cannot be split so is one value,
-    without times."""
+    """The values of a line's [start, end). Where each part says when it is valid there are as many values as parts. If
+    only one does, the value is the whole without that time. A line that cannot be split so is one value, without
+    times."""
     whole = ValidValue(*trim(text, start, end))
     if written is None or not may_name_time(fold(text[start:end])):
         return [whole]
