@@ -91,7 +91,7 @@ class OnnxModel:
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Rows of texts so many tokens long, the shortest first, as many together as TOKENS_AT_ONCE allows."""
+    """Rows of texts with these numbers of tokens, the shortest first, as many in a batch as TOKENS_AT_ONCE allows."""
     rows: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
         if rows and lengths[row] * (len(rows) + 1) > TOKENS_AT_ONCE:

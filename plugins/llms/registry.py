@@ -1,4 +1,4 @@
-"""All language models by their names, `prefix:model`: the only way to get at one, and always behind its guard."""
+"""All language models by their names, `prefix:model`: the only way to open one, and always with its guard."""
 
 import logging
 import threading
