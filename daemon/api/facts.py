@@ -86,7 +86,7 @@ def facts(
 ) -> wire.FactsReply:
     """The relations, then the sentences that say something else.
 
-    Sentences that say the same as a relation are left out, and those that say what was replaced.
+    Sentences that repeat a relation, or a relation that was replaced, are left out.
     """
     with memory.one_moment():
         found = memory.facts(about, as_of=as_of, history=history, known_on=known_on)

@@ -1,7 +1,7 @@
-"""What stands before the API: who may come in, how many, how much they may bring, and the last word when all fails.
+"""The gate of the API: who may come in, how many, how large a request may be, and the reply to an unexpected error.
 
-A request counts from the moment in which all of it is here: half of one keeps nobody out. `daemon.process.connections`
-sees that the rest of it comes.
+A request counts once it has arrived completely: a partial one keeps nobody out. `daemon.process.connections` sets a
+time limit for the rest of it.
 """
 
 from __future__ import annotations

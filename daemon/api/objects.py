@@ -157,7 +157,7 @@ def name_kind(type: str | None) -> str:
 
 
 def _holds(fact: Fact) -> bool:
-    """Whether it stands now."""
+    """Whether the fact holds now."""
     ended = fact.valid_to is not None and fact.valid_to <= datetime.now(UTC)
     return fact.superseded_by is None and fact.retired is None and not ended
 

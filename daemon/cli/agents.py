@@ -118,7 +118,7 @@ def _keep_quietly(session: Session, client: str, notification: str | None) -> No
 
 
 def _hand_over(session: Session, log: Path) -> None:
-    """The daemon reads it, also when this ends before; where it does not run, a process of its own starts it."""
+    """Has the daemon read the log, also after this process ends; if the daemon is down, a new process starts it."""
     from daemon.starting import connect
 
     try:
@@ -321,7 +321,7 @@ def install_capture(session: Session, client: str, every_turn: bool, yes: bool, 
 
 
 def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:
-    """What is written into config.toml, as TOML; nothing where nothing was said: then what is there counts."""
+    """The settings for config.toml, as TOML; nothing without options: then the present settings count."""
     if not (folders or everything or writes):
         return
     section = f"mcp.clients.{client}"

@@ -138,7 +138,7 @@ class PlainChat:
 
     @property
     def client(self) -> Client:
-        """The connection, made anew after the daemon went away."""
+        """The connection, a new one after the daemon went away."""
         from daemon.starting import connect
 
         if self._client is None:
