@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A check of `at`. `problem` is a sentence with the command that repairs it, "" if all is well; `mend` is the key
-    of that repair in MENDS, "" if it takes a person."""
+    """A check of `at`. `problem` is a sentence with the command that repairs it, "" if all is well; the last field
+    names an automatic repair, "" if it takes a person."""
 
     at: str
     problem: str = ""

@@ -84,8 +84,7 @@ def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
 
 
 def _start_service(client: Client, wait: float, say: Callable[[str], None]) -> bool:
-    """Has the system start the daemon where it is installed as a service, so that none runs beside that; whether it
-    did."""
+    """If the daemon is installed as a service, has the system start it, so that no second one runs; whether it did."""
     from daemon.service import find_installed, start_service  # 10 ms, which only a start should pay
 
     service = find_installed(client.paths)
@@ -148,7 +147,7 @@ def _said_bytes(paths: Paths) -> int:
 
 
 def _tail(paths: Paths, since: int, lines: int = 12) -> str:
-    """The end of what the daemon last said, without what was there before."""
+    """The end of the daemon's latest output, without earlier output."""
     for path, begin in ((paths.output, since), (paths.log, 0)):
         with contextlib.suppress(OSError):
             whole = path.read_bytes()

@@ -48,7 +48,7 @@ def display_safe(text: str, *, line: bool = False) -> str:
 
 
 def escape_unsafe(text: str) -> str:
-    """The same characters as `\\uXXXX`: for an encoded JSON document, of which nothing may be lost."""
+    """Replaces these characters by `\\uXXXX`: for an encoded JSON document, which must lose nothing."""
     return _UNSAFE.sub(lambda match: _json_escape(ord(match[0])), text)
 
 
@@ -111,8 +111,8 @@ def statement(fact: wire.Fact) -> str:
 
 
 def path_words(path: Sequence[wire.Hop]) -> str:
-    """How a question came to a passage, in one line: `Beatrice → sounded for → the mayor → passage "Fog signal"`. A
-    mention has no words of its own; `←` is read from right to left."""
+    """The path from a question to a passage, in one line: `Beatrice → sounded for → the mayor → passage "Fog signal"`.
+    A mention is an arrow without words; `←` is read from right to left."""
     parts: list[str] = []
     for place, hop in enumerate(path):
         if hop.relation:

@@ -86,7 +86,7 @@ def facts(
 ) -> wire.FactsReply:
     """The relations, then the sentences that say something else.
 
-    Sentences that repeat a relation, or a relation that was replaced, are left out.
+    Sentences that say hardly more than their relations, or state a relation that no longer holds, are left out.
     """
     with memory.one_moment():
         found = memory.facts(about, as_of=as_of, history=history, known_on=known_on)

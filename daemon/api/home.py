@@ -54,8 +54,8 @@ def list_plans(memory: Memory, cache: Cache, day: date) -> Sequence[PlannedEntry
 
 
 def digest(memory: Memory, planned: Sequence[PlannedEntry], since: datetime | None, day: str = "") -> wire.Home:
-    """The news since a time, the open revisions and the plans; with a `day`, the same for that day. InvalidInputError
-    for an invalid day."""
+    """The changes since a time (until the end of `day`), the newest open revision and the plans. InvalidInputError for
+    an invalid day."""
     until = datetime.combine(_parse_day(day), time.max).astimezone() if day else None
     with memory.one_moment():
         changed, changed_total = memory.knowledge.replaced_since(since, SHOWN, until) if since else ([], 0)

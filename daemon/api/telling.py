@@ -109,7 +109,7 @@ def _keep(memory: Memory, text: str, title: str) -> wire.Told:
 
 
 def _read_words(episode: Episode) -> str:
-    """The statement as it was stored: without secrets."""
+    """A statement's stored text: its secrets are masked."""
     return episode.text.removeprefix(f"{SPEAKER}: ")
 
 

@@ -145,7 +145,7 @@ def explain_nothing(session: Session, sentence: str) -> str:
 
 
 def describe_time(step: wire.Step) -> str | None:
-    """How the step understood the time in the question; None without one."""
+    """The remark on the time in the question; None without one."""
     text = wire.TextNote.from_step(step)
     if text is not None and text.any_time:
         return "Nothing of that time speaks of it, so this is from any time."

@@ -1,7 +1,8 @@
-"""Which embedder answers questions, and the change to another one in the background.
+"""The embedder that answers questions, and the change to another one in the background.
 
-config.toml names the wanted embedder; the memory file knows whose vectors it has. While they differ, the episodes are
-embedded in batches, and questions use the old vectors. A restarted daemon continues; the job records the state.
+config.toml names the wanted embedder; the memory file records the embedder of its vectors. While they differ, the
+episodes are embedded in batches, and questions use the old vectors. A restarted daemon continues; the job records the
+state.
 
 "auto" is the best installed embedder. A new memory starts with the static table, with which a first folder is read at
 once, and changes after some passages or minutes. If the best one's model cannot be loaded, the static table is used.
@@ -156,7 +157,7 @@ class Embedding:
         return OWN if self._problem else self._plugins.resolve_embedder(AUTO)
 
     def catch_up(self) -> None:
-        """After an outage of the embedder's server: resumes the interrupted change, and embeds what was written
+        """After an outage of the embedder's server: resumes the interrupted change, and embeds the passages written
         meanwhile."""
         if self._is_broken_off or (self._progress is None and self._count_failures() != self._made_up_for):
             self._begin(self._wanted)

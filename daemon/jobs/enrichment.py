@@ -1,15 +1,15 @@
-"""Reading with a language model, in the background: facts out of episodes, and what new facts do to old ones.
+"""Reading with a language model, in the background: facts from episodes, and the effect of new facts on old ones.
 
     unread episode -> job "extract" -> learnt -> job "decide" for what no rule can judge -> decided
 
-One thread, one call at a time. Three things can become of a job that fails:
+One thread, one call at a time. A job can fail in three ways:
 
     it could not be tried (no model, nobody listens any more)   it waits, and the try does not count
     the server failed (down, slow, 429, 500)                     later again, at ever longer intervals; then dead
     the answer cannot be used                                    one episode at a time; then dead, with the reason
 
-Without a model that can read there are no jobs at all. Text of a local source is in no request for a model elsewhere:
-such episodes have jobs of their own, and wait for a model on this machine.
+Without a model that can read there are no jobs at all. No request to a model on another machine has text of a local
+source: such episodes have separate jobs, and wait for a model on this machine.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ FAILED_SHOWN = 100
 
 
 class Enrichment:
-    """Reads in a thread of its own, from `start` to `close`."""
+    """Reads in a separate thread, from `start` to `close`."""
 
     def __init__(
         self,

@@ -89,7 +89,7 @@ if not TYPE_CHECKING:  # so that who checks types knows of no name that is not h
 
 
 def parse_event(line: bytes | str) -> Event:
-    """A line of a stream -> its event. Raises ValueError if it is none."""
+    """A line of a stream -> its event. Raises ValueError for other lines."""
     from memory.events import Event
 
     data = json.loads(line)
