@@ -21,7 +21,7 @@ def write_setting(file: Path, key: str, value: str) -> Any:
     toml = _toml(value, default)
     try:
         settings = parse(f"[{section}]\n{name} = {toml}", file)
-    except SettingsError as error:  # its line is none of the file
+    except SettingsError as error:  # its line number is not of the file
         what = re.sub(rf"^{re.escape(str(file))}(, line \d+:)?", "", str(error)).strip()
         raise SettingsError(f"{what} {file} stays as it was.") from error
     text = _replaced(read_or_make(file), section, name, toml)

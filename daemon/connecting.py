@@ -17,8 +17,8 @@ from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.terminal import count, display_safe
 
-KEYRING: Final = "keyring:"  # before the name of a key, where the name of a file could stand
-KEYRING_SERVICE: Final = "palimpsest"  # as it is called there
+KEYRING: Final = "keyring:"  # prefix of the name of a key, in place of the name of a file
+KEYRING_SERVICE: Final = "palimpsest"  # its name in the keyring
 KEY_SETTING: Final = "key_file"
 
 

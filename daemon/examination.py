@@ -36,7 +36,7 @@ MENDS: Mapping[str, Callable[[Client], object]] = {
     "pal backup": lambda client: client.backup(),
     "pal consolidate": lambda client: client.consolidate(),
 }
-DAMAGED = {  # what questions are answered without -> what makes it anew
+DAMAGED = {  # a damaged part, which questions do without -> the command that rebuilds it
     "vectors": "pal rebuild --vectors",
     "edge memory": "pal rebuild --memory",
     "ranker": "pal train",

@@ -56,7 +56,7 @@ def _take(file: int) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
-            os.lseek(file, 1 << 20, os.SEEK_SET)  # behind the text, which stays readable
+            os.lseek(file, 1 << 20, os.SEEK_SET)  # after the text, which stays readable
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
             os.lseek(file, 0, os.SEEK_SET)
         else:

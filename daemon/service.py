@@ -54,7 +54,7 @@ def find_installed(paths: Paths) -> Service | None:
         return None
     try:
         is_ours = _environment(service.file.read_text("utf-8")) == _environment(service.text)
-    except Exception:  # there is none, or what is there is none of ours
+    except Exception:  # there is no service, or it is not ours
         return None
     return service if is_ours else None
 

@@ -124,7 +124,7 @@ def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> subproc
     output = os.open(paths.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh, 0o600)
     try:
         return subprocess.Popen(
-            # -P: a folder called `daemon` where the user happens to stand is not ours
+            # -P: a folder called `daemon` in the working directory is not ours
             [sys.executable, "-P", "-m", "daemon", "run"],
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -151,7 +151,7 @@ def _tail(paths: Paths, since: int, lines: int = 12) -> str:
     for path, begin in ((paths.output, since), (paths.log, 0)):
         with contextlib.suppress(OSError):
             whole = path.read_bytes()
-            fresh = whole[begin:] if len(whole) >= begin else whole  # it begins anew when it has grown long
+            fresh = whole[begin:] if len(whole) >= begin else whole  # the log restarts when it has grown long
             if said := fresh.decode("utf-8", "replace").strip():
                 return "\n".join([f"The end of {path}:", *said.splitlines()[-lines:]])
     return f"It left no word in {paths.log}."

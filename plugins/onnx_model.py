@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 INSTALL = "Install what it needs: pip install 'palimpsest[onnx]'"
 TOKENS_AT_ONCE = 512  # of a batch, padding included: more were slower, and took more memory
-OUTPUTS = ("sentence_embedding", "logits")  # what a model gives beside its tokens' states, and is meant to be used
+OUTPUTS = ("sentence_embedding", "logits")  # outputs of a model that are preferred to the states of its tokens
 QUIET = 3  # onnxruntime writes errors only
 
 Text = str | tuple[str, str]  # a pair is read as one text, with a mark between the two

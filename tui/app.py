@@ -49,7 +49,7 @@ from tui.wording import count
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 QUIET_SECONDS = 3.0  # without a key, before what takes a moment is done
-PROBLEM_SECONDS = 15.0  # that what is wrong with one's keys is shown
+PROBLEM_SECONDS = 15.0  # that errors in the user's keys are shown
 MAX_PROBLEMS = 5  # shown at a time
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NAMES = 5  # of chats, told to who names one that is not there
+NAMES = 5  # of chats, listed if an unknown one is named
 NAME_CHARS = 80
 
 

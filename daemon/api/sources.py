@@ -155,7 +155,7 @@ def _forget_one(
             ) from None
         if memory.ingest.unwiped_since() is None:
             raise
-        return Forgotten(pending=memory.ingest.wipe(0.0))  # it may be what was asked for a moment ago
+        return Forgotten(pending=memory.ingest.wipe(0.0))  # the text may have been forgotten a moment ago
 
 
 def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:

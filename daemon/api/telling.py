@@ -24,7 +24,7 @@ from memory.nouns import TOLD, Answer, AskEvent, Citation, Document, Episode, Fa
 if TYPE_CHECKING:
     from memory import Memory
 
-PREFIX = "told:"  # of the uris of what was told
+PREFIX = "told:"  # of the uris of statements
 SPEAKER = "me"
 SETTING = "chat.remember"
 NEWEST = 20  # revisions that are looked at

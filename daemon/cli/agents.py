@@ -178,7 +178,7 @@ def mcp(
     if writes and not (folders or everything):
         raise click.UsageError("--write goes with --all or --folder; for an agent of config.toml it is said there.")
     calls = policies.settings.mcp.calls_per_minute
-    daemon()  # where it cannot start, the program that starts this is told at once
+    daemon()  # if it cannot start, the agent's program gets the error at once
     AgentServer(Agent(daemon, find, calls, client)).run()
 
 

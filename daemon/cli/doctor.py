@@ -24,7 +24,7 @@ from daemon.terminal import count
 
 WIDTH = 100
 NOTHING_ASKED = 'No question has been asked yet, so there is little to tell. Ask some: pal ask "where is my passport"'
-QUESTION = "trace "  # what stands before the number of a question among places
+QUESTION = "trace "  # prefix of the number of a question among places
 
 
 @click.command()
@@ -64,7 +64,7 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) 
         if not problems:
             looked = ", ".join(dict.fromkeys(one.at for one in found))
             output.print_text(f"All is well. Looked at: {looked}. How well questions are served: pal doctor --memory")
-        with suppress(DaemonError, DaemonDownError):  # which was told
+        with suppress(DaemonError, DaemonDownError):  # which was already reported
             _print_upkeep(session)
     if not fix and not session.as_json and any(one.mend for one in found):
         output.say("Some of it can be mended without asking you more: pal doctor --fix")

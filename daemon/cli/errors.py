@@ -28,7 +28,7 @@ HOW_TO_READ = "Read a folder once: pal add ~/notes. Keep it read: pal watch add 
 NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
 _EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4, "moved": 74, "damaged": 74, "full": 75, "store": 75}
 
-_START_CODES = {4, 74, 75, 78}  # of a daemon that could not start, which are told on
+_START_CODES = {4, 74, 75, 78}  # of a daemon that could not start; `pal` exits with the same
 
 
 def to_click_exception(error: Exception, as_json: bool) -> click.ClickException | None:

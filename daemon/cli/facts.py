@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BY_HAND = "note:me/"  # as `daemon.api.facts` has it
 NOBODY = "I do not know who you are. Say it: pal me set name 'YOUR NAME'"
 NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was read"}
-FAINT = 0.4  # the weight of what is only mentioned beside something
+FAINT = 0.4  # the weight of a node that is only mentioned with another
 WIDEST = 160  # cells
 STYLES = {"root": {"bold": True}, "label": {}, "faint": {"dim": True}, "relation": {"dim": True}, "line": {"dim": True}}
 STDOUT = "-"

@@ -49,10 +49,10 @@ from plugins.llms.guard import Guarded
 
 log = logging.getLogger(__name__)
 
-WAVE = 8  # jobs that are made at once: what is asked about meanwhile goes into the next ones
+WAVE = 8  # jobs that are made at once: text that arrives meanwhile goes into the next ones
 UNREAD, MOST_UNREAD = 128, 16_384  # episodes that are looked at for those that may be read
 LOOK_SECONDS = 5.0  # between two looks whether there is something new
-AGAIN_SECONDS = 60.0  # between two looks for a model, and at what stands in the way
+AGAIN_SECONDS = 60.0  # between two checks for a model and for obstacles
 FIRST_REST, LONGEST_REST = 30.0, 3600.0  # seconds of peace for a server that failed
 PERSON_SECONDS = 2.0  # after a question that went first
 FAILED_SHOWN = 100

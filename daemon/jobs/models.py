@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 AUTO = "auto"
 QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
-CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
+CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and the reply to one long episode
 TRIED_CHARS = 200  # of what a model that is tried says
 MAX_UNREAD = 3  # notes in a row that a model cannot read: then it is not asked to read any more
 NOT_ASKED = "{} was not contacted: none of its models is set up. To list its models: pal models --elsewhere"
@@ -325,7 +325,7 @@ class Models:
                 self._looked = {prefix: look for prefix, look in self._looked.items() if prefix not in changed}
             self.changed()
 
-    # What is wanted, and what there is --------------------------------------------------------------------
+    # Wanted and available models --------------------------------------------------------------------------
 
     def _could(self, role: Role, grades: dict[str, Grades]) -> bool:
         return any(name != AUTO or any(one.fits(role) for one in grades.values()) for name in self._wanted[role])

@@ -69,8 +69,8 @@ class Policy:
 
 
 def policy_of(client: McpClientSettings, watched: Callable[[], Iterable[wire.Folder]]) -> Policy:
-    """The settings of a program. Without folders in them it sees the watched ones whose text may go to a model on
-    another machine, as an agent's model is."""
+    """The policy of a program, from its settings. Without folders in them it sees the watched ones whose text may go to
+    a model on another machine, as an agent's model is."""
     if client.everything:
         return Policy(Access(everything=True), client.write)
     folders = client.folders or tuple(folder.path for folder in watched() if folder.policy == "any")

@@ -62,7 +62,7 @@ MODULES = {
     " DiffReply",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
 }
-# The nouns of the library that clients get as they are: values, of the standard library only.
+# The nouns of the library that clients get unchanged: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",

@@ -39,7 +39,7 @@ class ModelRole:
 @dataclass(frozen=True, slots=True)
 class ModelsReply:
     """The models that can be reached now. `problems` says why others cannot, `hints` how there could be more,
-    `warnings` the weak grades of those that are used or were just chosen."""
+    `warnings` the problems with the grades of those that are used or were just chosen."""
 
     models: tuple[ModelRow, ...]
     roles: tuple[ModelRole, ...]

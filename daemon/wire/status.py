@@ -146,7 +146,7 @@ class Status:
     disk: Disk | None = None
     damage: tuple[tuple[str, str], ...] = ()  # what of the file cannot be read, and is done without, and why
     safe_mode: str = ""  # why the daemon reads nothing by itself, and what to do
-    failed: tuple[FailedJob, ...] = ()  # what was to be read and was given up; what models failed at is in `enrichment`
+    failed: tuple[FailedJob, ...] = ()  # reading that was given up; failures of models are in `enrichment`
     failed_total: int = 0
     preparing: str = ""
 

@@ -16,7 +16,7 @@ ONNX_FOLDER = "onnx"  # where models on the hub have their ONNX files
 USUAL_ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 _END = 1 << 16  # bytes at either end of a model's file that tell it from another one
 
-# Models that were trained with words before every text, and do not say so in their files: (query, document).
+# Models that were trained with prefixes, which their files do not state: (query, document).
 PREFIXES: tuple[tuple[str, str, str], ...] = (
     (r"e5-(?!.*instruct)(small|base|large)", "query: ", "passage: "),
     (r"nomic-embed-text", "search_query: ", "search_document: "),
@@ -67,7 +67,7 @@ def family_prefixes(model: str) -> tuple[str, str]:
 
 def parse_name(text: str, family: str) -> tuple[str, int | None, str]:
     """Parse the text after `family:`, that is MODEL, MODEL@DIMENSIONS, or the `name` of an embedder: the model, the
-    requested dimensions, and the hash that distinguishes builds of the model. InvalidInputError."""
+    requested dimensions, and the hash that distinguishes models of the same name. InvalidInputError."""
     parts = re.fullmatch(r"([^@].*?)(?:@(\d+))?(?:#([0-9a-f]{12}))?(?: \[.*\|.*\])?", text, re.DOTALL)
     if parts is None or parts[2] == "0":
         raise InvalidInputError(

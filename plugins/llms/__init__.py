@@ -27,9 +27,9 @@ class ModelInfo:
     loaded: bool = False
 
 
-READING = ("extract", "decide")  # purposes of calls behind a person's back
+READING = ("extract", "decide")  # purposes of background calls
 
-# A long task is about to do this, or has come so far: so much, of so much, and what it is about.
+# Progress of a long task: steps done, all steps, and the subject of the next one.
 Step = tuple[int, int, str]
 
 

@@ -142,7 +142,7 @@ class AnthropicModel:
                     base_url=url,
                     max_retries=0,
                     timeout=arguments["timeout"],
-                    open_telemetry=False,  # what is said goes to nobody else
+                    open_telemetry=False,  # nobody else gets the conversation
                     http_client=anthropic.DefaultHttpxClient(**arguments),
                 )
             return self._client

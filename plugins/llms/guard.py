@@ -31,8 +31,8 @@ from plugins.llms.call import Call, repeats
 
 TRIES = 3
 FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
-PATIENCE = 30.0  # seconds that a server may ask us to wait; if it wants more, the caller is told
-LEAST_REPLY_TOKENS = 256  # for which there must be room behind a prompt, if as many are wanted
+PATIENCE = 30.0  # seconds that a server may ask us to wait; if it wants more, the caller gets an error
+LEAST_REPLY_TOKENS = 256  # that must fit after a prompt, if as many are wanted
 TOKEN_CHARS, TOKEN_REPEATS = 20, 30  # of one token that comes again: Ollama then ends its stream without a last line
 FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
@@ -187,7 +187,7 @@ def _usage(call: Call, request: LlmRequest) -> Usage:
     return Usage(length(request), about_tokens(written)) if written else Usage()
 
 
-# What was said. It is data of a stranger: nothing of it gets into an error's message ------------------------
+# Replies: untrusted data, so nothing of them gets into an error's message -----------------------------------
 
 
 def check_reply(reply: Reply, request: LlmRequest) -> Reply:

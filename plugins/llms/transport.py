@@ -120,8 +120,8 @@ def locate_server(named: str, default_port: int) -> tuple[str, bool]:
     return f"{scheme}://{host}:{port}{parts.path}", is_local
 
 
-KEYRING = "keyring:"  # before the name of a key, where the name of a file could stand
-SERVICE = "palimpsest"  # as it is called there
+KEYRING = "keyring:"  # prefix of the name of a key, in place of the name of a file
+SERVICE = "palimpsest"  # its name in the keyring
 
 
 def read_key(file: str, variable: str, setting: str) -> str:

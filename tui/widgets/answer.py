@@ -64,7 +64,7 @@ class Answer(Vertical):
         self.trace = TraceLine()
         self._kept = kept
         self._lock = asyncio.Lock()  # a person may stop it while it is drawn
-        self._prose: Prose | None = None  # what is written while it comes
+        self._prose: Prose | None = None  # the text while it streams
         self._changes: tuple[wire.AnswerChange, ...] = ()  # of what it rests on, since it was given
         self._disputes: list[str] = []  # what other notes say against it
         self._preview: list[Prose] = []  # the lines that are shown while a model is asked
@@ -290,7 +290,7 @@ class Fold(Plain):
         self.show(False)
 
     def show(self, unfolded: bool) -> None:
-        """Shows the number of folded lines, or how to fold them again."""
+        """Shows the number of lines, with an arrow that points down if they are unfolded."""
         self.update(f"{'▾' if unfolded else '▸'} {count(self._lines, 'more line')}")
 
     def on_click(self, event: events.Click) -> None:
