@@ -167,9 +167,9 @@ class PalimpsestApp(App[None]):
         await super()._shutdown()
 
     def _handle_exception(self, error: Exception) -> None:
-        # What was typed or came last is still handled after `exit`, though nothing can be mounted any more, and while
-        # the pages are taken apart: that is no fault to end with.
-        # Nor is it where a window is closed while it is made, or what works for it still looks for what it was to show.
+        # The last keys and messages are still handled after `exit`, when nothing can be mounted any more, and while
+        # the pages are removed: such errors are ignored.
+        # So are those of a window that is closed while it is built, or while a worker still looks for its widgets.
         cause = error.error if isinstance(error, WorkerFailed) else error
         worker = active_worker.get(None)
         node = active_message_pump.get(None) if worker is None else worker.node

@@ -192,7 +192,7 @@ def _began(fact: Fact) -> tuple[object, int]:
     return fact.valid_from or fact.valid_to or fact.recorded, fact.id
 
 
-# What a person says of themselves by hand: for each key a note of its own, so that it has a date, a history and can be
+# A profile that a person enters by hand: each key is a separate note, so that it has a date and a history, and can be
 # undone like any other.
 
 
