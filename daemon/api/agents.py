@@ -1,7 +1,8 @@
 """Writing by agents: notes within limits, under their names, undone together; and sessions with them.
 
-An agent's note is its own statement (`memory.nouns.AGENT_NOTES`): its speaker is the agent, and if it contradicts
-somebody else, the person decides. A note is named by the hash of its text, so the same note is kept once.
+An agent's note is its own statement (`memory.nouns.AGENT_NOTES`): its speaker is the agent, and a fact of it that would
+replace another speaker's fact waits for the person. A note is named by the hash of its text, so the same note is kept
+once.
 
 A session is one chat with the name `note:session/CLIENT/SESSION`, kept once, however often it is captured. A longer
 version of it extends that chat. A version without its earlier turns (only the last ones, or another session of the same
