@@ -1,4 +1,4 @@
-"""Writing into config.toml: one setting, with the comments and everything else as they are."""
+"""Writing one setting into config.toml; comments and everything else are unchanged."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from daemon.settings import Settings, SettingsError, entries, entries_for, parse
 
 
 def write_setting(file: Path, key: str, value: str) -> Any:
-    """Writes `value`, as a person types it, for the setting `key`; returns it as it is read from there. SettingsError,
-    and the file stays as it was, for a value that cannot be; NotTomlError if the file cannot be read. What else is
-    wrong in the file stands in nobody's way: it is mended by the same call."""
+    """Writes `value`, as typed, for the setting `key`; returns it as read back from the file. SettingsError for an
+    invalid value, and NotTomlError for an unreadable file; the file is then unchanged. Other errors in the file do not
+    matter: the same call can correct them."""
     _, default, _ = entries_for(key)[key]
     section, _, name = key.rpartition(".")
     toml = _toml(value, default)
     try:
         settings = parse(f"[{section}]\n{name} = {toml}", file)
-    except SettingsError as error:  # its line is none of the file
+    except SettingsError as error:  # its line number is not of the file
         what = re.sub(rf"^{re.escape(str(file))}(, line \d+:)?", "", str(error)).strip()
         raise SettingsError(f"{what} {file} stays as it was.") from error
     text = _replaced(read_or_make(file), section, name, toml)
@@ -36,7 +36,7 @@ def write_setting(file: Path, key: str, value: str) -> Any:
 
 
 class NotTomlError(SettingsError):
-    """The file as it is cannot be read, whatever is written into it."""
+    """The file is no valid TOML, whatever is written into it."""
 
 
 def read_or_make(file: Path) -> str:

@@ -1,7 +1,7 @@
-"""A service of language models is connected: address and key are written down, and one of its models is asked.
+"""Connecting a service of language models: address and key are stored, and one of its models is tried.
 
-The command line and the chat do it alike. A key stands in no file that others can read, and in config.toml only where
-it is: in the system's keyring, if that is installed and can keep one, else in a file beside config.toml.
+The command line and the chat share this. A key is in no file that others can read, and config.toml only has its place:
+the system's keyring, if that is installed and works, else a file next to config.toml.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError
 from daemon.terminal import count, display_safe
 
-KEYRING: Final = "keyring:"  # before the name of a key, where the name of a file could stand
-KEYRING_SERVICE: Final = "palimpsest"  # as it is called there
+KEYRING: Final = "keyring:"  # prefix of the name of a key, in place of the name of a file
+KEYRING_SERVICE: Final = "palimpsest"  # its name in the keyring
 KEY_SETTING: Final = "key_file"
 
 
@@ -41,7 +41,7 @@ SERVICES: Final = {  # by the prefix of its models, which is its section of conf
 
 
 class ConnectError(ValueError):
-    """What was given is no key, or config.toml or the key cannot be written; the message is for the person."""
+    """The key is invalid, or config.toml or the key cannot be written; the message is for the person."""
 
 
 @contextmanager
@@ -67,8 +67,8 @@ def read_address(config: Path, service: str) -> str:
 
 @_said()
 def connect(client: Client, config: Path, service: str, address: str = "", key: str = "") -> wire.Tried:
-    """Writes down where a service is, with its key if one is given, and asks one of its models for a word. If none
-    answers, all is as it was before. ConnectError; DaemonError, DaemonDownError."""
+    """Stores the address of a service, with its key if there is one, and tries one of its models. If none answers,
+    everything is restored. ConnectError; DaemonError, DaemonDownError."""
     from daemon.config_file import read_or_make, write_setting
 
     before, former_key = read_or_make(config), _read_key(config, service) if key else ""
@@ -99,7 +99,7 @@ def describe_tried(tried: wire.Tried) -> str:
 
 
 def keep_key(config: Path, service: str, key: str) -> str:
-    """Keeps a key where only this person can read it; what the setting says of that place. ConnectError, OSError."""
+    """Stores a key where only this person can read it; returns the setting for that place. ConnectError, OSError."""
     key = key.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise ConnectError("That is no API key: it is one word, without spaces.")

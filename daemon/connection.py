@@ -27,7 +27,7 @@ LONGEST_WAIT = 5.0  # seconds that a daemon which has no time may ask for
 
 
 class DaemonError(Exception):
-    """The daemon answered that it could not do what was asked."""
+    """The daemon answered with an error."""
 
     def __init__(self, failed: wire.Failed) -> None:
         super().__init__(" ".join(filter(None, [failed.message, failed.remedy])))
@@ -83,8 +83,8 @@ def _exchange(paths: Paths, method: str, url: str, fields: dict[str, Any] | None
 
 
 class Response:
-    """A reply in HTTP/1.0: a status, in how many seconds to ask again if it says so, and a body that ends where the
-    connection ends.
+    """A reply in HTTP/1.0: a status, the seconds until a retry if given, and a body that ends where the connection
+    ends.
 
     In place of http.client, which takes a third of the time of a whole command to import.
     """

@@ -1,4 +1,4 @@
-"""What `pal doctor` and the chat look at: what is wrong, if anything is, and the command that mends it."""
+"""The checks of `pal doctor` and the chat: each problem with the command that repairs it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was looked `at`. `problem` is a sentence with the command that mends it, "" if all is well; `mend` names
-    that of MENDS which does it, "" if it takes a person."""
+    """A check of `at`. `problem` is a sentence with the command that repairs it, "" if all is well; the last field
+    names an automatic repair, "" if it takes a person."""
 
     at: str
     problem: str = ""
@@ -36,7 +36,7 @@ MENDS: Mapping[str, Callable[[Client], object]] = {
     "pal backup": lambda client: client.backup(),
     "pal consolidate": lambda client: client.consolidate(),
 }
-DAMAGED = {  # what questions are answered without -> what makes it anew
+DAMAGED = {  # a damaged part, which questions do without -> the command that rebuilds it
     "vectors": "pal rebuild --vectors",
     "edge memory": "pal rebuild --memory",
     "ranker": "pal train",

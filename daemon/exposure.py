@@ -1,4 +1,4 @@
-"""Whether config.toml gives a key away: it has none of its own settings for one, but people write them into it."""
+"""Whether config.toml exposes a key: no setting is for keys, but people write them into it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 def describe_exposure(config: Path) -> str:
-    """What is wrong, with the command that mends it, if others can read a config.toml with a key or password in it;
-    "" if not. The key is not in it."""
+    """The problem, with the command that repairs it, if others can read a config.toml with a key or password in it; ""
+    if not. The text does not contain the key."""
     try:
         if os.name != "posix" or not config.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             return ""

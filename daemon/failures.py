@@ -1,4 +1,4 @@
-"""What went wrong, as clients are told: a stable code, a sentence and a remedy. Never SQL, never a traceback."""
+"""Errors for clients: a stable code, a sentence and a remedy. Never SQL, never a traceback."""
 
 from __future__ import annotations
 

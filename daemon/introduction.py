@@ -24,8 +24,8 @@ QUESTIONS = (
 
 
 def read_answer(key: str, answer: str) -> dict[str, str]:
-    """The statements of an answer, key to value; none of an empty one. Of the family each relation is a key of its own:
-    "daughter Ife, daughter Mia, partner Jonas" names two."""
+    """The statements of an answer, key to value; an empty answer has no statements. In the family each relation is a
+    key: "daughter Ife, daughter Mia, partner Jonas" names two."""
     if key != FAMILY:
         return {key: answer.strip()} if answer.strip() else {}
     names: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""One daemon per data folder, held by a lock of the operating system: it ends with its process, however that ends."""
+"""One daemon per data folder, by a lock of the operating system, which ends with the process in any case."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class AlreadyRunningError(Exception):
 
 @contextlib.contextmanager
 def hold(path: Path, patience: float = 0.3) -> Iterator[None]:
-    """Holds the lock. The file's text is the process id, for people; whether the lock is held is what counts.
+    """Holds the lock. The file's text is the process id, for people; only the lock itself counts.
 
-    Raises AlreadyRunningError if another process has held it for `patience` seconds: a client that looks whether it is
-    held takes it for a moment.
+    Raises AlreadyRunningError if another process has the lock for `patience` seconds: a client that checks the lock
+    takes it for a moment.
     """
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -56,7 +56,7 @@ def _take(file: int) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
-            os.lseek(file, 1 << 20, os.SEEK_SET)  # behind the text, which stays readable
+            os.lseek(file, 1 << 20, os.SEEK_SET)  # after the text, which stays readable
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
             os.lseek(file, 0, os.SEEK_SET)
         else:

@@ -117,10 +117,10 @@ class Paths:
 
 
 def private_folder(folder: Path) -> Path:
-    """Creates a folder that only its owner may enter (0700), with its parents; or makes an own one so.
+    """Creates a folder that only its owner may enter (0700), with its parents; or restricts an existing one.
 
-    It may be a link of one's own to a folder of one's own. Raises PermissionError if it, or where it leads to, belongs
-    to somebody else: in /tmp anybody could have put it there.
+    It may be the owner's link to the owner's folder. Raises PermissionError if it, or the target of the link, belongs
+    to another user: in /tmp any user could have put it there.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name != "nt":
@@ -142,6 +142,6 @@ def name_backup(folder: Path) -> Path:
 
 
 def find_examples() -> Path | None:
-    """The example notes: beside this package where it is installed, else in the source; None where there are none."""
+    """The example notes: inside the installed package, else in the source tree; None if neither has them."""
     here = Path(__file__).parent
     return next((one for one in (here / "examples", here.parent / "examples" / "notes") if one.is_dir()), None)

@@ -30,7 +30,7 @@ class SettingsError(PalimpsestError):
 
 
 def locate_error(path: Path, text: str, section: str, name: str, what: str) -> SettingsError:
-    """Says where in config.toml something stands."""
+    """An error with the line of config.toml that has the setting."""
     here, number = "", None
     for n, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line):
@@ -140,7 +140,7 @@ def show_example(values: Any, section: str, item: Field[Any]) -> Iterator[str]:
 
 
 def describe_setting(item: Field[Any]) -> str:
-    """What config.toml and the tables say of a setting: its sentence, and the range of a number if it has one."""
+    """A setting's sentence for config.toml and the tables, with the range of a number if it has one."""
     least, most = item.metadata["least"], item.metadata["most"]
     limits = "" if (least, most) == (0, MOST) else f" {describe_range(least, most).capitalize()}."
     return f"{item.metadata['help']}{limits}"
@@ -152,7 +152,7 @@ def first_line(values: Any) -> str:
 
 
 def to_toml(value: Any) -> str:
-    """A value as it stands in config.toml."""
+    """A value as TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

@@ -1,6 +1,5 @@
-"""The daemon as a service of the person's own, which the system starts with the session and after a crash: systemd on
-Linux, launchd on macOS. While it is installed the daemon is started through it, so that there is none beside it.
-"""
+"""The daemon as a service of the user, which the system starts at login and after a crash: systemd on Linux, launchd on
+macOS. While it is installed the daemon is started through it, so that there is only one."""
 
 from __future__ import annotations
 
@@ -55,13 +54,13 @@ def find_installed(paths: Paths) -> Service | None:
         return None
     try:
         is_ours = _environment(service.file.read_text("utf-8")) == _environment(service.text)
-    except Exception:  # there is none, or what is there is none of ours
+    except Exception:  # there is no service, or it is not ours
         return None
     return service if is_ours else None
 
 
 def _environment(text: str) -> object:
-    """What a service's file says of the home."""
+    """The environment in a service's file."""
     if text.startswith("<?xml"):
         import plistlib
 
@@ -70,8 +69,8 @@ def _environment(text: str) -> object:
 
 
 def describe_unit(paths: Paths, writable: Sequence[Path] = ()) -> Service:
-    """A unit of the user's systemd. What it reads stays as it is, by the kernel's word: all but its own folders and
-    `writable` is read-only. /tmp is not made private, for `pal add /tmp/x` must find it there."""
+    """A systemd unit of the user. The kernel makes everything read-only for it except its own folders and `writable`.
+    /tmp is not private, so that `pal add /tmp/x` finds the file."""
     own = dict.fromkeys(str(path.resolve()) for path in (paths.data, paths.logs, *writable))
     lines = [
         "# Written by `pal daemon install`, removed by `pal daemon uninstall`.",

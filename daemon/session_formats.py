@@ -1,4 +1,4 @@
-"""What comes from standard input as a session with an agent, in whichever form: told apart by its shape.
+"""A session with an agent from standard input, in one of these formats, recognized by their shape.
 
 a hook of Claude Code       {"hook_event_name", "transcript_path", ...}: a file to read
 a notification of Codex     {"type": "agent-turn-complete", "thread-id", ...}: its log, or else the turn itself
@@ -32,7 +32,7 @@ _PERSON = frozenset(("user", "human", "you", "me"))
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What was said in a session, or the `log` that holds it. `name` is its own, "" if it has none."""
+    """The turns of a session, or its `log` file. `name` is its own, "" without one."""
 
     turns: tuple[wire.Turn, ...] = ()
     title: str | None = None
@@ -95,7 +95,7 @@ def _read_json(text: str, data: bytes) -> Session | None:
 
 
 def _read_lines(text: str, data: bytes) -> Session | None:
-    """Lines of JSON: a log, or a message on each. None if the first is none."""
+    """Lines of JSON: a log, or a message on each. None if the first line is something else."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
         if not isinstance(json.loads(lines[0]), dict):

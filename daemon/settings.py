@@ -1,7 +1,7 @@
 """Every setting of Palimpsest, declared once: default and sentence side by side, here and in `memory.settings`.
 
-`load` reads config.toml, `render` writes it; config.toml in the repository is `render(Settings())`.
-Standard library only, and no numpy behind it: a client process reads its settings in a few milliseconds.
+`load` reads config.toml, `render` writes it; config.toml in the repository is `render(Settings())`. Standard library
+only, without numpy: a client process reads its settings in a few milliseconds.
 """
 
 from __future__ import annotations

@@ -84,8 +84,7 @@ def _start(client: Client, wait: float, say: Callable[[str], None]) -> None:
 
 
 def _start_service(client: Client, wait: float, say: Callable[[str], None]) -> bool:
-    """Has the system start the daemon where it is installed as a service, so that none runs beside that; whether it
-    did."""
+    """If the daemon is installed as a service, has the system start it, so that no second one runs; whether it did."""
     from daemon.service import find_installed, start_service  # 10 ms, which only a start should pay
 
     service = find_installed(client.paths)
@@ -125,7 +124,7 @@ def spawn(paths: Paths, environment: Mapping[str, str] | None = None) -> subproc
     output = os.open(paths.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh, 0o600)
     try:
         return subprocess.Popen(
-            # -P: a folder called `daemon` where the user happens to stand is not ours
+            # -P: a folder called `daemon` in the working directory is not ours
             [sys.executable, "-P", "-m", "daemon", "run"],
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -148,11 +147,11 @@ def _said_bytes(paths: Paths) -> int:
 
 
 def _tail(paths: Paths, since: int, lines: int = 12) -> str:
-    """The end of what the daemon last said, without what was there before."""
+    """The end of the daemon's latest output, without earlier output."""
     for path, begin in ((paths.output, since), (paths.log, 0)):
         with contextlib.suppress(OSError):
             whole = path.read_bytes()
-            fresh = whole[begin:] if len(whole) >= begin else whole  # it begins anew when it has grown long
+            fresh = whole[begin:] if len(whole) >= begin else whole  # the log restarts when it has grown long
             if said := fresh.decode("utf-8", "replace").strip():
                 return "\n".join([f"The end of {path}:", *said.splitlines()[-lines:]])
     return f"It left no word in {paths.log}."

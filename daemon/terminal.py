@@ -28,7 +28,7 @@ _UNSAFE = re.compile(
     "["
     "\x00-\x08\x0b-\x1f"  # C0 without tab and newline: ESC, BEL, CR, backspace
     "\x7f-\x9f"  # DEL and C1: 0x9B alone begins a control sequence
-    "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # marks, embeddings, overrides: they reorder what stands beside them
+    "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"  # marks, embeddings, overrides: they reorder the text around them
     "\ud800-\udfff"  # half a character: cannot be encoded, and would end the program that prints it
     "\ufff9-\ufffb"
     "\U000e0000-\U000e007f"  # the invisible "tag" alphabet
@@ -48,7 +48,7 @@ def display_safe(text: str, *, line: bool = False) -> str:
 
 
 def escape_unsafe(text: str) -> str:
-    """The same characters as `\\uXXXX`: for an encoded JSON document, of which nothing may be lost."""
+    """Replaces unsafe characters by `\\uXXXX`: for an encoded JSON document, which must lose nothing."""
     return _UNSAFE.sub(lambda match: _json_escape(ord(match[0])), text)
 
 
@@ -111,8 +111,8 @@ def statement(fact: wire.Fact) -> str:
 
 
 def path_words(path: Sequence[wire.Hop]) -> str:
-    """How a question came to a passage, in one line: `Beatrice → sounded for → the mayor → passage "Fog signal"`. A
-    mention has no words of its own; `←` is read from right to left."""
+    """The path from a question to a passage, in one line: `Beatrice → sounded for → the mayor → passage "Fog signal"`.
+    A mention is an arrow without words; `←` is read from right to left."""
     parts: list[str] = []
     for place, hop in enumerate(path):
         if hop.relation:

@@ -17,7 +17,7 @@ from daemon.settings import Settings, render
 
 @dataclass
 class RunningDaemon:
-    """A daemon process with a home of its own. `start`, `stop` and `kill` may be called as often as needed."""
+    """A daemon process with a separate home. `start`, `stop` and `kill` may be called as often as needed."""
 
     paths: Paths
     environment: dict[str, str] = field(default_factory=dict)

@@ -33,9 +33,9 @@ def register_readers(register: Callable[[Reader], None]) -> None:
 
 @hookspec
 def register_embedders(register: Callable[..., None]) -> None:
-    """Call `register(name, make)` for each embedder; `make()` is called when the embedder is first asked for. A name
-    that ends with a colon is a family: `make(rest)` gets what a person wrote behind the colon. With
-    `register(name, make, section)` it also gets that section of config.toml, as an object; None if there is none."""
+    """Call `register(name, make)` for each embedder; `make()` is called when the embedder is first needed. A name that
+    ends with a colon is a family: `make(rest)` gets the text after the colon. With `register(name, make, section)` it
+    also gets that section of config.toml, as an object; None without the section."""
 
 
 @hookspec

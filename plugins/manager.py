@@ -199,7 +199,7 @@ class Plugins:
         return frozenset(suffix for suffix, reader in self._by_suffix.items() if reader.name in readers)
 
     def reads(self, path: Path) -> bool:
-        """Whether a reader handles files of this name. Hidden files have none unless their suffix has one."""
+        """Whether a reader handles files of this name; hidden files need a suffix that has a reader."""
         suffix = suffix_of(path)
         return suffix in self._by_suffix and bool(suffix or not path.name.startswith("."))
 

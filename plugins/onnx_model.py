@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 INSTALL = "Install what it needs: pip install 'palimpsest[onnx]'"
 TOKENS_AT_ONCE = 512  # of a batch, padding included: more were slower, and took more memory
-OUTPUTS = ("sentence_embedding", "logits")  # what a model gives beside its tokens' states, and is meant to be used
+OUTPUTS = ("sentence_embedding", "logits")  # outputs of a model that are preferred to the states of its tokens
 QUIET = 3  # onnxruntime writes errors only
 
 Text = str | tuple[str, str]  # a pair is read as one text, with a mark between the two
@@ -91,7 +91,7 @@ class OnnxModel:
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Rows of texts so many tokens long, the shortest first, as many together as TOKENS_AT_ONCE allows."""
+    """Rows of texts with these numbers of tokens, the shortest first, as many in a batch as TOKENS_AT_ONCE allows."""
     rows: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
         if rows and lengths[row] * (len(rows) + 1) > TOKENS_AT_ONCE:

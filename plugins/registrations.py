@@ -1,4 +1,4 @@
-"""What plugins register by each hook, and what is known of a plugin of somebody else's."""
+"""What plugins register by each hook, and the description of a third-party plugin."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ class PluginInfo:
 
 
 def name_all(found: Registrations) -> dict[str, tuple[str, ...]]:
-    """What was registered: kind -> names."""
+    """All registered names: kind -> names."""
     named = {kind: tuple(map(name, found[hook])) for hook, (kind, name) in NAMES.items()}
     return {kind: names for kind, names in named.items() if names}

@@ -49,7 +49,7 @@ from tui.wording import count
 STATUS_SECONDS = 30.0  # between looks at the memory's state: a folder can go missing without an event
 SETTLE_SECONDS = 1.0  # after a change, before the state is asked for: changes come in crowds
 QUIET_SECONDS = 3.0  # without a key, before what takes a moment is done
-PROBLEM_SECONDS = 15.0  # that what is wrong with one's keys is shown
+PROBLEM_SECONDS = 15.0  # that errors in the user's keys are shown
 MAX_PROBLEMS = 5  # shown at a time
 PREFERENCES = "chat.json"  # in the memory's folder
 SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
@@ -167,9 +167,9 @@ class PalimpsestApp(App[None]):
         await super()._shutdown()
 
     def _handle_exception(self, error: Exception) -> None:
-        # What was typed or came last is still handled after `exit`, though nothing can be mounted any more, and while
-        # the pages are taken apart: that is no fault to end with.
-        # Nor is it where a window is closed while it is made, or what works for it still looks for what it was to show.
+        # The last keys and messages are still handled after `exit`, when nothing can be mounted any more, and while
+        # the pages are removed: such errors are ignored.
+        # So are those of a window that is closed while it is built, or while a worker still looks for its widgets.
         cause = error.error if isinstance(error, WorkerFailed) else error
         worker = active_worker.get(None)
         node = active_message_pump.get(None) if worker is None else worker.node

@@ -13,7 +13,7 @@ from tui.wording import day, short_path
 
 Span = tuple[int, int]
 
-# what was noticed -> its words, what it means, and what the two facts are called
+# relation -> its words, its meaning, and the names of the two facts
 KINDS = {
     "supersedes": ("Replaced", "The new one replaced the old one.", "Before", "Now"),
     "negates": ("Ended", "The old one ended without a replacement.", "Before", "Now"),

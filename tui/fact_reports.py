@@ -49,7 +49,7 @@ def describe_change(revision: wire.Revision) -> str:
 
 
 def forgotten_report(reply: wire.Forgotten) -> str:
-    """What was forgotten, and where else it still exists."""
+    """The forgotten data, and where else it still exists."""
     if not any((reply.sources, reply.episodes, reply.objects, reply.facts)):
         return "It is not in the memory."
     parts = ((reply.sources, "note"), (reply.episodes, "passage"), (reply.objects, "name"), (reply.facts, "fact"))

@@ -19,8 +19,8 @@ _DAY = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?")
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit of a question: a note (its uri), a folder (its path), a tag, or a day as of which it is answered (as
-    typed: 2026, 2026-03 or 2026-03-09)."""
+    """A limit of a question: a note (its uri), a folder (its path), a tag, or a day for an answer as of then (as typed:
+    2026, 2026-03 or 2026-03-09)."""
 
     kind: Literal["note", "folder", "tag", "day"]
     value: str
@@ -62,7 +62,7 @@ class Inquiry:
 
     @property
     def as_of(self) -> datetime | None:
-        """The last moment of the day, month or year as of which it is answered."""
+        """The last moment of the day, month or year for an answer as of then."""
         days = self._values("day")
         return parse_day(days[-1]) if days else None
 

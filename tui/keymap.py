@@ -57,7 +57,7 @@ def load_keymap(path: Path) -> Keymap:
         return Keymap()
     except (OSError, UnicodeError) as error:
         return Keymap(problems=(f"{path} cannot be read: {error}.",))
-    import tomllib  # not before somebody has keys of their own
+    import tomllib  # only if the user has custom keys
 
     try:
         return read_keymap(tomllib.loads(text))

@@ -1,1 +1,1 @@
-"""The HTTP API: routes over `daemon.wire`, and the calls of the library behind them."""
+"""The HTTP API: routes over `daemon.wire`, and the calls of the library that they make."""

@@ -1,12 +1,13 @@
-"""What agents write: notes within limits, under their own name, to be undone at once; and sessions with them.
+"""Writing by agents: notes within limits, under their names, undone together; and sessions with them.
 
-An agent's note is its own word (`memory.nouns.AGENT_NOTES`): its speaker is the agent, and what it says in place of
-what somebody else told waits for the person. A note is named by its words, so that the same note again is the same one.
+An agent's note is its own statement (`memory.nouns.AGENT_NOTES`): its speaker is the agent, and a fact of it that would
+replace another speaker's fact waits for the person. A note is named by the hash of its text, so the same note is kept
+once.
 
-A session is one chat under its name, `note:session/CLIENT/SESSION`, kept once, however often it comes. What comes again
-with more at its end is that chat, grown. What comes without all that was there (only the last turns, or another session
-of the same name) removes nothing: its new turns are a further part, `.../2`. A turn is known by who said what. Who is
-not the person is the agent, whatever it is called: its words are no facts.
+A session is one chat with the name `note:session/CLIENT/SESSION`, kept once, however often it is captured. A longer
+version of it extends that chat. A version without its earlier turns (only the last ones, or another session of the same
+name) removes nothing: its new turns become a further part, `.../2`. A turn is identified by its speaker and text. Every
+speaker except the person counts as the agent, and no facts are read from its words.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def _undo(memory: Memory, backups: Path, agent: str, since: datetime | None) -> 
 
 
 def speaker_of(agent: str) -> str:
-    """Who says what stands in an agent's note: nobody whom an owner or a person could be called after."""
+    """The speaker of an agent's note: a name that no owner or person can have."""
     return f"{agent} (agent)"
 
 
@@ -107,7 +108,7 @@ def _prefix(agent: str) -> str:
 
 
 def check_name(agent: str) -> str:
-    """The name of an agent. InvalidInputError for what is none."""
+    """The name of an agent. InvalidInputError for an invalid name."""
     if not CLIENT_NAME.fullmatch(agent):
         raise InvalidInputError("An agent's name has small letters, digits and dashes, 40 at most.")
     return agent

@@ -1,7 +1,7 @@
 """The HTTP API: the calls of `daemon.calls` over a socket. Every error is a Failed.
 
-Questions run in threads of their own; what writes goes through the writer; both beside the event loop, which only
-moves bytes. `Gate` stands before everything: who may come in, and how many.
+Each question runs in a thread; writes go through the writer. Both run outside the event loop, which only moves bytes.
+All requests pass `Gate` first: it decides who may come in, and how many.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def count_files(plugins: Plugins, settings: Settings, own: Iterable[Path], paths
 
 
 def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> Iterator[tuple[Found, Path]]:
-    """What is there, with the folder below which no link is followed."""
+    """All files below the paths, each with the folder below which no link is followed."""
     for path in paths:
         ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
         for found in files.walk(path, ignore):

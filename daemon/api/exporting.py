@@ -1,4 +1,4 @@
-"""The memory from beginning to end, as lines of JSON, and the secrets behind its placeholders."""
+"""The whole memory as lines of JSON, and the secrets for its placeholders."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ MOST = 1000  # revisions of one object that are looked at
 SAME_WORDS = 0.6  # share of a sentence's words that its relations have, so that it says no more than they
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 WORD = re.compile(r"\w+")
-NEWS = 100  # told of one unit that was written
+NEWS = 100  # changes that are published of one unit
 MOST_NAMES = 100
 MOST_TAGS = 1000
 PROFILE = "note:me/"  # how the uris of entries begin that were set by hand
@@ -86,7 +86,7 @@ def facts(
 ) -> wire.FactsReply:
     """The relations, then the sentences that say something else.
 
-    Sentences that say the same as a relation are left out, and those that say what was replaced.
+    Sentences that say hardly more than their relations, or state a relation that no longer holds, are left out.
     """
     with memory.one_moment():
         found = memory.facts(about, as_of=as_of, history=history, known_on=known_on)
@@ -133,7 +133,7 @@ def strands(found: Iterable[Fact], known: Iterable[Revision]) -> tuple[wire.Stra
     relations = {fact.id: fact for fact in found if fact.kind == "relation" and fact.predicate}
     relations |= {fact.id: fact for one in ended.values() for fact in (one.old, one.new) if fact.origin == "sentence"}
     for id in [id for id, fact in relations.items() if fact.retired and fact.predicate and id not in ended]:
-        del relations[id]  # told twice, or never true: it held at no time
+        del relations[id]  # a duplicate, or never true: it has no time
     of: dict[int, object] = {
         id: (fact.objects[0], fact.predicate) if fact.predicate else id for id, fact in relations.items()
     }
@@ -192,7 +192,7 @@ def _began(fact: Fact) -> tuple[object, int]:
     return fact.valid_from or fact.valid_to or fact.recorded, fact.id
 
 
-# What a person says of themselves by hand: for each key a note of its own, so that it has a date, a history and can be
+# A profile that a person enters by hand: each key is a separate note, so that it has a date and a history, and can be
 # undone like any other.
 
 
@@ -208,7 +208,7 @@ def set_profile(memory: Memory, key: str, value: str) -> wire.ProfileReply:
     note = Document(uri, f"{key}: {value}", title=PROFILE_TITLE, reader=TOLD, at=now, properties={key: value})
     memory.remember_many([note])
     made = [one for one in memory.revisions("all", NEWEST) if one.new.uri == uri and one.state == "open"]
-    held = [one for one in made if one.new.objects[-1:] == (value,)]  # a sentence of the note has none
+    held = [one for one in made if one.new.objects[-1:] == (value,)]  # a sentence of the note has no value
     return wire.ProfileReply(memory.knowledge.profile(), tuple(held))
 
 

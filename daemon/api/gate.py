@@ -1,7 +1,7 @@
-"""What stands before the API: who may come in, how many, how much they may bring, and the last word when all fails.
+"""The gate of the API: who may come in, how many, how large a request may be, and the reply to an unexpected error.
 
-A request counts from the moment in which all of it is here: half of one keeps nobody out. `daemon.process.connections`
-sees that the rest of it comes.
+A request counts once it has arrived completely: a partial one keeps nobody out. `daemon.process.connections` sets a
+time limit for the rest of it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 BODY_BYTES = 2 << 20
 HEADERS_BYTES = 16 << 10
-LISTENERS = 32  # that hear what the daemon does: a chat does for as long as it is open
+LISTENERS = 32  # to the daemon's activity: a chat is one while it is open
 SECRETS = "/secrets"  # and what is below it: never over TCP
 ALWAYS = ("/hello", "/stop")  # however many others there are: neither takes any time
 
@@ -80,7 +80,7 @@ class Gate:
         try:
             await self._app(scope, bring, note)
         except (Exception, SystemExit) as error:  # which a plug-in may raise, and which would end the daemon
-            # Without the error's message: it may quote what was asked or read.
+            # Without the error's message: it may quote a question or a note.
             where = "".join(traceback.format_tb(error.__traceback__))
             log.error("%s %s: %s\n%s", scope["method"], scope["path"], type(error).__name__, where)
             if not started:
@@ -91,7 +91,7 @@ class Gate:
     def _unwanted(self, scope: Scope) -> wire.Failed | None:
         if self._token is not None and not self._known(scope["headers"]):
             return wire.Failed("forbidden", "This daemon talks to its own user's programs only.")
-        if scope["path"].startswith(SECRETS) and scope.get("client") is not None:  # who comes over the socket has none
+        if scope["path"].startswith(SECRETS) and scope.get("client") is not None:  # a socket has no address
             return wire.Failed("forbidden", "Secrets are shown on this machine's own socket only, never over TCP.")
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS_BYTES:
             return TOO_LARGE_A_HEAD

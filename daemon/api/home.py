@@ -15,7 +15,7 @@ from memory.time.timestamps import from_ms
 
 SHOWN = 5  # of each kind
 MAX_PLANNED = 30
-DAYS = 7  # of what is planned
+DAYS = 7  # of plans
 SUGGESTED = 3
 
 
@@ -49,12 +49,13 @@ def suggestions(services: Services) -> wire.SuggestionsReply:
 
 
 def list_plans(memory: Memory, cache: Cache, day: date) -> Sequence[PlannedEntry]:
-    """What is planned from a day on; passages are read for it, so it is kept in the cache."""
+    """The planned entries from a day on; they are cached, because finding them reads passages."""
     return cache.get(("plans", day), lambda: memory.knowledge.list_planned(day, DAYS))
 
 
 def digest(memory: Memory, planned: Sequence[PlannedEntry], since: datetime | None, day: str = "") -> wire.Home:
-    """What is new since a time, what waits and what is planned; or as it is on a day. InvalidInputError for none."""
+    """The changes since a time (until the end of `day`), the newest open revision and the plans. InvalidInputError for
+    an invalid day."""
     until = datetime.combine(_parse_day(day), time.max).astimezone() if day else None
     with memory.one_moment():
         changed, changed_total = memory.knowledge.replaced_since(since, SHOWN, until) if since else ([], 0)

@@ -15,9 +15,9 @@ from memory.time.timestamps import from_ms, from_wall
 
 MOST_ROWS = 500
 MOST_PASSAGES = 200  # of a note
-BY_HAND = "note:corrected/"  # how the uris of what was corrected by hand begin; then the number of the fact
+BY_HAND = "note:corrected/"  # prefix of the uris of corrections by hand; then the number of the fact
 MOST_VALUE = 200  # characters
-MOST_DAYS = 366  # of what is planned
+MOST_DAYS = 366  # of plans
 MOST_VERTICES = 5000  # of the graph
 MOST_STEPS, MOST_NEAR = 6, 500  # of a neighbourhood
 
@@ -157,7 +157,7 @@ def name_kind(type: str | None) -> str:
 
 
 def _holds(fact: Fact) -> bool:
-    """Whether it stands now."""
+    """Whether the fact holds now."""
     ended = fact.valid_to is not None and fact.valid_to <= datetime.now(UTC)
     return fact.superseded_by is None and fact.retired is None and not ended
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NAMES = 5  # of chats, told to who names one that is not there
+NAMES = 5  # of chats, listed if an unknown one is named
 NAME_CHARS = 80
 
 
@@ -54,10 +54,10 @@ def begin(
     telling: Telling | None = None,
     agent: str = "",
 ) -> Callable[[], None]:
-    """Checks the request and writes the question down; returns the work that fills the channel with the events.
-    `llm` chooses the model that writes, `driver` the one that drives tools; when nobody listens any more, they are
-    stopped. `is_loading` tells of a model whether it must be loaded first. With `telling` what is told in the question
-    is kept first, if the person wants that; only what is asked besides is then looked up.
+    """Checks the request and records the question; returns the work that fills the channel with the events. `llm`
+    chooses the model that writes, `driver` the one that drives tools; both are stopped when nobody listens any more.
+    `is_loading` returns whether a model must be loaded first. With `telling`, statements in the question are kept first
+    if the person wants that; only the rest of it is then looked up.
 
     Raises InvalidInputError for a bad question, NotFoundError for an unknown chat session and for a chat in the scope
     that was never read.
@@ -188,8 +188,8 @@ def _no_chat(name: str, names: list[str]) -> str:
 
 
 def _save(memory: Memory, writer: Writer, chat: int | None, answer: Answer, state: MessageState = "complete") -> None:
-    """Writes the answer into its chat session, or what was said until it broke off, with what that was cited from: by
-    its citations forgetting finds it."""
+    """Writes the answer, or its text until it was interrupted, into its chat session with its citations: by these,
+    forgetting finds it."""
     if chat is None:
         return
     try:

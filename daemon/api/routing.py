@@ -138,7 +138,7 @@ def reply(value: Any, status: int = 200) -> Response:
 
 
 def stream(events: AsyncIterator[wire.Event]) -> Response:
-    """Events as they come, each on a line of its own."""
+    """Events as they come, one a line."""
 
     async def lines() -> AsyncIterator[bytes]:
         async for event in events:

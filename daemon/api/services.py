@@ -42,7 +42,7 @@ QUIET_SECONDS = 2.0  # after the last answer: who has asked asks on
 
 
 class Page(Protocol):
-    """The page in the browser, which stands above the API."""
+    """The page in the browser, a layer above the API."""
 
     async def open(self, port: int | None) -> wire.PageLink: ...
 
@@ -142,7 +142,7 @@ class WriteLimiter:
             )
 
     def take(self, agent: str, today: int) -> None:
-        """Counts a note of an agent that has written so many `today`. ConflictError for one too many."""
+        """Counts a note of an agent that has already written `today` notes. ConflictError above a limit."""
         limits = self._settings
         if today >= limits.notes_per_day:
             raise ConflictError(

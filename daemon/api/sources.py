@@ -136,7 +136,7 @@ def _forget_one(
     episode: int | None,
     fact: int | None,
 ) -> wire.Forgotten:
-    """Forgets one thing. A file of which it was the content is skipped from then on, or it would come back."""
+    """Forgets one thing. A file with that content is skipped from then on, or it would come back."""
     if source is None:
         copies = memory.maintenance.copies_with(backups, (), object, fact, episode)
         return replace(memory.forget(None, object, fact, episode), copies=date_copies(copies))
@@ -155,7 +155,7 @@ def _forget_one(
             ) from None
         if memory.ingest.unwiped_since() is None:
             raise
-        return Forgotten(pending=memory.ingest.wipe(0.0))  # it may be what was asked for a moment ago
+        return Forgotten(pending=memory.ingest.wipe(0.0))  # the text may have been forgotten a moment ago
 
 
 def _forget_folder(services: Services, folder: Path) -> wire.Forgotten:

@@ -1,7 +1,8 @@
-"""What a person tells in the chat: kept as a note of their own words, with its time and its session, if they want that.
+"""Statements in the chat: each is kept as a note in the person's words, with time and session, if the person wants
+that.
 
-What the memory answers is never kept. Each statement is a source of its own, so that it can be taken back alone: then
-all is as it was before, as with any note that is forgotten.
+Answers of the memory are never kept. Each statement is a separate source, so it can be undone alone, as any note can be
+forgotten.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from memory.nouns import TOLD, Answer, AskEvent, Citation, Document, Episode, Fa
 if TYPE_CHECKING:
     from memory import Memory
 
-PREFIX = "told:"  # of the uris of what was told
+PREFIX = "told:"  # of the uris of statements
 SPEAKER = "me"
 SETTING = "chat.remember"
 NEWEST = 20  # revisions that are looked at
@@ -32,14 +33,14 @@ TAKE_BACK = "To take it back: /undo in the chat, or pal undo."
 
 
 class Heard(NamedTuple):
-    """What was told, and whether the person has said that such is to be kept."""
+    """A statement, and whether the person has agreed to keep such statements."""
 
     told: wire.Told
     is_wanted: bool
 
 
 class Telling:
-    """`hear` decides by the setting as it stands in config.toml now."""
+    """Keeps a person's statements; `hear` reads the current setting from config.toml."""
 
     def __init__(self, memory: Memory, writer: Writer, config: Path) -> None:
         self._memory = memory
@@ -47,7 +48,7 @@ class Telling:
         self._config = config
 
     def hear(self, text: str) -> Heard | None:
-        """What is told in what a person typed; None if nothing is, or nothing of it is to be kept."""
+        """The statement in a person's text; None without one, or if statements are not to be kept."""
         from memory.text.statements import find_statement  # it makes many patterns, which a start need not wait for
 
         found = find_statement(text)
@@ -108,7 +109,7 @@ def _keep(memory: Memory, text: str, title: str) -> wire.Told:
 
 
 def _read_words(episode: Episode) -> str:
-    """As they are kept: without secrets."""
+    """A statement's stored text: its secrets are masked."""
     return episode.text.removeprefix(f"{SPEAKER}: ")
 
 

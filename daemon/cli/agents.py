@@ -118,7 +118,7 @@ def _keep_quietly(session: Session, client: str, notification: str | None) -> No
 
 
 def _hand_over(session: Session, log: Path) -> None:
-    """The daemon reads it, also when this ends before; where it does not run, a process of its own starts it."""
+    """Has the daemon read the log, also after this process ends; if the daemon is down, a new process starts it."""
     from daemon.starting import connect
 
     try:
@@ -178,7 +178,7 @@ def mcp(
     if writes and not (folders or everything):
         raise click.UsageError("--write goes with --all or --folder; for an agent of config.toml it is said there.")
     calls = policies.settings.mcp.calls_per_minute
-    daemon()  # where it cannot start, the program that starts this is told at once
+    daemon()  # if it cannot start, the agent's program gets the error at once
     AgentServer(Agent(daemon, find, calls, client)).run()
 
 
@@ -321,7 +321,7 @@ def install_capture(session: Session, client: str, every_turn: bool, yes: bool, 
 
 
 def _granted(client: str, folders: tuple[Path, ...], everything: bool, writes: bool) -> Iterator[tuple[str, str]]:
-    """What is written into config.toml, as TOML; nothing where nothing was said: then what is there counts."""
+    """The settings for config.toml, as TOML; nothing without options: then the present settings count."""
     if not (folders or everything or writes):
         return
     section = f"mcp.clients.{client}"

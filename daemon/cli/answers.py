@@ -1,4 +1,4 @@
-"""Answers as they are printed, with the secrets in them."""
+"""Printing answers, with their secrets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST = 40  # characters
 
 
 def print_answer(events: Iterable[wire.Event], as_json: bool, in_full: bool = False) -> wire.Answered:
-    """Prints the answer as it comes, and its sources, `in_full` or without what is folded; with JSON every event."""
+    """Prints the answer as it comes, and its sources, `in_full` or without folded lines; with JSON every event."""
     answered = _printed(events, as_json, in_full)
     if not as_json:
         hidden = () if in_full else [line for line in answered.lines if line.kind == "folded"]
@@ -59,7 +59,7 @@ def _printed(events: Iterable[wire.Event], as_json: bool, in_full: bool) -> wire
 
 
 def _wait_for_model(events: Iterable[wire.Event]) -> Iterator[wire.Event]:
-    """The events but previews. While a model is asked, what it wrote is held back, and shown by a `_ModelWait`."""
+    """The events but previews. While a model works, its text is buffered, and shown by a `_ModelWait`."""
     wait: _ModelWait | None = None
     try:
         for event in events:
@@ -131,8 +131,8 @@ class _ModelWait:
 
 
 def _styled(text: str, cited: Sequence[wire.Citation], in_full: bool) -> str:
-    """A piece of an answer as it is printed: of a whole line the value in bold, an earlier value dimmed under what took
-    its place; "" if it is folded."""
+    """A piece of an answer for the terminal: in a whole line the value is bold, an earlier value is dimmed below its
+    replacement; "" if the line is folded."""
     line = next(iter(wire.split_lines(text, cited)), None)
     if not text.startswith("- ") or not text.endswith("\n") or line is None:
         return display_safe(text)
@@ -169,7 +169,7 @@ class Secrets:
         return cast(T, self._filled(value)) if self._shown else value
 
     def fill_events(self, events: Iterable[wire.Event]) -> Iterator[wire.Event]:
-        """The events, of which a placeholder is never in two."""
+        """The events; no placeholder is split across two of them."""
         held = ""
         for event in events:
             if isinstance(event, wire.Token):
@@ -188,7 +188,7 @@ class Secrets:
         self._met |= {*wire.find_placeholders(text)}
 
     def say(self, command: str) -> None:
-        """How to see what was masked, if anything was."""
+        """Says how to see masked secrets, if there were any."""
         if self._met and not self._shown:
             one = "it" if len(self._met) == 1 else "them"
             output.say(f"{count(len(self._met), 'secret')} masked; to see {one}: {command} --secrets")

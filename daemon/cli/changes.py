@@ -18,7 +18,7 @@ from daemon.cli.show import AUTHOR, describe_end, describe_place, explain_nothin
 from daemon.terminal import count, describe_outcome, modality, statement
 
 SIGNS = {"added": "+", "edited": "~", "deleted": "-"}
-# what was noticed -> its words, and what the two facts are called
+# relation -> its words, and the names of the two facts
 WORDS = {
     "supersedes": ("replaced", "was", "now"),
     "negates": ("ended", "was", "told"),

@@ -93,7 +93,7 @@ def open_browser(file: Path) -> bool:
     """Opens a file in a browser with windows; whether one was found."""
     graphical = {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"} & os.environ.keys()
     if sys.platform not in ("darwin", "win32") and not graphical:
-        return False  # what is there else would draw itself into this terminal
+        return False  # another app would draw into this terminal
     import webbrowser
 
     return webbrowser.open(file.as_uri())
@@ -138,7 +138,7 @@ class PlainChat:
 
     @property
     def client(self) -> Client:
-        """The connection, made anew after the daemon went away."""
+        """The connection, a new one after the daemon went away."""
         from daemon.starting import connect
 
         if self._client is None:

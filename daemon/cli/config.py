@@ -1,4 +1,4 @@
-"""pal config, completion, embedder, plugins: settings, and what is installed."""
+"""pal config, completion, embedder, plugins: settings and plugins."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def embedder(session: Session, name: str | None) -> None:
 
 
 def _with_whole_path(name: str) -> str:
-    """A folder or file as seen from here: the daemon stands in another one."""
+    """A name with the absolute path of its folder or file: the daemon has another working directory."""
     family, colon, rest = name.partition(":")
     path = Path(rest).expanduser()
     return f"{family}:{path.absolute()}" if colon and (path.exists() or rest.startswith((".", "~"))) else name

@@ -24,7 +24,7 @@ from daemon.terminal import count
 
 WIDTH = 100
 NOTHING_ASKED = 'No question has been asked yet, so there is little to tell. Ask some: pal ask "where is my passport"'
-QUESTION = "trace "  # what stands before the number of a question among places
+QUESTION = "trace "  # prefix of the number of a question among places
 
 
 @click.command()
@@ -64,7 +64,7 @@ def doctor(session: Session, fix: bool, memory: bool, last: int, secrets: bool) 
         if not problems:
             looked = ", ".join(dict.fromkeys(one.at for one in found))
             output.print_text(f"All is well. Looked at: {looked}. How well questions are served: pal doctor --memory")
-        with suppress(DaemonError, DaemonDownError):  # which was told
+        with suppress(DaemonError, DaemonDownError):  # which was already reported
             _print_upkeep(session)
     if not fix and not session.as_json and any(one.mend for one in found):
         output.say("Some of it can be mended without asking you more: pal doctor --fix")
@@ -81,7 +81,7 @@ def _print_upkeep(session: Session) -> None:
 
 
 def _mend(session: Session, found: list[Look]) -> Iterator[str]:
-    """Does what can be done without asking, and says so: it takes nothing away and can be done again."""
+    """Runs the repairs that need no confirmation, and prints them: they remove nothing and can be repeated."""
     for mend in dict.fromkeys(one.mend for one in found if one.mend):
         MENDS[mend](session.client)
         if not session.as_json:
@@ -134,7 +134,7 @@ def _figures(found: wire.Diagnosis) -> Iterator[tuple[str, str, str]]:
 
 
 def _over_time(trend: tuple[wire.Period, ...]) -> Iterator[tuple[str, ...]]:
-    """The figures that are told in any period, a column for each period."""
+    """The figures that any period has, a column for each period."""
     yield "Since", *(one.since.astimezone().strftime("%m-%d") for one in trend)
     yield "Questions", *(f"{one.questions:,}" for one in trend)
     for name, (title, worded, _) in (ALWAYS | LEARNT | STANDING).items():
@@ -153,7 +153,7 @@ def _print_failure(failure: wire.FailureClass) -> None:
 
 
 def _print_wrapped(text: str) -> None:
-    """Commands, which stand in backquotes, are not broken."""
+    """Prints wrapped text, without breaking commands in backquotes."""
     whole = re.sub("`[^`]*`", lambda quoted: quoted[0].replace(" ", "\xa0"), text)
     lines = wrap(whole, WIDTH, break_long_words=False, break_on_hyphens=False)
     output.print_text(indent("\n".join(lines).replace("\xa0", " "), "  "))
@@ -245,8 +245,8 @@ def _describe(place: wire.SecretPlace) -> str:
 
 
 def _remedies(unmasked: Sequence[wire.SecretPlace]) -> Iterator[str]:
-    """What masks them: each source is forgotten with its earlier versions and what was answered from it, and read
-    again."""
+    """The commands that mask secrets: each source is forgotten, with its earlier versions and the answers from it, and
+    read again."""
     uris = dict.fromkeys(place.uri for place in unmasked)
     questions = [uri for uri in uris if uri.startswith(QUESTION)]
     files = list(dict.fromkeys(uri.partition("#")[0] for uri in uris if Path(uri.partition("#")[0]).is_file()))

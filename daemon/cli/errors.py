@@ -1,14 +1,14 @@
-"""Exit codes, and how what went wrong is told.
+"""Exit codes and error messages.
 
 0    done
-1    it went wrong
-2    the command or its input cannot be meant
-3    the daemon is not there, cannot start, or already is
-4    nothing was found, or the memory does not hold the answer; a newer Palimpsest wrote the memory
-74   the memory's file is damaged, or not where it was
+1    failed
+2    the command or its input is invalid
+3    the daemon is not running, cannot start, or is already running
+4    nothing was found, or the memory has no answer; a newer Palimpsest wrote the memory
+74   the memory's file is damaged or missing
 75   its disk is full, or the file cannot be written
-78   config.toml cannot be meant
-130  Ctrl-C; what the daemon does goes on
+78   config.toml is invalid
+130  Ctrl-C; the daemon continues its work
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ HOW_TO_READ = "Read a folder once: pal add ~/notes. Keep it read: pal watch add 
 NOTHING_READ = f"Nothing has been read yet. {HOW_TO_READ}"
 _EXIT_CODES = {"bad_input": 2, "too_large": 2, "not_found": 4, "moved": 74, "damaged": 74, "full": 75, "store": 75}
 
-_START_CODES = {4, 74, 75, 78}  # of a daemon that could not start, which are told on
+_START_CODES = {4, 74, 75, 78}  # of a daemon that could not start; `pal` exits with the same
 
 
 def to_click_exception(error: Exception, as_json: bool) -> click.ClickException | None:
-    """What the user is told of `error`; None for an error that nobody foresaw, and for click's own."""
+    """The message for `error`; None for an unexpected error, and for click's own."""
     match error:
         case DaemonError():
             return Refused(error.failed, as_json)
@@ -71,7 +71,7 @@ ONLY_CLOSE = 5  # the exit code where nothing answers, but some lines come close
 
 
 class NothingFound(click.ClickException):
-    """Nothing was found. No error, so it is told without that word."""
+    """Nothing was found. This is not an error, so the message does not begin with "Error"."""
 
     exit_code = 4
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BY_HAND = "note:me/"  # as `daemon.api.facts` has it
 NOBODY = "I do not know who you are. Say it: pal me set name 'YOUR NAME'"
 NAMED_BY = {"person.names": "setting person.names", "mails": "whose mailbox was read"}
-FAINT = 0.4  # the weight of what is only mentioned beside something
+FAINT = 0.4  # the weight of a node that is only mentioned with another
 WIDEST = 160  # cells
 STYLES = {"root": {"bold": True}, "label": {}, "faint": {"dim": True}, "relation": {"dim": True}, "line": {"dim": True}}
 STDOUT = "-"
@@ -247,7 +247,7 @@ def _draw(found: wire.Neighbourhood) -> None:
 
 
 def make_graph(found: wire.Neighbourhood) -> Graph:
-    """A neighbourhood as it is drawn."""
+    """A neighbourhood for drawing."""
     from daemon.drawing.layout import Edge, Graph, Node
 
     told = {id for edge in found.edges if edge.fact for id in (edge.source, edge.target)}
@@ -279,7 +279,7 @@ def _describe(found: wire.Neighbourhood, depth: int) -> str:
 
 
 def _sayings(found: wire.Neighbourhood) -> Iterator[tuple[str, list[Saying]]]:
-    """What is said of each node: facts with their lines first, then what it is mentioned beside."""
+    """The statements about each node: facts with their lines first, then the names mentioned with it."""
     from daemon.drawing.page import Saying
 
     said: dict[int, list[Saying]] = defaultdict(list)

@@ -73,7 +73,7 @@ def _put_server(file: Path, snippet: Snippet) -> str:
 
 
 def _put_hook(file: Path, snippet: Snippet) -> str:
-    """Behind those of others, in the place of ours."""
+    """Puts our hook after those of others, in place of an earlier one of ours."""
 
     def join(event: str, hooks: list[Any], known: Any) -> list[Any]:
         if not isinstance(known or [], list):
@@ -100,7 +100,8 @@ def _put_json(file: Path, snippet: Snippet, join: Callable[[str, Any, Any], Any]
 
 
 def _put_toml(file: Path, snippet: Snippet) -> str:
-    """Behind what is there, which stays as it is; a key that is in no section before it, or it would be in the last."""
+    """Adds the entry at the end of the file, which is otherwise unchanged; a key outside any section goes before the
+    first section."""
     try:
         text = file.read_text("utf-8") if file.exists() else ""
         kept: Any = tomllib.loads(text)
@@ -213,7 +214,7 @@ def _confirm(question: str) -> None:
 
 
 def _write(file: Path, text: str) -> None:
-    """Puts another text into a file, of which a copy is kept as it was; its rights stay."""
+    """Replaces a file's text and keeps a copy of the old file; its permissions stay."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file = file.resolve()  # a file of settings may be a link to where its owner keeps them
     if file.exists():

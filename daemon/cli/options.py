@@ -1,4 +1,4 @@
-"""Options that several commands share, and the checks of what is given."""
+"""Options that several commands share, and the checks of their values."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _parse_date(text: str, edge: str) -> datetime:
 
 
 def json_option(command: Command) -> Command:
-    """--json: one JSON object, or one a line for a stream; what the daemon could not do is told as JSON too.
+    """--json: one JSON object, or one a line for a stream; errors of the daemon are JSON, too.
 
     The session notes it: a command prints with `Session.show`, `show_rows` or `shows_json`.
     """
@@ -115,7 +115,7 @@ def scope_options(command: Command) -> Command:
 
 
 def as_of_option(command: Command) -> Command:
-    """--as-of: answer as it stood then."""
+    """--as-of: answer as of that day."""
     return click.option("--as-of", metavar="DATE", type=as_date("end"), help="Answer as it stood on that day.")(command)
 
 

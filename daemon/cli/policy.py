@@ -1,4 +1,4 @@
-"""What is asked: before a folder is read, whether so much is meant; of a model elsewhere, whether text may go there."""
+"""Confirmations: before a large folder is read, and before text may go to a model on another machine."""
 
 from __future__ import annotations
 

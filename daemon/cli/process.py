@@ -257,7 +257,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _escape(text: str) -> str:
-    """Text as troff takes it: neither a request nor a hyphen of its own."""
+    """Text escaped for troff: it is no request, and its hyphens are printed as typed."""
     escaped = text.replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
 

@@ -21,7 +21,7 @@ LONGEST_QUOTE = 200  # characters
 
 
 def print_suspects(suspects: Sequence[wire.AliasSuspect]) -> None:
-    """Names that may mean one thing, why, and how to say so; nothing if there are none."""
+    """Names that may mean one thing, why, and the command to merge them; nothing without any."""
     if suspects:
         click.echo("\nNames that may be one; if they are: pal same NAME OTHER")
         output.print_table([(f"  {pair.one}", pair.other, _describe_likeness(pair)) for pair in suspects])
@@ -46,12 +46,12 @@ def describe_fact(fact: wire.Fact) -> str:
 
 
 def describe_place(fact: wire.Fact) -> str:
-    """Where a fact stands."""
+    """The source of a fact, with its line."""
     return fact.place if wire.agent_of(fact.uri) else output.place(fact.uri, fact.line, fact.title)
 
 
 def span(fact: wire.Fact, never: str = "") -> str:
-    """From when and until when it held, two spaces behind; `never` if nothing says when."""
+    """The time in which the fact was true, with two spaces at the end; `never` if no time is known."""
     since, until = fact.since, fact.until
     if since and until:
         return f"{since} to {until}  "
@@ -76,7 +76,7 @@ def local_time(at: datetime) -> str:
 
 
 def outcome(of: wire.Asked) -> str:
-    """What it came to, and what the person said of that."""
+    """The outcome of a question, and the person's verdict."""
     found = "passages" if of.no_answer is None else "no answer" if of.no_answer else "answered"
     return f"{found}, {of.verdict}" if of.verdict else found
 
@@ -145,7 +145,7 @@ def explain_nothing(session: Session, sentence: str) -> str:
 
 
 def describe_time(step: wire.Step) -> str | None:
-    """What the step has to say of the time in the question; None if it is nothing."""
+    """The remark on the time in the question; None without one."""
     text = wire.TextNote.from_step(step)
     if text is not None and text.any_time:
         return "Nothing of that time speaks of it, so this is from any time."

@@ -70,8 +70,8 @@ def status(
 
 
 def _watch_status(session: Session) -> NoReturn:
-    """Until Ctrl-C. A terminal always shows the present; elsewhere stands what changed, one after the other, until the
-    daemon ends: DaemonDownError."""
+    """Shows the status until Ctrl-C. A terminal is refreshed; otherwise each change is printed, until the daemon ends:
+    DaemonDownError."""
     terminal, before = sys.stdout.isatty() and not session.as_json, None
     while True:
         try:
@@ -238,7 +238,7 @@ def retry(session: Session, id: int | None) -> None:
 
 
 def print_failed(now: wire.Status) -> None:
-    """What was given up, and why."""
+    """The jobs that were given up, and why."""
     models = now.enrichment or wire.Enrichment("idle")
     failed, total = [*now.failed, *models.failed], now.failed_total + models.failed_total
     for job in failed:

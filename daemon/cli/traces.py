@@ -1,4 +1,4 @@
-"""pal traces, trace, why, whynot, good, bad: what questions did, and what a person says of their answers."""
+"""pal traces, trace, why, whynot, good, bad: traces of questions, and a person's verdicts on their answers."""
 
 from __future__ import annotations
 
@@ -353,7 +353,7 @@ def _judge(session: Session, id: int | None, verdict: str) -> None:
 
 
 def describe_verdict(said: wire.Judged) -> str:
-    """What was noted, and what follows from it."""
+    """The recorded verdict, and its effect."""
     asked, before = said.asked, said.before
     name = f'"{short(asked.question)}" (trace {asked.id})'
     if asked.verdict == before:

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator
 
 from daemon import wire
 
-BACKLOG = 1000  # events a listener may be behind
+BACKLOG = 1000  # events that may wait for a listener
 
 
 class Channel:

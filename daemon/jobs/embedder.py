@@ -1,10 +1,12 @@
-"""Which embedder answers questions, and the change to another one in the background.
+"""The embedder that answers questions, and the change to another one in the background.
 
-config.toml names the wanted embedder; the memory file knows whose vectors it has. While they differ, the episodes are
-embedded in batches, and questions use the old vectors. A restarted daemon continues; the job records the state.
+config.toml names the wanted embedder; the memory file records the embedder of its vectors. While they differ, the
+episodes are embedded in batches, and questions use the old vectors. A restarted daemon continues; the job records the
+state.
 
 "auto" is the best installed embedder. A new memory starts with the static table, with which a first folder is read at
-once, and changes after some passages or minutes. If the best one's model cannot be loaded, the static table is used.
+once, and changes after some passages or minutes. If the model of the best embedder cannot be loaded, the static table
+is used.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ OWN = "static"  # the embedder that is always there
 CATCH_UP_SECONDS = 60.0  # between two looks at what has no vector because a server was away
 TELL_SECONDS = 0.2  # between two events about how far it is
 LOOK_SECONDS = 5.0  # between two looks whether a new memory has passages enough by now
-ENOUGH_PASSAGES = 100  # for "auto" to change over: more than the examples, or what a person says of themselves
+ENOUGH_PASSAGES = 100  # for "auto" to change over: more than the examples and a person's profile
 NEW_MS = 10 * 60 * 1000  # after its first note a memory is new no more, however few passages it has
 
 T = TypeVar("T")
@@ -57,7 +59,7 @@ def first(path: Path, plugins: Plugins, name: str, read_only: bool = False) -> E
     if name == AUTO:
         return plugins.embedder(OWN)
     lacking = (NotFoundError,) if plugins.left_out else ()
-    with contextlib.suppress(ModelError, *lacking):  # of a plug-in; `Embedding` says so
+    with contextlib.suppress(ModelError, *lacking):  # of a plug-in; `Embedding` reports it
         named = plugins.embedder(name)
         if not getattr(named, "is_served", False) and named.name and named.dimension:
             return named
@@ -156,7 +158,7 @@ class Embedding:
         return OWN if self._problem else self._plugins.resolve_embedder(AUTO)
 
     def catch_up(self) -> None:
-        """After an outage of the embedder's server: resumes the interrupted change, and embeds what was written
+        """After an outage of the embedder's server: resumes the interrupted change, and embeds the passages written
         meanwhile."""
         if self._is_broken_off or (self._progress is None and self._count_failures() != self._made_up_for):
             self._begin(self._wanted)
@@ -239,7 +241,7 @@ class Embedding:
 
         try:
             self._write(note)
-        except (Exception, CancelledError) as trouble:  # config.toml still says what is wanted
+        except (Exception, CancelledError) as trouble:  # config.toml still names the wanted one
             log.warning("the change to %s could not be marked: %s", name, type(trouble).__name__)
 
 

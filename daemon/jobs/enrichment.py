@@ -1,15 +1,15 @@
-"""Reading with a language model, in the background: facts out of episodes, and what new facts do to old ones.
+"""Reading with a language model, in the background: facts from episodes, and the effect of new facts on old ones.
 
     unread episode -> job "extract" -> learnt -> job "decide" for what no rule can judge -> decided
 
-One thread, one call at a time. Three things can become of a job that fails:
+One thread, one call at a time. A job can fail in three ways:
 
     it could not be tried (no model, nobody listens any more)   it waits, and the try does not count
     the server failed (down, slow, 429, 500)                     later again, at ever longer intervals; then dead
     the answer cannot be used                                    one episode at a time; then dead, with the reason
 
-Without a model that can read there are no jobs at all. Text of a local source is in no request for a model elsewhere:
-such episodes have jobs of their own, and wait for a model on this machine.
+Without a model that can read there are no jobs at all. No request to a model on another machine has text of a local
+source: such episodes have separate jobs, and wait for a model on this machine.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from plugins.llms.guard import Guarded
 
 log = logging.getLogger(__name__)
 
-WAVE = 8  # jobs that are made at once: what is asked about meanwhile goes into the next ones
+WAVE = 8  # jobs that are made at once: text that arrives meanwhile goes into the next ones
 UNREAD, MOST_UNREAD = 128, 16_384  # episodes that are looked at for those that may be read
 LOOK_SECONDS = 5.0  # between two looks whether there is something new
-AGAIN_SECONDS = 60.0  # between two looks for a model, and at what stands in the way
+AGAIN_SECONDS = 60.0  # between two checks for a model and for obstacles
 FIRST_REST, LONGEST_REST = 30.0, 3600.0  # seconds of peace for a server that failed
 PERSON_SECONDS = 2.0  # after a question that went first
 FAILED_SHOWN = 100
 
 
 class Enrichment:
-    """Reads in a thread of its own, from `start` to `close`."""
+    """Reads in a separate thread, from `start` to `close`."""
 
     def __init__(
         self,

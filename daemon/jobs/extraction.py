@@ -1,7 +1,7 @@
-"""What a job of enrichment does: asks a model, and has the memory learn what it says.
+"""A job of enrichment: asks a model, and has the memory learn from its reply.
 
-The model works outside of the writer; what it said is written in one unit, and the job is done only behind that, so
-that a daemon that was killed does it again.
+The model works outside of the writer; the result is written in one unit, and only then is the job done, so a daemon
+that was killed repeats it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Reading:
             log.warning(self._models.unable)
 
     def do(self, job: Job) -> None:
-        """When this returns the job is done, dead, or others stand in its place."""
+        """When this returns the job is done, dead, or replaced by others."""
         if job.kind == EXTRACT:
             self._extract(job)
         else:
@@ -83,7 +83,7 @@ class Reading:
         return sum(self.write(partial(self._memory.jobs.retry, KINDS, id)) for id in others)
 
     def _learn_of(self, job: Job, found: Sequence[Episode], owner: Sequence[str], said: Any, model: str) -> None:
-        """Learns what was said of the episodes that the request was about."""
+        """Learns from the model's reply about the episodes of the request."""
         told, dropped = llm_requests.parse_extractions(said, found, owner)
         bad: dict[int, str] = {}
         for one in found:
@@ -172,8 +172,8 @@ class Reading:
         return llm_requests.KnownWords((*names,)[:MAX_KNOWN], (*predicates,)[:MAX_KNOWN])
 
     def _free(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """The pairs of which nothing comes from a source whose text stays here, nor the day on which something else
-        took a fact's place."""
+        """The pairs that may leave this machine: neither fact, nor the day on which another fact replaced one, comes
+        from a source whose text stays here."""
         shown = {fact.id: fact for pair in pairs for fact in pair}
         after = {fact.superseded_by for fact in shown.values() if fact.superseded_by is not None} - {*shown}
         with self._memory.one_moment():
@@ -186,7 +186,8 @@ class Reading:
         ]
 
     def _free_facts(self, known: Sequence[Fact]) -> set[int]:
-        """The facts of which nothing comes from a source whose text stays here: the name of an object may."""
+        """The facts that may leave this machine: neither their text nor the name of an object comes from a source whose
+        text stays here."""
         there = self._memory.sources.episodes(list(dict.fromkeys(fact.episode_id for fact in known)))
         texts = {
             one.id: Quotable.from_text(f"{one.title}\n{one.text}\n{one.speaker or ''}")
@@ -227,7 +228,7 @@ class Reading:
         self.write(partial(self._memory.jobs.finish, job.id, then))
 
     def write(self, unit: Callable[[], T]) -> T:
-        """In the writer's thread, behind whatever a person waits for."""
+        """Runs a unit in the writer's thread, after all that a person waits for."""
         return self._writer.submit(unit).result()
 
 

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 AUTO = "auto"
 QUESTIONS = ("answer", "guide", "agent")  # the purposes of calls for which a person waits
-CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and what is written of one long episode
+CALL_SECONDS, EPISODE_TOKENS = 300.0, 2_000.0  # a call of reading, and the reply to one long episode
 TRIED_CHARS = 200  # of what a model that is tried says
 MAX_UNREAD = 3  # notes in a row that a model cannot read: then it is not asked to read any more
 NOT_ASKED = "{} was not contacted: none of its models is set up. To list its models: pal models --elsewhere"
@@ -163,8 +163,8 @@ class Models:
         return f"{spent:,} tokens went to models elsewhere today, of {self._daily_tokens:,}"
 
     def reply(self, elsewhere: bool = False) -> wire.ModelsReply:
-        """What there is; looks for it, which takes some seconds at most. A service elsewhere of which no role names a
-        model is asked `elsewhere` alone: its key would leave this machine, and that somebody wants to know."""
+        """All models found now; looking takes some seconds at most. A service on another machine, without a model in
+        any role, is only asked with `elsewhere`: its key would leave this machine, which needs a person's request."""
         self._configure()
         asked = [*self._families] if elsewhere else self._near_or_named()
         looks = self._look(asked, anew=True)
@@ -229,7 +229,7 @@ class Models:
         return wire.Tried(model.name, reply.text.strip()[:TRIED_CHARS], ms, "", model.is_local, names)
 
     def begin_probe(self, name: str, channel: Channel) -> None:
-        """Grades a model in a thread of its own; the channel gets the events. NotFoundError, ConflictError."""
+        """Grades a model in a separate thread; the channel gets the events. NotFoundError, ConflictError."""
         self._configure()
         model = self._known(name)
         if not self._probing.acquire(blocking=False):
@@ -325,7 +325,7 @@ class Models:
                 self._looked = {prefix: look for prefix, look in self._looked.items() if prefix not in changed}
             self.changed()
 
-    # What is wanted, and what there is --------------------------------------------------------------------
+    # Wanted and available models --------------------------------------------------------------------------
 
     def _could(self, role: Role, grades: dict[str, Grades]) -> bool:
         return any(name != AUTO or any(one.fits(role) for one in grades.values()) for name in self._wanted[role])
@@ -345,7 +345,7 @@ class Models:
             yield from (one.name for one in sorted(able, key=lambda one: (-one.score, -one.tokens_per_s, one.name)))
 
     def _near_or_named(self) -> list[str]:
-        """The families that run on this machine, and those of which a role names a model."""
+        """The families that run on this machine, and those with a model in a role."""
         named = {name.partition(":")[0] for names in self._wanted.values() for name in names}
         return [prefix for prefix, family in self._families.items() if family.local or prefix in named]
 

@@ -97,7 +97,7 @@ class NightlyJob:
                 ended = "idle"  # the daemon is stopping
                 return False
             except Exception as error:
-                # Without the message of an unexpected error: it may quote what is remembered.
+                # Without the message of an unexpected error: it may quote the memory.
                 trace = "".join(traceback.format_tb(error.__traceback__))
                 log.error("the night broke off: %s\n%s", type(error).__name__, trace)
                 ended, self._gave_up = "failed", self._now()  # it would break off again until something changes

@@ -37,7 +37,7 @@ class Schedule:
         self._jobs: dict[str, tuple[Callable[[], object], float, float, float]] = {}
         self._later: list[
             tuple[float, Callable[..., object], tuple[Any, ...]]
-        ] = []  # what was asked for before `start`
+        ] = []  # (seconds, call, arguments) of calls that were requested before `start`
         self._scheduler: Any = None
 
     def add(
@@ -106,6 +106,6 @@ def _run(name: str, run: Callable[[], object]) -> None:
     except CancelledError:
         log.info("the job %s was stopped", name)
     except Exception as error:
-        # Without the message of an unexpected error: it may quote what is remembered.
+        # Without the message of an unexpected error: it may quote the memory.
         trace = "".join(traceback.format_tb(error.__traceback__))
         log.error("the job %s failed: %s\n%s", name, type(error).__name__, trace)

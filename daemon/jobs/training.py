@@ -27,7 +27,7 @@ Tell = Callable[[wire.Event], None]
 
 
 class Learning:
-    """What this daemon learns, at night or when a person says so, until `close`."""
+    """Learning by this daemon, at night or on request, until `close`."""
 
     def __init__(self, memory: Memory, writer: Writer, settings: LearningSettings, publish: Tell) -> None:
         self._memory = memory
@@ -46,7 +46,7 @@ class Learning:
         return ended
 
     def at_night(self, write: Write, cancelled: Callable[[], bool]) -> str:
-        """The nightly run (a `night.Learn`); returns a sentence about the result, "" if there was nothing to do."""
+        """The nightly run (a `night.Learn`); returns a sentence about the result, "" without anything to do."""
         if not self._enabled:
             return ""
         try:

@@ -60,7 +60,7 @@ class Upkeep:
     def back_up(self) -> bool:
         """Makes a backup if one is due and the memory changed since the last one, and deletes surplus ones; returns
         whether it made one."""
-        self.scrub()  # what is damaged already is no reason to let an older backup go
+        self.scrub()  # a memory that is already damaged is no reason to delete an older backup
         with self._one_at_a_time:
             if not self._is_due(BACKUP, self._settings.backup_days, self._gave_up):
                 return False
@@ -122,7 +122,7 @@ class Upkeep:
             if not self._is_due(CHECK, self._settings.check_days):
                 return False
             problems = self._memory.check(quick=True).problems
-            self._note(CHECK, {"problems": len(problems)})  # the sentences may name what is forgotten later
+            self._note(CHECK, {"problems": len(problems)})  # the sentences may contain text that is forgotten later
             if not problems:
                 self._note(SCRUB, (self._last(SCRUB) or {}) | {"damage": 0})  # all seals were looked at
             self._tell(problems)

@@ -69,8 +69,8 @@ class Policy:
 
 
 def policy_of(client: McpClientSettings, watched: Callable[[], Iterable[wire.Folder]]) -> Policy:
-    """What the settings say of a program. Where they name no folder it sees the watched ones whose text may go to a
-    model elsewhere: an agent's model is one."""
+    """The policy of a program, from its settings. Without folders in them it sees the watched ones whose text may go to
+    a model on another machine, as an agent's model is."""
     if client.everything:
         return Policy(Access(everything=True), client.write)
     folders = client.folders or tuple(folder.path for folder in watched() if folder.policy == "any")
@@ -102,7 +102,7 @@ class Policies:
 
 @dataclass(slots=True)
 class Meter:
-    """Counts calls: an agent in a loop is told to wait."""
+    """Counts calls: an agent in a loop must wait."""
 
     calls_per_minute: int
     now: Callable[[], float] = time.monotonic

@@ -1,6 +1,6 @@
-"""One agent at the memory: who it is, what it may, and the gate through which each of its calls goes.
+"""One agent: its name, its permissions, and the guard around each of its calls.
 
-Every call is counted, limited to what is shared, and logged without a word of what was asked or told.
+Every call is counted, limited to the shared sources, and logged without its content.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Agent:
 
     @property
     def access(self) -> Access:
-        """What it sees now: what is shared with it, and its own notes if it may write any."""
+        """The sources that it may see now: the shared ones, and its own notes if it may write any."""
         policy = self._find_policy(self.name)
         if policy.access.everything or not policy.writes:
             return policy.access
@@ -74,18 +74,18 @@ class Agent:
 
     @property
     def own_notes(self) -> str:
-        """How the names of its notes begin, without the slash behind it."""
+        """The beginning of the names of its notes, without the final slash."""
         return f"{AGENT_NOTES}{self.name}"
 
     def select_shared(self, facts: Any) -> Iterator[wire.Fact]:
-        """Those of these facts that stand in what it may see."""
+        """The facts from sources that it may see."""
         access = self.access
         return (fact for fact in facts if access.may_see(fact.uri))
 
     def guard(
         self, call: Call, called: str, error: Callable[[str], Exception] = ToolError, *, writes: bool = False
     ) -> Call:
-        """The call, limited and logged. What it may not do, and what the daemon cannot, is told to it as `error`."""
+        """The call, limited and logged. Refusals, and errors of the daemon, are raised as `error`."""
 
         @functools.wraps(call)
         def guarded(*given: Any, **arguments: Any) -> Any:

@@ -160,7 +160,7 @@ class Completions:
 
 
 def parse_since(text: str) -> datetime:
-    """The beginning of a time as people write it. RefusedError for what is none."""
+    """The beginning of a time as people write it. RefusedError for other text."""
     from memory.time.expressions import parse_span
 
     span = parse_span(text.strip().lower(), datetime.now())

@@ -1,6 +1,6 @@
-"""What an agent gets: dictionaries in which every piece of the person's text says where it stands.
+"""Results for an agent: dictionaries; every piece of the person's text has its source.
 
-Each is marked as untrusted: notes may hold orders, and an agent must not obey them.
+Each is marked as untrusted: notes may contain instructions, and an agent must not follow them.
 """
 
 from __future__ import annotations

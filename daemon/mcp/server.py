@@ -35,7 +35,7 @@ class AgentServer(MCPServer[Any]):
 
     def __init__(self, agent: Agent) -> None:
         super().__init__("palimpsest", title="Palimpsest", instructions=INSTRUCTIONS, middleware=[self._introduce])
-        logging.getLogger("mcp").setLevel(logging.WARNING)  # below it, it logs names and what is refused
+        logging.getLogger("mcp").setLevel(logging.WARNING)  # below it, it logs names and refused input
         self._agent = agent
         self._add_tools(tools := Tools(agent))
         self._add_resources(Resources(agent, tools))

@@ -62,7 +62,7 @@ MODULES = {
     " DiffReply",
     "status": "FailedJob Enrichment Night Disk Upkeep Erasing ScheduledJob Status Notice BackedUp",
 }
-# The nouns of the library that clients get as they are: values, of the standard library only.
+# The nouns of the library that clients get unchanged: values, of the standard library only.
 NOUNS = {
     "memory.events": "Event Scope Step Visit Preview Writing Token Citation AnswerLine counted_in file_of name_place"
     " name_position split_lines",
@@ -89,7 +89,7 @@ if not TYPE_CHECKING:  # so that who checks types knows of no name that is not h
 
 
 def parse_event(line: bytes | str) -> Event:
-    """A line of a stream -> its event. Raises ValueError if it is none."""
+    """A line of a stream -> its event. Raises ValueError for other lines."""
     from memory.events import Event
 
     data = json.loads(line)

@@ -54,7 +54,8 @@ def event_line(event: Any) -> bytes:
 
 
 def decode(kind: type[T], data: Any, *, strict: bool = False) -> T:
-    """The JSON object of a `kind` -> a `kind`; a `dict` is taken as it is. ValueError, as `decode_fields` raises it."""
+    """The JSON object of a `kind` -> a `kind`; a `dict` is returned unchanged. ValueError, as `decode_fields` raises
+    it."""
     if kind is dict:
         return cast(T, data)
     required = [item.name for item in fields(cast(Any, kind)) if _is_required(item)]

@@ -64,7 +64,8 @@ class SourcesReply:
 
 @dataclass(frozen=True, slots=True)
 class RetiredReply:
-    """Sources of which text is kept that no question finds any more, the last retired first; `total`: how many."""
+    """Sources with retired text, which is kept but no longer found by questions, the last retired first; `total`: how
+    many."""
 
     sources: tuple[RetiredText, ...]
     total: int
@@ -72,9 +73,9 @@ class RetiredReply:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`. `policy` of what
-    is new in it: local | any. `gone` files are not there any more, and a person decides what becomes of them. What is
-    read there gets `tags`; only these `readers` read it (none: all), and only so many folders deep (0: all)."""
+    """A watched folder. `state`: watching | scanning | missing | polling, with the reason in `detail`. `policy` of new
+    files in it: local | any. `gone` is the number of missing files that a person must decide about. Its files get
+    `tags`; only these `readers` read it (none: all), down to `depth` folders (0: all)."""
 
     path: str
     state: str
@@ -89,7 +90,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class GoneReply:
-    """Some of the files of a watched folder that are gone and of which a person decides; `total` is how many."""
+    """Some of the missing files of a watched folder that a person must decide about; `total` is how many."""
 
     path: str
     files: tuple[str, ...]
@@ -134,7 +135,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class SecretPlace:
-    """Where a secret stands: in a source, by its line where it has lines, or in a question ("trace 12")."""
+    """The place of a secret: a source, with its line if it has lines, or a question ("trace 12")."""
 
     uri: str
     line: int | None
@@ -143,7 +144,7 @@ class SecretPlace:
 
 @dataclass(frozen=True, slots=True)
 class SecretPlacesReply:
-    """Secrets that were masked when they were read, and those that the memory holds as they were written."""
+    """Secrets that were masked when they were read, and those that the memory contains in plain text."""
 
     masked: tuple[SecretPlace, ...]
     unmasked: tuple[SecretPlace, ...]
@@ -178,7 +179,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class AgentUndone:
-    """What was forgotten of an agent's notes, and how many of its verdicts were removed."""
+    """The forgotten notes of an agent, and how many of its verdicts were removed."""
 
     forgotten: Forgotten
     notes: int = 0

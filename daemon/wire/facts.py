@@ -1,4 +1,4 @@
-"""Facts, how they changed, and what a person says of that."""
+"""Facts, their changes, and a person's verdicts on them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FactsReply:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What was decided of two names. `replaced` facts took the place of others by it, or did so no longer."""
+    """A decision about two names. `replaced`: how many facts replaced others because of it, or no longer do."""
 
     one: str
     other: str

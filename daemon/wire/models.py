@@ -39,7 +39,7 @@ class ModelRole:
 @dataclass(frozen=True, slots=True)
 class ModelsReply:
     """The models that can be reached now. `problems` says why others cannot, `hints` how there could be more,
-    `warnings` what is to be known of the grades of those that are used, or now chosen."""
+    `warnings` the problems with the grades of those that are used or were just chosen."""
 
     models: tuple[ModelRow, ...]
     roles: tuple[ModelRole, ...]
@@ -143,7 +143,7 @@ class PluginsReply:
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """`url` works once, within so many `seconds`; `opener` is a file of the owner's that leads to it, for a browser."""
+    """`url` works once, for `seconds`; `opener` is a file of the owner's that leads a browser to it."""
 
     url: str
     opener: str

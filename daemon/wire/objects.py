@@ -1,4 +1,4 @@
-"""What there is in the memory: objects, facts, notes, the graph, what is new and planned, what is corrected by hand."""
+"""The contents of the memory: objects, facts, notes, the graph, news, plans, and corrections by hand."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from memory.nouns import Fact, ListedSource, PlannedEntry, Revision
 
 @dataclass(frozen=True, slots=True)
 class FoundObject:
-    """A person, place or thing, with how many `facts` are told of it and in how many `notes` it is mentioned. `kind` is
-    what it is, "" if nothing says it."""
+    """A person, place or thing, with the number of `facts` about it and of `notes` that mention it. `kind` is the type
+    of thing, "" if unknown."""
 
     name: str
     kind: str = ""
@@ -47,7 +47,7 @@ class FoundNotes:
 
 @dataclass(frozen=True, slots=True)
 class MentionedIn:
-    """A note in which an object is mentioned, in so many `passages`; `quote` is the line of the first."""
+    """A note that mentions an object in this number of `passages`; `quote` is the line of the first."""
 
     uri: str
     title: str
@@ -59,8 +59,8 @@ class MentionedIn:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """What an object is joined to: by a `relation`, from it on if `forward`; without one, both stand in so many
-    `passages`."""
+    """A neighbour of an object: by a `relation`, which leads to the neighbour if `forward`; without one, both occur in
+    this number of `passages`."""
 
     name: str
     relation: str = ""
@@ -70,8 +70,8 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class ObjectReply:
-    """One object: the facts that hold, how each changed, the newest notes that mention it (of so many), and its
-    neighbours."""
+    """One object: the facts that hold, how each changed, the newest notes that mention it (`notes_total` in all), and
+    its neighbours."""
 
     name: str
     names: tuple[str, ...]
@@ -97,7 +97,7 @@ class NoteReply:
 
 @dataclass(frozen=True, slots=True)
 class PlansReply:
-    """What is planned from today on, or overdue; and the tasks of all notes, each a fact whose value is open, done or
+    """The plans from today on, or overdue; and the tasks of all notes, each a fact whose value is open, done or
     dropped."""
 
     planned: tuple[PlannedEntry, ...]
@@ -140,7 +140,7 @@ class GraphEdge:
 
 @dataclass(frozen=True, slots=True)
 class NearNode:
-    """An object, so many `steps` from the one in the middle. `kind` as in FoundObject."""
+    """An object, `steps` edges from the one in the middle. `kind` as in FoundObject."""
 
     id: int
     name: str
@@ -161,8 +161,8 @@ class NearEdge:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The surroundings of an object, which is the first of `nodes`: facts that hold, or held at a time, and what is
-    mentioned with it. `left_out`: about how many more there are."""
+    """The surroundings of an object, which is the first of `nodes`: facts that hold (with `as_of`: at that time), and
+    joint mentions. `left_out`: about how many more there are."""
 
     name: str
     names: tuple[str, ...]
@@ -174,7 +174,7 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True)
 class GraphReply:
-    """A part of the graph, with relations that ended; `center` are the ids of what was asked about."""
+    """A part of the graph, with relations that ended; `center` are the ids of the requested object."""
 
     center: tuple[int, ...]
     nodes: tuple[GraphNode, ...]
@@ -183,9 +183,9 @@ class GraphReply:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The newest of what changed and of what was read `since` (nothing without it), the newest revision to review, and
-    what is planned in the next days or overdue; each with how many there are. With a `day`: what changed up to its end,
-    and what is planned from it on."""
+    """The newest changes and the newest sources read `since` (nothing without it), the newest revision to review, and
+    the plans for the next days or overdue; each with how many there are. With a `day`: the changes up to its end, and
+    the plans from it on."""
 
     since: datetime | None = None
     changed: tuple[Revision, ...] = ()
@@ -201,7 +201,7 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class ChangedSource:
-    """A note that was added | edited | deleted, the last time `at`: so many passages `came` and `went`."""
+    """A note that was added | edited | deleted, the last time `at`: `came` passages were added, `went` were removed."""
 
     uri: str
     title: str

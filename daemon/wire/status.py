@@ -11,8 +11,8 @@ from memory.events import Event
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """What was given up: reading a passage or deciding about it by a model, a file that was set aside, what was to be
-    read once. `label` is what it is about, `reason` a sentence."""
+    """A job that was given up: reading a passage or deciding about it by a model, a file that was set aside, a path
+    that was to be read once. `label` is its subject, `reason` a sentence."""
 
     id: int
     kind: str  # "extract" | "decide" | "read" | "add"
@@ -66,9 +66,9 @@ class Night:
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """Scheduled backups and looks for damage, from `hour` on every so many days (0: never): when each was done last,
-    how many backups there are, why the last one failed, and how many problems were found; when one was restored on
-    trial, and why that failed. `warnings` are sentences, each with the command that mends it."""
+    """Scheduled backups and checks for damage, from `hour` on, every `backup_days` and `check_days` days (0: never):
+    when each was done last, how many backups there are, why the last one failed, and how many problems were found; when
+    one was restored on trial, and why that failed. `warnings` are sentences, each with the command that repairs it."""
 
     hour: int
     backup_days: int
@@ -146,7 +146,7 @@ class Status:
     disk: Disk | None = None
     damage: tuple[tuple[str, str], ...] = ()  # what of the file cannot be read, and is done without, and why
     safe_mode: str = ""  # why the daemon reads nothing by itself, and what to do
-    failed: tuple[FailedJob, ...] = ()  # what was to be read and was given up; what models failed at is in `enrichment`
+    failed: tuple[FailedJob, ...] = ()  # reading that was given up; failures of models are in `enrichment`
     failed_total: int = 0
     preparing: str = ""
 

@@ -1,4 +1,4 @@
-"""Questions that were asked, with their verdicts and what was trained on them; and chat sessions."""
+"""Traces of questions, with their verdicts and the training on them; and chat sessions."""
 
 from __future__ import annotations
 
@@ -100,10 +100,11 @@ class MessagesReply:
 
 @dataclass(frozen=True, slots=True)
 class Trained(Event):
-    """The end of learning from earlier questions: how many there were, with so many labels; `trained` on some,
-    `measured` on the newest: `before` and `after` are the percent of what they needed that is found, `margin` half the
-    95 % interval of the difference; `near`: what could be found at all; `shadow`: what an earlier scorer that is not
-    used finds in the questions since it was made. `promoted`: it is used from now on, with `dry_run` it would be."""
+    """The end of learning from earlier questions: how many there were, with how many labels; `trained` on some,
+    `measured` on the newest: `before` and `after` are the percent of the needed passages that are found, `margin` half
+    the 95 % interval of the difference; `near`: the percent that could be found at all; `shadow`: the percent that an
+    earlier, unused scorer finds in the questions since it was made. `promoted`: it is used from now on, or would be
+    without `dry_run`."""
 
     questions: int
     labels: int
@@ -122,7 +123,7 @@ class Trained(Event):
 
 @dataclass(frozen=True, slots=True)
 class TrainingUndone:
-    """Whether what was trained was taken back, and whether what was used before it is used again."""
+    """Whether the training was undone, and whether the scorer before it is used again."""
 
     undone: bool
     earlier: bool

@@ -58,4 +58,4 @@ class ModelEmbedder(ABC):
 
     @abstractmethod
     def _encode(self, texts: Sequence[str], is_query: bool) -> Vectors:
-        """(n,) texts with words, before each of which the prefix is put -> (n, dimension), of any length."""
+        """Vectors of any length of texts that contain words, each with the prefix before it: (n,) -> (n, dimension)."""

@@ -16,7 +16,7 @@ ONNX_FOLDER = "onnx"  # where models on the hub have their ONNX files
 USUAL_ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 _END = 1 << 16  # bytes at either end of a model's file that tell it from another one
 
-# Models that were trained with words before every text, and do not say so in their files: (query, document).
+# Models that were trained with prefixes, which their files do not state: (query, document).
 PREFIXES: tuple[tuple[str, str, str], ...] = (
     (r"e5-(?!.*instruct)(small|base|large)", "query: ", "passage: "),
     (r"nomic-embed-text", "search_query: ", "search_document: "),
@@ -35,7 +35,7 @@ class ModelFiles:
         self.read_json = read_json
 
     def prefixes(self) -> tuple[str, str]:
-        """What stands before a question and before a passage: by the model's own word, else by its family."""
+        """The prefixes of a question and of a passage: from the model's configuration, else those of its family."""
         own = self.read_json("config_sentence_transformers.json").get("prompts") or {}
         stated = (own.get("query") or "", own.get("document") or own.get("passage") or "")
         return stated if any(stated) else family_prefixes(Path(self._source).name)
@@ -66,8 +66,8 @@ def family_prefixes(model: str) -> tuple[str, str]:
 
 
 def parse_name(text: str, family: str) -> tuple[str, int | None, str]:
-    """What stands behind `family:`, that is MODEL, MODEL@DIMENSIONS, or the `name` of an embedder -> the model, the
-    dimensions that are wanted, and what tells the model from another one of its name. InvalidInputError."""
+    """Parse the text after `family:`, that is MODEL, MODEL@DIMENSIONS, or the `name` of an embedder: the model, the
+    requested dimensions, and the hash that distinguishes models of the same name. InvalidInputError."""
     parts = re.fullmatch(r"([^@].*?)(?:@(\d+))?(?:#([0-9a-f]{12}))?(?: \[.*\|.*\])?", text, re.DOTALL)
     if parts is None or parts[2] == "0":
         raise InvalidInputError(
@@ -93,8 +93,8 @@ def find_folder(model: str) -> Path | None:
 
 
 def find_onnx_file(folder: Path) -> Path | None:
-    """The ONNX file of a model's folder; None if there is none. NotAvailableError where it cannot be told which one of
-    several is meant."""
+    """The ONNX file in a model's folder; None without one. NotAvailableError if there are several and the choice is
+    unclear."""
     for usual in USUAL_ONNX:
         if (folder / usual).is_file():
             return folder / usual

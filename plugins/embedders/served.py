@@ -1,9 +1,10 @@
-"""Embedders of a server on this machine: Ollama, or any that speaks OpenAI's protocol (llama.cpp, LM Studio, vLLM).
+"""Embedders of a server on this machine: Ollama, or any with OpenAI's protocol (llama.cpp, LM Studio, vLLM).
 
-What a person writes is `ollama:MODEL` or `openai:MODEL`, and `@256` behind it for the first 256 dimensions. An embedder
-is given the text of every note, so a model that is elsewhere gets none: it is refused before anything is sent.
+The setting is `ollama:MODEL` or `openai:MODEL`, with `@256` at the end to use the first 256 dimensions. An embedder
+gets the text of every note, so a model on another machine is refused before anything is sent.
 
-A server may be away or slow: whoever calls gets a ModelError within a time, and `problem` says it until it goes on.
+The server may be down or slow: calls then raise ModelError within a time limit, and `problem` has the reason until the
+server responds again.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ Limits = tuple[float, float, float]
 
 
 class ServedEmbedder(ModelEmbedder):
-    """One model of a server. Any number of threads may use it. All calls raise ModelError; `name` and `dimension`, too,
-    unless the embedder is made by an earlier one's `name`."""
+    """One model of a server. Thread-safe. All calls raise ModelError; so do `name` and `dimension`, unless the embedder
+    is created from the `name` of an earlier embedder."""
 
     family: ClassVar[str]
     is_served = True  # what it is, its server says
@@ -174,7 +175,8 @@ class ServedEmbedder(ModelEmbedder):
         return vectors
 
     def _try(self, texts: Sequence[str], limits: Limits) -> list[Any]:
-        """What the server says of some texts, one entry for each. ModelError; nothing is sent to a model elsewhere."""
+        """The server's vectors for the texts, one entry each. ModelError; nothing is sent to a model on another
+        machine."""
         if not self._backend.is_local():
             raise LocalOnlyError(
                 f"{self._model} does not run on this machine, and an embedder is given the text of every note."

@@ -1,7 +1,7 @@
-"""Language models. What a plugin adds is a `Family`, which finds models and opens them.
+"""Language models. A plugin adds a `Family`, which finds models and opens them.
 
-An opened model is a `Backend`: the thin layer that speaks a vendor's protocol. What all models have in common is done
-around it, in `plugins.llms.guard`: what may leave the machine, deadlines, retries, checking what was said.
+An opened model is a `Backend`: the thin layer for a vendor's protocol. `plugins.llms.guard` does around it what all
+models have in common: it decides what may leave the machine, sets deadlines, retries and checks replies.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class ModelInfo:
     loaded: bool = False
 
 
-READING = ("extract", "decide")  # purposes of calls behind a person's back
+READING = ("extract", "decide")  # purposes of background calls
 
-# A long task is about to do this, or has come so far: so much, of so much, and what it is about.
+# Progress of a long task: steps done, all steps, and the subject of the next one.
 Step = tuple[int, int, str]
 
 
@@ -40,7 +40,7 @@ class Backend(Protocol):
     limits: tuple[float, float, float]
 
     def is_local(self) -> bool:
-        """Whether nothing it is told leaves this machine. Asks nobody who is elsewhere. ModelUnavailableError."""
+        """Whether no text sent to it leaves this machine. Contacts no other machine. ModelUnavailableError."""
         ...
 
     def info(self) -> ModelInfo:

@@ -1,8 +1,8 @@
-"""Models of Anthropic, through its official client, which takes two seconds to import: only talking needs it.
+"""Models of Anthropic, through its official client, which takes two seconds to import: only requests need it.
 
-What is fixed in a request (tools, system) is marked for the vendor's prompt cache; in a conversation with tools all
-that was said before is. Retries are not left to the client: it would sleep for as long as a server tells it to, and
-nobody could wake it.
+The fixed part of a request (tools, system) is marked for the vendor's prompt cache; in a conversation with tools all
+earlier turns are. The client does not retry: it would sleep for as long as a server asks, and nothing could interrupt
+it.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class AnthropicModel:
         return arguments
 
     def _said(self) -> dict[str, Any]:
-        """What the API says of the model; empty where something else answers that only knows how to talk."""
+        """The API's description of the model; empty for another server that only implements messages."""
         if self._about is None:
             self._about = _ask(self._settings, f"/v1/models/{quote(self._model, safe='')}")
         return self._about
@@ -142,7 +142,7 @@ class AnthropicModel:
                     base_url=url,
                     max_retries=0,
                     timeout=arguments["timeout"],
-                    open_telemetry=False,  # what is said goes to nobody else
+                    open_telemetry=False,  # nobody else gets the conversation
                     http_client=anthropic.DefaultHttpxClient(**arguments),
                 )
             return self._client
@@ -221,7 +221,7 @@ def _call(block: Any) -> ToolCall:
 
 
 def _messages(request: LlmRequest) -> list[dict[str, Any]]:
-    """Results of tools stand together in one turn of the user's."""
+    """The turns of a request; successive results of tools form one turn of the user."""
     turns: list[dict[str, Any]] = []
     for message in request.messages:
         role = "assistant" if message.role == "assistant" else "user"
@@ -244,7 +244,7 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
 
 
 def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
-    """A JSON object of the API, without its client; empty if there is nothing under that path. ModelError."""
+    """A JSON object of the API, without its client; empty if the path does not exist. ModelError."""
     url = _url(settings)
     headers = {"Authorization": f"Bearer {_key(settings)}", "anthropic-version": API_VERSION}  # as the client does
     try:
@@ -298,7 +298,7 @@ def _gone(url: str) -> ModelUnavailableError:
 
 
 def _key(settings: AnthropicSettings) -> str:
-    """The API key, read anew each time it is needed. ModelUnavailableError."""
+    """The API key, read each time it is needed. ModelUnavailableError."""
     if key := read_key(settings.key_file, "ANTHROPIC_API_KEY", "anthropic.key_file"):
         return key
     raise ModelUnavailableError(f"There is no API key for Anthropic. {NO_KEY}", lasting=True)

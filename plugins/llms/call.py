@@ -1,9 +1,8 @@
-"""One call of a model on its way: what has come of it so far, and how it is broken off from outside.
+"""One running call of a model: its progress, and how to interrupt it.
 
-The thread that makes the call sits in a socket and hears nothing. A second one looks a few times a second whether it
-was cancelled or is late, and then shuts its sockets down, which wakes the first at once. `client_arguments` hooks into
-an httpx client (httpx or httpx2) for that: it notes every socket that a call opens, and stops reading where a server
-sends without end.
+The calling thread blocks in a socket. A second thread checks a few times a second whether the call was cancelled or is
+late, and then shuts its sockets down, which wakes the first at once. For that, `client_arguments` hooks into an httpx
+client (httpx or httpx2): it notes every socket that a call opens, and stops reading if a server sends without end.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from memory.llm import Reply
 LOOK_SECONDS = 0.1
 MOST_BYTES = 64 << 20  # that a server may send in one call
 MOST_CHARS = 1 << 20  # of a reply
-LOOP_CHARS, COUNTED_CHARS = 600, 1_200  # at the end of a reply, in which nothing else stands: a loop
+LOOP_CHARS, COUNTED_CHARS = 600, 1_200  # at the end of a reply without any other text: a loop
 
 LATER = "Ask again in a minute, or use another model: pal models use answer NAME"  # what to do about a busy server
 
@@ -62,7 +61,7 @@ class Call:
         self._thread.join()
 
     def stream(self, items: Iterator[T]) -> Iterator[T]:
-        """`items`, each of which gives the server time for the next one."""
+        """Yields `items`; each one extends the deadline for the next."""
         while True:
             token = _current.set(self)
             try:
@@ -167,7 +166,7 @@ def is_encrypted(url: str) -> bool:
 
 
 def shorten_reason(text: str) -> str:
-    """What a server says of an error, in a line of 200 characters at most."""
+    """A server's error message, as a line of 200 characters at most."""
     return (text.strip().splitlines() or ["no reason given"])[0][:200]
 
 
@@ -180,7 +179,8 @@ def is_loop(text: str) -> bool:
 
 
 def repeats(text: str, longest: int, times: int, chars: int = 0) -> bool:
-    """Whether a text ends with words of at most `longest` characters, `times` in a row and over so many `chars`."""
+    """Whether a text ends with a string of at most `longest` characters, repeated at least `times` in a row and over at
+    least `chars` characters."""
     return any(text.endswith(text[-n:] * max(times, -(-chars // n))) for n in range(1, min(longest, len(text)) + 1))
 
 

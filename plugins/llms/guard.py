@@ -1,11 +1,11 @@
-"""What stands around every model, ours and other people's. The invariant: text of a request with `local_only` reaches
-a backend only if that backend's model runs on this machine; this module is the one place where that is decided, and
-nobody gets a backend except through it.
+"""The guard around every model, ours and those of other plugins. The invariant: text of a request with `local_only`
+reaches a backend only if that backend's model runs on this machine. Only this module decides that, and a backend can
+only be reached through it.
 
-It also holds a model to its deadlines, asks again where its server was busy, and checks what was said. A server that
-failed is asked by the next question all the same: it may be back. The state of one call:
+It also enforces deadlines, retries if the server was busy, and checks replies. A server that failed is tried again by
+the next question: it may be back. The state of one call:
 
-    admitted -> asked -> [wait -> asked]* -> checked -> told to the meter
+    admitted -> asked -> [wait -> asked]* -> checked -> recorded by the meter
 """
 
 import json
@@ -31,8 +31,8 @@ from plugins.llms.call import Call, repeats
 
 TRIES = 3
 FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
-PATIENCE = 30.0  # seconds that a server may ask us to wait; if it wants more, the caller is told
-LEAST_REPLY_TOKENS = 256  # for which there must be room behind a prompt, if as many are wanted
+PATIENCE = 30.0  # seconds that a server may ask us to wait; if it wants more, the caller gets an error
+LEAST_REPLY_TOKENS = 256  # that must fit after a prompt, if as many are wanted
 TOKEN_CHARS, TOKEN_REPEATS = 20, 30  # of one token that comes again: Ollama then ends its stream without a last line
 FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
 
@@ -65,7 +65,7 @@ class Guarded:
 
     @property
     def info(self) -> ModelInfo:
-        """What its server says of it. ModelUnavailableError."""
+        """The server's description of the model. ModelUnavailableError."""
         return self._backend.info()
 
     @property
@@ -118,8 +118,8 @@ class Guarded:
                 self._meter.record(self.name, is_local, request, _usage(call, request), _ms_since(began), failure)
 
     def _admitted(self, request: LlmRequest) -> tuple[bool, LlmRequest]:
-        """Raises if the request must not be made; nothing of it has been sent. Returns whether it stays here, and the
-        request with as long a reply as fits into the context behind the prompt."""
+        """Whether the request stays on this machine, and the request with its reply limited to the context left after
+        the prompt. Raises ModelError if the request is not allowed; nothing of it has been sent."""
         if self._cancelled(request):
             raise ModelCancelledError("The question to the model was cancelled.")
         is_local = self._backend.is_local()
@@ -187,11 +187,11 @@ def _usage(call: Call, request: LlmRequest) -> Usage:
     return Usage(length(request), about_tokens(written)) if written else Usage()
 
 
-# What was said. It is data of a stranger: nothing of it gets into an error's message ------------------------
+# Replies: untrusted data, so nothing of them gets into an error's message -----------------------------------
 
 
 def check_reply(reply: Reply, request: LlmRequest) -> Reply:
-    """The reply, with its data, if it is what was asked for. MalformedOutputError."""
+    """The reply, with its data, if it is valid for the request. MalformedOutputError."""
     if reply.stop == "length" and (request.schema or reply.calls):
         raise MalformedOutputError(
             f"The model had not ended after {request.max_tokens:,} tokens, so its JSON is cut off.", reply.text

@@ -88,9 +88,9 @@ class OllamaModel(transport.ServedModel[frozenset[str]]):
         return arguments
 
     def _with_json(self, reply: Reply, arguments: Mapping[str, Any]) -> Reply:
-        """A reply whose text is the JSON that it should be, wherever a thinking model has put it. Some servers forget
-        the form where such a model is told not to think (Ollama's issues 14645, 14850, 15260): then it may think from
-        now on, after which they know it again."""
+        """The reply with the required JSON as its text, wherever a thinking model has put it. Some servers ignore the
+        schema if thinking is off (Ollama's issues 14645, 14850, 15260): the model may then think from now on, after
+        which they respect it."""
         text = find_json(reply.text, str(reply.native or ""))
         if arguments.get("think") is False and reply.stop == "end" and not holds_object(text):
             self._must_think = True
@@ -228,9 +228,9 @@ class _EscapedLines(httpx.SyncByteStream):
 
 
 def _added(request: LlmRequest) -> dict[str, Any]:
-    """What the client cannot send. A prompt that is too long, and a reply that comes to the end of the context, are to
-    be told: by default the server drops what stands first, which are the orders. Of the schema of a tool the client
-    leaves out limits and what is nested."""
+    """The arguments that the client cannot send. A prompt that is too long, and a reply that reaches the end of the
+    context, must be errors: by default the server drops the beginning, which has the instructions. Of a tool's schema
+    the client leaves out limits and nested parts."""
     added: dict[str, Any] = {"truncate": False, "shift": False}
     if request.tools:
         added["tools"] = _tools(request)
@@ -301,8 +301,8 @@ def _rows(said: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _info(
     row: Mapping[str, Any], shown: Mapping[str, Any], here: bool, settings: OllamaSettings, loaded: bool = False
 ) -> ModelInfo:
-    """A model by its row of /api/tags and by /api/show. It is asked for as long a context as it has, or a shorter one.
-    Where the server only passes on what the model is told, it is elsewhere. In doubt it is."""
+    """A model from its row of /api/tags and its /api/show. Its context is its own, limited by the setting. A model that
+    the server only forwards to is remote, also in doubt."""
     passed_on = any(place.get(key) for place in (row, shown) for key in ("remote_host", "remote_model"))
     details = shown.get("model_info")
     numbers = details.items() if isinstance(details, dict) else ()

@@ -143,8 +143,8 @@ def headers(settings: OpenAISettings, url: str) -> dict[str, str]:
 
 
 def _rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]]:
-    """The models that the server lists. ModelUnavailableError, also where it is an Ollama on this machine: that may
-    pass on what it is told, and says so only in its own protocol."""
+    """The models that the server lists. ModelUnavailableError, also for an Ollama on this machine: that may forward
+    text, and shows this only in its own protocol."""
     known = headers(settings, url)
     try:
         if here and transport.ask(url.removesuffix("/v1"), "/").text.strip() == "Ollama is running":
@@ -164,7 +164,8 @@ def _rows(settings: OpenAISettings, url: str, here: bool) -> list[dict[str, Any]
 
 
 def _info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here: bool) -> ModelInfo:
-    """A model by its row. Servers of files (llama.cpp) tell its size, by which it is told from another of that name."""
+    """A model from its row. Servers of files (llama.cpp) give its size, which distinguishes it from another of that
+    name."""
     told = row.get("meta")
     meta: Mapping[str, Any] = told if isinstance(told, dict) else {}
     context = _number(row.get("max_model_len")) or _number(meta.get("n_ctx"))
@@ -176,7 +177,7 @@ def _info(row: Mapping[str, Any], settings: OpenAISettings, url: str, here: bool
 
 
 def _ask_context(url: str, model: str) -> int:
-    """How long the context is by what LM Studio or llama.cpp say beside the protocol; 0 if they do not."""
+    """The length of the context from endpoints of LM Studio or llama.cpp outside the protocol; 0 without them."""
     for path in ("/api/v0/models", "/props"):
         try:
             said = transport.ask(url, path).json()
@@ -306,7 +307,7 @@ def _refused(status: int, body: bytes, headers: Mapping[str, str], model: str) -
 
 
 def read_reason(body: bytes) -> str:
-    """What a server says of an error, in a line."""
+    """A server's error message, in one line."""
     text = body.decode("utf-8", "replace")
     try:
         said = json.loads(text)

@@ -1,8 +1,8 @@
-"""Grades a model with what the memory will ask of it: its own prompts, schemas and checks, over notes that are made up.
+"""Grades a model on the memory's own tasks: its prompts, schemas and checks, over invented notes.
 
-About twenty calls and 25,000 tokens, and then ever longer prompts until the model does not find a number in the middle
-any more, or it takes too long: up to 60,000 tokens more where the model runs on this machine. A kind of task of which
-the first two bring nothing is given up; a model that neither reads nor answers is asked no more.
+About twenty calls and 25,000 tokens, and then ever longer prompts until the model no longer finds a number in the
+middle, or takes too long: up to 60,000 tokens more if the model runs on this machine. A kind of task is given up if its
+first two score nothing; a model that neither reads nor answers gets no more tasks.
 
     loaded -> speed -> reads -> decides -> answers -> refuses -> tools -> longer prompts -> Grades
            a server that fails after the first grade: the Grades so far, with the reason
@@ -318,7 +318,7 @@ class _Probe:
                 return
 
     def _grade(self, kind: Kind, number: int, total: int) -> Iterator[Step]:
-        """All tasks of a kind, as long as it is worth it."""
+        """All tasks of a kind, until it is given up."""
         scores: list[float] = []
         known = len(self._replies)
         self._deadline = time.monotonic() + kind.patience_s
@@ -338,7 +338,7 @@ class _Probe:
             self._first_s = round(sum(firsts) / len(firsts), 3)
 
     def _score(self, kind: Kind, task: Callable[[LLM, list[str]], float]) -> float:
-        """What comes of one task; ModelError if the model can no longer be asked."""
+        """The score of one task; ModelError if the model can no longer be reached."""
         self._error, score = None, 0.0
         try:
             score = task(self, self._remarks)
@@ -363,7 +363,7 @@ class _Probe:
         return self.complete(LlmRequest(messages=(Message("user", text),), max_tokens=max_tokens))
 
     def _find(self, size: int) -> tuple[int, float]:
-        """The tokens of a prompt in whose middle it found a number, 0 if it did not; and the milliseconds."""
+        """The tokens of a prompt if the model found a number in its middle, else 0; and the milliseconds."""
         number = 4096 + size % 1777  # another one each time
         lines = [f"Shelf {shelf} holds {shelf * 7 % 31} boxes of paper and a lamp." for shelf in range(size // 16)]
         lines.insert(len(lines) // 2, f"The number of the safe is {number}.")

@@ -1,4 +1,4 @@
-"""All language models by their names, `prefix:model`: the only way to get at one, and always behind its guard."""
+"""All language models by their names, `prefix:model`: the only way to open one, and always with its guard."""
 
 import logging
 import threading
@@ -59,7 +59,7 @@ class Models:
         def one(prefix: str) -> Look:
             try:
                 return self._families[prefix].look(self._settings.get(prefix))
-            except (Exception, SystemExit) as error:  # somebody else's plugin
+            except (Exception, SystemExit) as error:  # a third-party plugin
                 log.warning("the plug-in for %s: %s", prefix, type(error).__name__)
                 return Look(problem=f"The plug-in for {prefix}: models is broken. Do without it: pal plugins off NAME")
 

@@ -15,7 +15,7 @@ def find_json(text: str, thought: str) -> str:
 
 
 def holds_object(text: str) -> bool:
-    """Whether there is a JSON object in a text, in a fence or behind prose."""
+    """Whether a text contains a JSON object, possibly in a fence or after prose."""
     try:
         json.JSONDecoder().raw_decode(text, text.index("{"))
     except (ValueError, RecursionError):

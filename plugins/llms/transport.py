@@ -47,7 +47,7 @@ class ServedModel(ABC, Generic[More]):
         return self._described()[0]
 
     def close(self) -> None:
-        """See `plugins.llms.Backend`. Each call has a connection of its own, which ends with it."""
+        """See `plugins.llms.Backend`. Each call opens a connection and closes it."""
 
     def _described(self) -> tuple[ModelInfo, More]:
         if self._known is None or time.monotonic() - self._known[0] > FRESH_SECONDS:
@@ -56,14 +56,14 @@ class ServedModel(ABC, Generic[More]):
 
     @abstractmethod
     def _describe(self) -> tuple[ModelInfo, More]:
-        """What its server says of it now. ModelUnavailableError."""
+        """The server's description of the model now. ModelUnavailableError."""
 
 
 @contextmanager
 def post(
     url: str, body: Mapping[str, Any], limits: tuple[float, float, float], headers: Mapping[str, str] | None = None
 ) -> Iterator[httpx.Response]:
-    """The response to a request, of which nothing is read yet; `limits` are those of `plugins.llms.Backend`.
+    """The response to a request, with its body unread; `limits` are those of `plugins.llms.Backend`.
     httpx.HTTPError."""
     arguments = client_arguments(httpx, url, limits, CONNECT_SECONDS)
     with (
@@ -83,8 +83,8 @@ def ask(
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a stream that have anything in them. They end with a line feed alone: what else is taken for an end
-    of line (U+0085, U+2028) may stand in the JSON of a reply."""
+    """The lines of a stream that are not empty. Only a line feed ends a line: other line separators (U+0085, U+2028)
+    may occur in the JSON of a reply."""
     held: list[bytes] = []
     for chunk in chunks:
         first, *others = chunk.split(b"\n")
@@ -120,8 +120,8 @@ def locate_server(named: str, default_port: int) -> tuple[str, bool]:
     return f"{scheme}://{host}:{port}{parts.path}", is_local
 
 
-KEYRING = "keyring:"  # before the name of a key, where the name of a file could stand
-SERVICE = "palimpsest"  # as it is called there
+KEYRING = "keyring:"  # prefix of the name of a key, in place of the name of a file
+SERVICE = "palimpsest"  # its name in the keyring
 
 
 def read_key(file: str, variable: str, setting: str) -> str:

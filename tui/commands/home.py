@@ -71,7 +71,7 @@ class HomeCommands(SessionCommands, ReadingCommands, ModelCommands):
             home.show(self._known, self.folders, self.shared.now())
             if home.begins and not self._offered and self.prompt.has_focus and not self.prompt.text:
                 self._offered = True
-                home.focus_list(last=False)  # what is typed goes to the prompt all the same
+                home.focus_list(last=False)  # typed text goes to the prompt anyway
 
     def enter_home(self, last: bool = True) -> bool:
         """Moves the focus from the prompt into Home's lists; whether there are any."""

@@ -103,7 +103,7 @@ class LimitCommands(Part):
         self.show_chips()
 
     async def find_note(self, typed: str) -> wire.ListedSource | None:
-        """The only note that matches a uri, a path, a title, or a part of them. Otherwise says so."""
+        """The only note that matches a uri, a path, a title, or a part of them. Otherwise None, after a warning."""
         path = typed_path(typed)
         words = str(path) if is_file(path) else typed
         sources = (await self.link.call(lambda client: client.sources(words))).sources

@@ -24,7 +24,7 @@ class ReadingCommands(UndoCommands):
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
-        # Each file or folder that is being read: its path, the note that says how far, and what was skipped.
+        # Each file or folder that is being read: its path, the note with its progress, and the skipped files.
         self._adding: dict[int, tuple[str, Note, list[wire.Skipped]]] = {}
 
     @work

@@ -1,4 +1,4 @@
-"""Statements in a person's question: what was saved of them, and whether to save them."""
+"""Statements in a person's question: those that were saved, and whether to save them."""
 
 from __future__ import annotations
 

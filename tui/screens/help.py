@@ -19,7 +19,7 @@ from tui.screens.dialog import Dialog
 from tui.widgets.plain import Plain
 
 GAP = 3
-LEFT = 26  # columns at most for what is pressed
+LEFT = 26  # columns at most for the keys
 
 
 class HelpScreen(Dialog[None]):
@@ -72,7 +72,7 @@ class KeyTable(Plain):
         lines = []
         for left, right in self._rows:
             first, *continued = textwrap.wrap(right, max(20, width - self._left - GAP)) or [""]
-            if len(left) > self._left:  # it has a line of its own
+            if len(left) > self._left:  # it gets a separate line
                 lines.append(Content.styled(left, "bold $accent"))
                 left = ""
             lines.append(Content.assemble((f"{left:<{self._left + GAP}}", "bold $accent"), first))

@@ -24,7 +24,7 @@ class MemoryTimes(MemoryEdits):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self._changes: tuple[Change, ...] = ()
-        self._at = 0  # which of them is drawn; now, if it is none
+        self._at = 0  # index of the drawn change; now, if it is out of range
 
     def show_drawing(self) -> None:
         """Draws the current surroundings of the page's thing; nothing for other pages."""

@@ -136,7 +136,7 @@ class ReviewScreen(Page):
         self._count_marked()
         self._show()
 
-    # What is looked at --------------------------------------------------------------------------
+    # Showing ------------------------------------------------------------------------------------
 
     @on(RevisionList.OptionHighlighted)
     def _show(self) -> None:
@@ -230,7 +230,7 @@ class ReviewScreen(Page):
         else:
             await self.run_action("app.open_page('chat')")
 
-    # What is decided ----------------------------------------------------------------------------
+    # Deciding -----------------------------------------------------------------------------------
 
     def action_decide(self, verdict: str) -> None:
         chosen = self.changes.chosen

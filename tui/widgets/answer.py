@@ -64,7 +64,7 @@ class Answer(Vertical):
         self.trace = TraceLine()
         self._kept = kept
         self._lock = asyncio.Lock()  # a person may stop it while it is drawn
-        self._prose: Prose | None = None  # what is written while it comes
+        self._prose: Prose | None = None  # the text while it streams
         self._changes: tuple[wire.AnswerChange, ...] = ()  # of what it rests on, since it was given
         self._disputes: list[str] = []  # what other notes say against it
         self._preview: list[Prose] = []  # the lines that are shown while a model is asked
@@ -90,7 +90,7 @@ class Answer(Vertical):
 
     @property
     def without_evidence(self) -> str:
-        """The text in place of citations if it has none."""
+        """The text in place of citations, for an answer without any."""
         if not self.ready.is_set():
             return "Searching…"
         if self.no_answer or not self.text:
@@ -290,7 +290,7 @@ class Fold(Plain):
         self.show(False)
 
     def show(self, unfolded: bool) -> None:
-        """Says so, or how to fold them again."""
+        """Shows the number of lines, with an arrow that points down if they are unfolded."""
         self.update(f"{'▾' if unfolded else '▸'} {count(self._lines, 'more line')}")
 
     def on_click(self, event: events.Click) -> None:
@@ -300,7 +300,7 @@ class Fold(Plain):
 
 def _passages(text: str, citations: tuple[wire.Citation, ...], model: str = "") -> list[tuple[str, str]]:
     """The Markdown of an answer, cut where the kind of its lines changes: "earlier", "folded", or "" for the rest, in
-    which the value is bold. Lines of a model without a source say so."""
+    which the value is bold. Lines of a model without a source are marked."""
     lines = wire.split_lines(text, citations)
     passages: list[tuple[str, list[str]]] = []
     in_code = False

@@ -27,7 +27,7 @@ class Evidence(Vertical):
         self._shown: tuple[tuple[wire.Citation, ...], tuple[str, ...], str] | None = None
 
     def compose(self) -> ComposeResult:
-        yield Plain(EMPTY, id="evidence-empty")  # the others come with the first citation
+        yield Plain(EMPTY, id="evidence-empty")  # the others are mounted at the first citation
 
     @property
     def citation(self) -> wire.Citation | None:

@@ -26,7 +26,7 @@ class FactView(VerticalScroll):
 
     def show(self, heading: str, statement: Content, place: str, quote: str, passage: str | None) -> None:
         """Shows a fact; `passage` is None while unknown or if deleted."""
-        # Made safe before it is searched: what is removed would shift the marks.
+        # Made safe before it is searched: removed characters would shift the marks.
         marked = mark_quote(display_safe(passage or quote), display_safe(quote))
         if not marked.lines and passage:
             marked = mark_quote(display_safe(quote), display_safe(quote))

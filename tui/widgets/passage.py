@@ -117,7 +117,7 @@ class Passage(Vertical):
     def _draw(self) -> None:
         cited = self.cited
         passage, quote = (cited.passage or cited.quote, cited.quote) if cited else ("", "")
-        # Made safe before it is searched: what is removed would shift the marks.
+        # Made safe before it is searched: removed characters would shift the marks.
         marked = mark_quote(display_safe(passage), display_safe(quote))
         block, before = split_frontmatter(marked.before)
         self._put("heading", self._make_heading())

@@ -32,7 +32,7 @@ class Suggestions(Plain):
         self._suggestions: tuple[Suggestion, ...] = ()
         self._highlighted = 0
         self._first = 0
-        self._is_declined = False  # a person wants none for what is typed now
+        self._is_declined = False  # a person dismissed them for the current text
         self.is_moved = False  # a person has highlighted one
 
     def show(self, typing: Typing | None, suggestions: Sequence[Suggestion]) -> None:

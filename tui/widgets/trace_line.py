@@ -78,7 +78,7 @@ class TraceLine(Plain):
             self.set_timer(PATIENCE_SECONDS, self._unfold_if_slow)
         self._doing = doing
         if doing == WRITING:
-            self.unfolded = False  # the answer is what is looked at now
+            self.unfolded = False  # the answer is in view now
         self._show()
 
     def wait_for_model(self, doing: str = ASKED) -> None:
