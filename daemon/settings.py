@@ -189,7 +189,7 @@ class ModelsSettings:
 
 @dataclass(frozen=True, slots=True)
 class EnrichmentSettings:
-    """Reading with a language model, in the background: facts out of what was added."""
+    """Background reading with a language model, which extracts facts."""
 
     enabled: bool = setting(True, "Whether a model reads at all; `pal pause` and `pal resume` change it.")
     daily_tokens: int = setting(1_000_000, "Tokens a day that this may take, of all models together; 0: any number.")
@@ -227,7 +227,7 @@ class LearningSettings:
 
 @dataclass(frozen=True, slots=True)
 class NightSettings:
-    """What is done once a day while nobody asks: putting the memory in order, and learning from what was asked."""
+    """Nightly work while nobody asks: maintenance, and learning from questions."""
 
     enabled: bool = setting(True, "Whether it is done at all; `pal consolidate` does the first of it at any time.")
     hour: int = setting(3, "The hour from which on it is done. A night that was missed is made up for, once.", most=23)

@@ -99,7 +99,7 @@ class AnswerSettings:
 
 @dataclass(frozen=True, slots=True)
 class FactSettings:
-    """What is read out of what is written."""
+    """How facts are extracted from text."""
 
     rules: bool = setting(True, "Whether fields, tables and changes between values are read as facts without a model.")
 
