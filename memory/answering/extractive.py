@@ -19,6 +19,7 @@ from time import perf_counter
 
 import numpy as np
 
+from memory.answering.asked_kinds import ExpectedType, expected_types
 from memory.answering.authorship import is_all_asked, select_written
 from memory.answering.candidates import (
     AnswerCandidate,
@@ -37,7 +38,7 @@ from memory.answering.facts import (
     find_fact_candidates,
     supersede,
 )
-from memory.answering.features import SCORE_DIGITS, AnswerState, expected_types
+from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.answering.owner import OwnerQuestion
 from memory.answering.selection import (
     NO_CHAINS,
@@ -244,6 +245,7 @@ def fold(state: AnswerState, selected: Sequence[AnswerCandidate]) -> list[Answer
     first = replace(selected[0], value=find_value(state, selected[0]))
     past = list(takewhile(lambda one: one.earlier, selected[1:]))
     rest = selected[1 + len(past) :]
+    past = past or _split_former(state, first)
     if first.own:
         return [first, *past, *(one for one in rest if one.own)]
     others = [one for one in rest if not one.earlier and not (first.value and first.value in one.shown)]
@@ -287,20 +289,38 @@ def _folded(line: AnswerCandidate) -> AnswerCandidate:
 def find_value(state: AnswerState, line: AnswerCandidate) -> str:
     """The words of a line that answer the question: its only number, date or name of the expected kind that the
     question does not contain, of several the one marked as current, or the text after a label. "" if unsure."""
-    features, said = state.features, _TIMES.sub("", line.shown)
+    text = _TIMES.sub("", line.shown)
     for kind in sorted(expected_types(state.question.text, state.question.language)):
-        if kind == "number":
-            found = [match[0].rstrip(".,:") for match in _AMOUNT.finditer(said)]
-        else:
-            found = [one.surface for one in features.mentions(said) if (one.kind == "date") == (kind == "date")]
-        new = {one for one in found if one in said and not features.is_asked_with(one)}
-        if len(new) > 1 and not asks_past(state.question):  # "was 31.40, now 33"
-            clauses = " | ".join(filter(says_now, _CLAUSE.split(said)))
-            new = {value for value in new if value in clauses}
-        if len(new) == 1:
-            return new.pop()
-    labelled = _LABELLED.fullmatch(said)
+        values = _list_values(state, text, kind)
+        if len(values) > 1 and not asks_past(state.question):  # "was 31.40, now 33"
+            current = " | ".join(filter(says_now, _CLAUSE.split(text)))
+            values = {value for value in values if value in current}
+        if len(values) == 1:
+            return values.pop()
+    labelled = _LABELLED.fullmatch(text)
     return labelled[1].rstrip(".") if labelled else ""
+
+
+def _list_values(state: AnswerState, text: str, kind: ExpectedType) -> set[str]:
+    """The numbers, dates or names of a text that the question does not contain."""
+    if kind == "number":
+        values = [match[0].rstrip(".,:") for match in _AMOUNT.finditer(text)]
+    else:
+        mentioned = state.features.mentions(text)
+        values = [mention.surface for mention in mentioned if (mention.kind == "date") == (kind == "date")]
+    return {value for value in values if value in text and not state.features.is_asked_with(value)}
+
+
+def _split_former(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:
+    """The clause of a line with a former value ("was 31.40, now 33") as an earlier line; empty if it has none."""
+    clauses = _CLAUSE.split(line.shown.rstrip("."))
+    current = list(filter(says_now, clauses))
+    if not line.value or asks_past(state.question) or not any(line.value in clause for clause in current):
+        return []
+    kinds = expected_types(state.question.text, state.question.language)
+    others = (clause for clause in clauses if clause not in current)
+    former = next((clause for clause in others if any(_list_values(state, clause, kind) for kind in kinds)), "")
+    return [replace(line, shown=former, earlier=True, value="")] if former else []
 
 
 def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:

@@ -131,12 +131,14 @@ def test_several_lines_without_a_date_say_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "value"),
+    ("line", "value", "former"),
     [
-        ("The berth was 480 euros, now 520 euros.", "520"),
-        ("The berth is currently 520 euros; 480 before.", "520"),
-        ("The berth was 480 euros, then 520 euros.", ""),
+        ("The berth was 480 euros, now 520 euros.", "520", "The berth was 480 euros"),
+        ("The berth is currently 520 euros; 480 before.", "520", "480 before"),
+        ("The berth was 480 euros, then 520 euros.", "", ""),
     ],
 )
-def test_of_two_values_in_a_line_the_one_that_is_so_now_is_marked(line: str, value: str) -> None:
-    assert ask_about(line, "2026-03-01", "How much is the berth?").lines[0].value == value
+def test_of_two_values_in_a_line_one_is_marked_and_one_is_earlier(line: str, value: str, former: str) -> None:
+    first, *rest = ask_about(line, "2026-03-01", "How much is the berth?").lines
+    assert (first.kind, first.value) == ("answer", value)
+    assert [line.text for line in rest if line.kind == "earlier"] == ([former] if former else [])
