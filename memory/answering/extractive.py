@@ -312,7 +312,7 @@ def _list_values(state: AnswerState, text: str, kind: ExpectedType) -> set[str]:
 
 
 def _split_former(state: AnswerState, line: AnswerCandidate) -> list[AnswerCandidate]:
-    """The clause of a line with a former value ("was 31.40, now 33") as an earlier line; empty if it has none."""
+    """The clause of a line with a former value ("was 31.40, now 33") as an earlier line, if there is one."""
     clauses = _CLAUSE.split(line.shown.rstrip("."))
     current = list(filter(says_now, clauses))
     if not line.value or asks_past(state.question) or not any(line.value in clause for clause in current):
@@ -331,7 +331,7 @@ def describe_age(state: AnswerState, lines: Sequence[AnswerCandidate]) -> str:
         return ""
     newest = max(line.newness for line in lines)
     if not newest:
-        return NO_DATES if len(lines) > 1 else ""
+        return NO_DATES if sum(not line.earlier for line in lines) > 1 else ""
     months = (question.today - from_wall(newest).date()).days * 12 // 365
     if months <= 12:
         return ""
