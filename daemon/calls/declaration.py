@@ -8,6 +8,7 @@ the description in OpenAPI and the list in the docs. What the daemon does is the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,12 +99,12 @@ class Call:
         return None if kind is type(None) else wire.decode(kind, data)
 
 
-class Calls:
+class Calls(ABC):
     """What declared calls belong to."""
 
+    @abstractmethod
     def make(self, call: Call, arguments: dict[str, Any]) -> Any:
-        """Makes a call with what is given of its parameters; returns its result."""
-        raise NotImplementedError
+        """Makes a call with these arguments; returns its result."""
 
 
 def call(method: str, path: str, **how: Any) -> Callable[[Stub], Stub]:

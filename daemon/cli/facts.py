@@ -135,7 +135,7 @@ def set_value(session: Session, key: str, value: str) -> None:
 @json_option
 @pass_session
 def remove(session: Session, key: str) -> None:
-    """Take back what you said of your KEY; what notes say of it stays."""
+    """Withdraw what you said about your KEY; facts from notes stay."""
     reply = session.client.remove_from_profile(key)
     if not session.shows_json(reply):
         output.say(f"Taken back: your {key}.")

@@ -32,6 +32,7 @@ from memory.answering.candidates import (
     stream_lines,
 )
 from memory.answering.confidence import absent_names, confidence
+from memory.answering.evidence_chains import NO_CHAINS, join_with_chains, note_selection
 from memory.answering.facts import (
     MAX_FACTS_ANSWERING,
     asks_past,
@@ -40,13 +41,7 @@ from memory.answering.facts import (
 )
 from memory.answering.features import SCORE_DIGITS, AnswerState
 from memory.answering.owner import OwnerQuestion
-from memory.answering.selection import (
-    NO_CHAINS,
-    join_with_chains,
-    note_selection,
-    select_best,
-    select_by_type,
-)
+from memory.answering.selection import select_best, select_by_type
 from memory.nouns import Answer, Citation, Token
 from memory.protocols import Embedder
 from memory.retrieval.question_type import asks_course

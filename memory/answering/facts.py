@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from memory.answering.asked_kinds import expected_types
 from memory.answering.candidates import (
     AnswerCandidate,
     SentenceFact,
@@ -29,7 +30,7 @@ from memory.answering.candidates import (
     show_day,
     stems,
 )
-from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures, expected_types
+from memory.answering.features import SCORE_DIGITS, AnswerState, QueryFeatures
 from memory.answering.owner import OwnerQuestion
 from memory.retrieval.question_type import asks_course
 from memory.retrieval.state import QuestionState

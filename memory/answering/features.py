@@ -17,8 +17,7 @@ from itertools import chain
 
 import numpy as np
 
-from memory.answering.asked_kinds import SHAPES, ExpectedType, find_owned
-from memory.answering.asked_kinds import expected_types as expected_types
+from memory.answering.asked_kinds import SHAPES, ExpectedType, expected_types, find_owned
 from memory.answering.candidates import AnswerCandidate, read_candidates, stems
 from memory.answering.exact_names import ExactNames
 from memory.graph.arrays import Floats

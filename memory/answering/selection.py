@@ -14,9 +14,6 @@ from pathlib import PurePosixPath
 
 from memory.answering.briefing import write_briefing
 from memory.answering.candidates import AnswerCandidate, show_day, stems
-from memory.answering.evidence_chains import NO_CHAINS as NO_CHAINS
-from memory.answering.evidence_chains import join_with_chains as join_with_chains
-from memory.answering.evidence_chains import note_selection as note_selection
 from memory.answering.features import AnswerState
 from memory.facts.rules import phrases
 from memory.nouns import Episode

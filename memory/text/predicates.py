@@ -7,7 +7,6 @@ others the form of the statement decides, or an earlier decision of a person or 
 
 import re
 from functools import lru_cache
-from itertools import chain
 
 from memory.text.languages import tables, word_set
 from memory.text.mentions import norm
@@ -17,8 +16,6 @@ _LEADING = word_set("facts", "leading")
 _SYNONYMS: dict[str, str] = {
     other: name for synonyms in tables("facts", "synonyms") for name, others in synonyms.items() for other in others
 }
-# Predicates whose value for one person is never that of another.
-PERSONAL = frozenset(chain.from_iterable(tables("facts", "personal")))
 STREET = re.compile(
     r"\d|stra(?:ß|ss)e\b|str\.|\b(?:street|st|road|rd|avenue|ave|lane|drive|square|boulevard|rue|via|calle|platz|weg)\b"
     r"|(?:straat|laan|gade|vej|weg|plein|gasse|allee|platz|gata)\b",
