@@ -14,7 +14,8 @@ from daemon.reading.contents import OpenFile, ReaderDiedError
 from daemon.reading.process import Readers
 from daemon.settings import Settings
 from daemon.watch import files
-from daemon.watch.files import Found, Ignore
+from daemon.watch.files import Found
+from daemon.watch.walking import Ignore, walk
 from memory.facts.llm_requests import EXTRACTION_PROMPT, EXTRACTION_SCHEMA
 from memory.llm import about_tokens
 from plugins.manager import Plugins
@@ -44,7 +45,7 @@ def _walk(paths: Iterable[Path], settings: Settings, own: tuple[Path, ...]) -> I
     """All files below the paths, each with the folder below which no link is followed."""
     for path in paths:
         ignore = Ignore(path if path.is_dir() else path.parent, settings.watch.ignore, own)
-        for found in files.walk(path, ignore):
+        for found in walk(path, ignore):
             yield found, ignore.root
 
 

@@ -12,9 +12,9 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from daemon.watch import files
 from daemon.watch.files import Found, uri_of
 from daemon.watch.survey import Survey
+from daemon.watch.walking import walk
 from memory.nouns import SYNC_COPY
 
 SAME_TIME_NS = 60 * 10**9  # by which times may differ that a copy of the folder set
@@ -53,4 +53,4 @@ def _look_at(path: Path, disk: Survey, copy: Found) -> Found | None:
     look = disk.looks[uri_of(copy.path)]
     if look.path != copy.path or look.ignore.covers(path, False):
         return None
-    return next(files.walk(path, look.ignore), None)
+    return next(walk(path, look.ignore), None)

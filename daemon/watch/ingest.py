@@ -18,13 +18,13 @@ from daemon.jobs.writer import Writer
 from daemon.reading.memory import give_back
 from daemon.reading.process import Readers
 from daemon.settings import WatchSettings
-from daemon.watch import files
 from daemon.watch.attempts import LOOKING, Attempts
 from daemon.watch.copies import leave_copies
-from daemon.watch.files import Ignore, Walked, uri_of
+from daemon.watch.files import uri_of
 from daemon.watch.moves import Moves
 from daemon.watch.roots import Rules
 from daemon.watch.survey import KEPT, Judge, Look, Sources, Survey, Trusting, believe
+from daemon.watch.walking import Ignore, Walked, walk
 from memory import Memory
 from memory.errors import InvalidInputError
 from memory.nouns import FORGOTTEN, Source
@@ -149,7 +149,7 @@ class Ingest:
 
     def _walk(self, looks: Sequence[Look], disk: Survey, task: Task, walked: Walked | None = None) -> Iterator[None]:
         for look in looks:
-            for file in files.walk(look.path, look.ignore, walked):
+            for file in walk(look.path, look.ignore, walked):
                 uri = uri_of(file.path)
                 uri = file.name if uri == file.name else uri  # share the string
                 if file.unread is None:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from daemon.watch.files import Ignore
+from daemon.watch.walking import Ignore
 from memory.errors import InvalidInputError, NotFoundError
 from memory.nouns import Policy
 

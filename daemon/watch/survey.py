@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from daemon.watch.files import Found, Ignore, uri_of
+from daemon.watch.files import Found, uri_of
+from daemon.watch.walking import Ignore
 from memory.nouns import Policy, Source
 
 KEPT = "it is gone; what it said is kept, as you said"  # the skip of a deleted file

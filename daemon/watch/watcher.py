@@ -24,11 +24,12 @@ from daemon.jobs.tasks import CHANGE, SCAN, Task
 from daemon.terminal import count
 from daemon.watch.changes import Changes, Ready
 from daemon.watch.events import Events
-from daemon.watch.files import FOLDER_RULES, Walked, uri_of
+from daemon.watch.files import uri_of
 from daemon.watch.ingest import Ingest
 from daemon.watch.losses import AWAY, Losses
 from daemon.watch.roots import Root, Rules, identify, network_of, resolve_folder
 from daemon.watch.survey import KEPT, Look
+from daemon.watch.walking import FOLDER_RULES, Walked
 from memory.errors import InvalidInputError, NotFoundError, StoreError, StoreFullError, StoreMovedError
 from memory.nouns import Policy
 from memory.services.jobs import NewJob

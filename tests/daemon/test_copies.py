@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from daemon.watch.copies import leave_copies
-from daemon.watch.files import Ignore, walk
 from daemon.watch.survey import Look, Survey
+from daemon.watch.walking import Ignore, walk
 
 COPIES = [
     "Ferry.sync-conflict-20260703-101112-7Q2LM4T.md",

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from daemon.settings import IGNORE
-from daemon.watch.files import Found, Ignore, Unread, read, uri_of, walk
+from daemon.watch.files import Found, Unread, read, uri_of
+from daemon.watch.walking import Ignore, walk
 from tests.examples import rounds
 
 
@@ -68,6 +69,51 @@ def test_what_a_program_made_of_the_sources_beside_it_is_left_out(tmp_path: Path
     found = names(list(walk(tmp_path, Ignore(tmp_path, IGNORE, []))), tmp_path)
     assert found == [name for name in everything if name != "site/build/page.md"]
     assert names(list(walk(tmp_path, Ignore(tmp_path, [*IGNORE, "!build/"], []))), tmp_path) == everything
+
+
+def test_foreign_ignore_files_cannot_hang_the_daemon(tmp_path: Path) -> None:
+    """A backtracking matcher takes longer than the universe has existed for this pattern and this name."""
+    (tmp_path / ".palimpsestignore").write_text("*a*a*a*a*a*a*a*a*a*a*a*ab\n")
+    (tmp_path / ("a" * 200)).touch()
+    (tmp_path / ("a" * 200 + "b")).touch()
+    (tmp_path / os.fsdecode(b"aaaa\xff.md")).touch()
+    found = names(list(walk(tmp_path, Ignore(tmp_path, IGNORE, []))), tmp_path)
+    assert set(found) == {"a" * 200, os.fsdecode(b"aaaa\xff.md"), ".palimpsestignore"}
+
+
+def test_invalid_patterns_are_named_and_the_others_are_followed(tmp_path: Path) -> None:
+    for folder, rules in (
+        ("a", "!\n*.tmp\n[z-a]\nx\\\n"),
+        ("b", "f\n" * 1001),
+        ("c", "*" * 9999),
+        ("d", "# a remark\n\n"),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / ".palimpsestignore").write_text(rules)
+        (tmp_path / folder / "note.md").touch()
+        (tmp_path / folder / "note.tmp").touch()
+    found = list(walk(tmp_path, Ignore(tmp_path, [], [])))
+    problems = {item.path.parent.name: item.unread for item in found if item.unread}
+    assert problems["a"] == "skipped as invalid: line 1 ('!'), 3 ('[z-a]'), 4 ('x\\\\')"
+    assert problems.keys() == {"a", "b", "c"} and "over 1,000 patterns" in (problems["b"] or "")
+    read_files = {name for name in names(found, tmp_path) if name.startswith(("a/note", "b/note", "c/note"))}
+    assert read_files == {"a/note.md", "c/note.md", "c/note.tmp"}
+
+
+def test_deeply_nested_folders_cost_one_check_each(tmp_path: Path) -> None:
+    """The rules of 900 folders are read once each, and the 900 folders above a path are checked once."""
+    ignore, checked = Ignore(tmp_path, IGNORE, []), 0
+    covers = ignore.covers
+
+    def count(path: Path, folder: bool) -> bool:
+        nonlocal checked
+        checked += 1
+        return covers(path, folder)
+
+    ignore.covers = count  # type: ignore[method-assign]
+    deep = tmp_path.joinpath(*"d" * 900)
+    assert not any(ignore.reaches(deep / f"note {number}.md") for number in range(5))
+    assert checked == 900 + 5
 
 
 def test_a_file_is_its_own_walk_even_if_it_is_ignored(tmp_path: Path) -> None:

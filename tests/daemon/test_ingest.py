@@ -22,9 +22,9 @@ from daemon.settings import WatchSettings
 from daemon.watch import ingest as ingest_module
 from daemon.watch.adds import Adds
 from daemon.watch.attempts import Attempts
-from daemon.watch.files import Ignore
 from daemon.watch.ingest import Ingest
 from daemon.watch.survey import Look, Survey
+from daemon.watch.walking import Ignore
 from memory import Memory
 from memory.errors import StoreFullError
 from memory.ingest.ingest import PreparedBatch

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.watch.files import Ignore
 from daemon.watch.roots import Identity, Root, Rules, identify, network_of
+from daemon.watch.walking import Ignore
 
 MOUNTS = r"""
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw

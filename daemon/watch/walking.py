@@ -1,0 +1,220 @@
+"""Walking folders, without what is never read: patterns in .gitignore syntax, matched in linear time.
+
+A `.palimpsestignore` comes with any clone or archive, so it is foreign text: google-re2 matches its patterns, since a
+backtracking expression such as `*a*a*a*b` would hang the daemon."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import re2
+from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from daemon.watch.files import (
+    BY_HANDLE,
+    MIB,
+    Found,
+    Unread,
+    explain_error,
+    make_found,
+    open_folder,
+    read,
+    read_status,
+)  # fmt: skip
+
+FOLDER_RULES = ".palimpsestignore"  # in .gitignore syntax, in any folder
+MAX_PATTERNS = 1000  # of one file; beyond it nothing in its folder is read
+MAX_PATTERN_LENGTH = 4096  # characters; no path is longer
+PATTERN_MEMORY = 1 << 18  # bytes that the automaton of one pattern may use
+SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/")  # when watching a whole disk: virtual file systems
+
+BUILT = frozenset("build dist out target coverage bower_components vendor".split())
+PROJECTS = (  # project files that make a folder with one of these names a build folder
+    "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "pom.xml", "build.gradle", "build.gradle.kts", "go.mod",
+    "composer.json", "Gemfile", "CMakeLists.txt", "Makefile",
+)  # fmt: skip
+
+
+def is_built(folder: Path) -> bool:
+    """Whether a folder contains build results, judged by its name and its neighbours."""
+    return folder.name in BUILT and any((folder.parent / name).exists() for name in PROJECTS)
+
+
+class Ignore:
+    """What is never read: patterns of the settings, of the folder and its subfolders in .gitignore syntax, and our own
+    files."""
+
+    def __init__(
+        self,
+        root: Path,
+        patterns: Iterable[str],
+        own: Iterable[Path],
+        depth: int = 0,
+        suffixes: Collection[str] | None = None,
+    ) -> None:
+        """`own`: excluded paths. `depth`: levels of folders to read (0: all). `suffixes`: if given, only these are
+        read, in lower case with the dot."""
+        self.root = root
+        self._own = frozenset(own)
+        self._depth = depth
+        self._suffixes = suffixes
+        self._patterns, _ = parse_patterns([*patterns, *(SYSTEM if root == Path(root.anchor) else ())])
+        self._rules: dict[Path, tuple[tuple[int, GitIgnoreSpec], ...]] = {}  # by folder: (start of names, rules) above
+        self._problems: dict[Path, str] = {}  # by the file of the rules
+        self._excluded = {root: False}  # by folder: whether it or one above is ignored
+
+    def covers(self, path: Path, folder: bool) -> bool:
+        """Whether `path`, in a folder that is not ignored, is ignored."""
+        if path in self._own:
+            return True
+        parts = path.relative_to(self.root).parts
+        if folder and self._depth and len(parts) >= self._depth:
+            return True
+        if not folder and self._suffixes is not None and path.suffix.lower() not in self._suffixes:
+            return True
+        name = "/".join(parts).encode("utf-8", "replace").decode() + ("/" if folder else "")  # re2 takes no surrogates
+        ruled = self._patterns.check_file(name).include
+        ignored = ruled if ruled is not None else folder and is_built(path)
+        for start, rules in self._find_rules(path.parent):  # the rules of deeper folders win
+            if (rule := rules.check_file(name[start:]).include) is not None:
+                ignored = rule
+        return bool(ignored)
+
+    def reaches(self, path: Path) -> bool:
+        """Whether `path` below the root is ignored or in an ignored folder."""
+        if path == self.root:
+            return False
+        unknown, folder = [], path.parent
+        while folder not in self._excluded:
+            unknown.append(folder)
+            folder = folder.parent
+        excluded = self._excluded[folder]
+        for folder in reversed(unknown):
+            excluded = self._excluded[folder] = excluded or self.covers(folder, True)
+        return excluded or self.covers(path, path.is_dir())
+
+    def find_problem(self, path: Path) -> str:
+        """What of the rules in this file is not followed, for a person, or ""."""
+        if path.name != FOLDER_RULES:
+            return ""
+        self._find_rules(path.parent)
+        return self._problems.get(path, "")
+
+    def _find_rules(self, folder: Path) -> tuple[tuple[int, GitIgnoreSpec], ...]:
+        """The rules for the entries of a folder, outermost first."""
+        unknown = []
+        while folder not in self._rules and folder != self.root:
+            unknown.append(folder)
+            folder = folder.parent
+        if folder not in self._rules:
+            self._rules[folder] = self._read_rules(folder)
+        rules = self._rules[folder]
+        for folder in reversed(unknown):
+            rules = self._rules[folder] = rules + self._read_rules(folder)
+        return rules
+
+    def _read_rules(self, folder: Path) -> tuple[tuple[int, GitIgnoreSpec], ...]:
+        try:
+            data, _ = read(folder / FOLDER_RULES, MIB, self.root)
+        except Unread as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                self._problems[folder / FOLDER_RULES] = str(error)
+            return ()
+        rules, problem = parse_patterns(data.decode("utf-8", "replace").splitlines())
+        if problem:
+            self._problems[folder / FOLDER_RULES] = problem
+        start = len("/".join(folder.relative_to(self.root).parts))
+        return ((start + 1 if start else 0, rules),)
+
+
+def parse_patterns(lines: Iterable[str]) -> tuple[GitIgnoreSpec, str]:
+    """(the valid patterns, what is wrong with the others or ""). Too many lines exclude everything."""
+    patterns, invalid = [], []
+    options = re2.Options()
+    options.max_mem, options.log_errors = PATTERN_MEMORY, False
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if len(patterns) + len(invalid) == MAX_PATTERNS:
+            problem = f"it has over {MAX_PATTERNS:,} patterns: nothing in this folder is read until it is shorter"
+            return GitIgnoreSpec.from_lines(["*"], backend="simple"), problem
+        try:
+            if len(line) > MAX_PATTERN_LENGTH:
+                raise ValueError("too long")
+            expression, include = GitIgnoreSpecPattern.pattern_to_regex(line)
+            if expression is None:
+                raise ValueError("excludes nothing")
+            patterns.append(GitIgnoreSpecPattern(re2.compile(expression, options), include))
+        except (ValueError, re2.error):
+            invalid.append(f"{number} ({line[:40]!r})")
+    problem = f"skipped as invalid: line {', '.join(invalid[:5])}{', ...' if len(invalid) > 5 else ''}"
+    return GitIgnoreSpec(patterns, backend="simple"), problem if invalid else ""
+
+
+@dataclass
+class Walked:
+    """The listed folders, and those of them that are mount points."""
+
+    folders: list[Path] = field(default_factory=list)
+    mounts: list[Path] = field(default_factory=list)
+
+
+def walk(start: Path, ignore: Ignore, walked: Walked | None = None) -> Iterator[Found]:
+    """All files below `start` (a folder or a file) that are not ignored, by name, subfolders after files.
+
+    `start` is the root of `ignore` or below it, and may itself be ignored, since somebody named it. Listed folders are
+    added to `walked`."""
+    walked = walked or Walked()
+    try:
+        first = read_status(start, ignore.root)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield Found(str(start), unread=explain_error(error), folder=True)
+        return
+    if not stat.S_ISDIR(first.st_mode):
+        yield make_found(start, first)
+        return
+    waiting = [(start, first.st_dev)]
+    while waiting:
+        folder, drive = waiting.pop()
+        below: list[Path] = []
+        try:
+            entries, device = _look_into(folder, ignore, below)
+        except OSError as error:
+            yield Found(str(folder), unread=explain_error(error), folder=True)
+            continue
+        walked.folders.append(folder)
+        if device != drive:
+            walked.mounts.append(folder)
+        yield from entries
+        waiting += ((path, device) for path in reversed(below))
+
+
+def _look_into(folder: Path, ignore: Ignore, below: list[Path]) -> tuple[list[Found], int]:
+    """(files of a folder that are not ignored, its device); adds its subfolders to `below`."""
+    collected = []
+    with open_folder(folder, ignore.root) as handle, os.scandir(handle) as entries:
+        device = (os.fstat(handle) if isinstance(handle, int) else handle.stat()).st_dev
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            path = folder / entry.name
+            try:
+                if problem := ignore.find_problem(path):
+                    collected.append(Found(str(path), unread=problem))
+                    continue
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if ignore.covers(path, is_folder):
+                    continue
+                if is_folder:
+                    below.append(path)
+                else:
+                    # on Windows the entry's own has no inode and may be outdated
+                    collected.append(make_found(path, entry.stat(follow_symlinks=False) if BY_HANDLE else path.lstat()))
+            except OSError as error:
+                collected.append(Found(str(path), unread=explain_error(error)))
+    return collected, device
