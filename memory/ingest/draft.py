@@ -30,6 +30,7 @@ IN_PART = "in part: "  # why a part of a document was not read
 BROKEN_OFF = "read only in part: "  # why the rest of the file could not be read
 NO_FACTS = ("bibtex", "ris", "bookmarks", "subtitles")  # readers of published texts, not of a life
 MAX_EPISODES = 10_000  # of a document: 2.4 million words; prose of 10 MiB has fewer
+MAX_FACTS = 5_000  # of a document, by rules: a person has fewer contacts, a machine's data has more keys
 MAX_LINES = 200_000  # of a document: a book wrapped at 80 columns has 130,000 in 10 MiB
 
 
@@ -79,6 +80,7 @@ class Drafting:
         self._rules = rules and document.reader not in NO_FACTS
         self._most = most
         self._hashes: list[str] = []
+        self._facts = 0
         self._left_out = ""
         if most is not None and document.text.count("\n") >= MAX_LINES:
             self._cut_lines()
@@ -104,12 +106,15 @@ class Drafting:
         for draft in islice(cut, self._most):
             spans = tuple(sentences(draft.text))
             facts = NOTHING_EXTRACTED
-            if self._rules:
+            if self._rules and self._facts < MAX_FACTS:
                 facts = extract_by_rules(
                     draft.text, draft.title if has_name else "", draft.at, draft.speaker or document.speaker,
                     document.properties, not self._hashes, chat=bool(document.turns), spans=spans, headings=headings,
                     told=document.reader == TOLD,
                 )  # fmt: skip
+                self._facts += len(facts.relations)
+                if self._facts >= MAX_FACTS and not self._left_out:
+                    self._left_out = f"{IN_PART}only the first {MAX_FACTS:,} of its facts were read; its text is whole"
             words = [draft.title, draft.text, draft.speaker or ""]
             if document.parts:  # equal words of another time are another episode
                 words.append(draft.at.isoformat() if draft.at else "")

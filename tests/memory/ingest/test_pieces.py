@@ -105,3 +105,13 @@ def test_of_what_is_too_long_the_beginning_is_kept_and_said(monkeypatch: pytest.
     assert "its first 4,000 of 4,006 lines" in drafting.close().left_out
     whole = draft_document(replace(document, text="word\n" * 10), ChunkSettings())
     assert whole.left_out == "" and whole.is_last
+
+
+def test_the_facts_of_a_machines_file_are_limited_and_its_text_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft, "MAX_FACTS", 20)
+    text = "\n\n".join(f"# Bike {n}\n\nColour: blue {n}\nWheels: {n}" for n in range(300))
+    document = Document(URI, text, title="Dump")
+    whole = draft_document(document, ChunkSettings())
+    facts = [len(episode.extraction.relations) for episode in whole.episodes]
+    assert 20 <= sum(facts) < 300 and facts[-1] == 0 and facts[0]
+    assert "blue 299" in whole.episodes[-1].text and "first 20 of its facts" in whole.left_out
