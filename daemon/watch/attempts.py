@@ -1,9 +1,9 @@
 """Failed attempts to read files, so that no file can block the others.
 
 The file being read is noted before (`begin`) and struck out when it is in the memory (`end`), without waiting for the
-disk: the note only has to survive this process. A daemon that finds notes at its start died while reading these files,
-and counts an attempt; so does the death of a reading process. A file with an attempt is read alone; after TRIES it is
-set aside until it changes or a person retries it.
+disk: the note only has to survive this process. The death of a reading process counts as an attempt. After TRIES the
+file is set aside until it changes, a person retries it, or a day has passed. A daemon that finds notes at its start
+died while reading these files, perhaps by a power cut: this counts for no file, but they are read alone.
 
 A daemon that died LOOP times within LOOP_SECONDS while scanning or reading, without storing a file, is in a loop: the
 next one starts without reading (`is_looping`), so that it can be asked what is wrong."""
@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from daemon.jobs.writer import Writer
 from daemon.paths import private_folder
@@ -28,8 +29,8 @@ log = logging.getLogger(__name__)
 KIND = "read"
 TRIES = 3
 LOOP, LOOP_SECONDS = 5, 600.0
+ASIDE_SECONDS = 24 * 3600.0  # how long a file is set aside
 LOOKING = "*"  # note for the scan of folders, before any file
-DIED = "the daemon ended while reading it"
 AGAIN = "; to try again: pal retry"
 
 
@@ -37,6 +38,16 @@ SAFE_MODE = (
     f"The daemon ended {LOOP} times in a row while reading files, so it reads nothing now, but answers. The files:"
     " pal status --skipped. To read again: pal daemon restart"
 )
+
+
+class FailedFile(NamedTuple):
+    """A file that could not be read. `reason` is None while it is tried again."""
+
+    attempts: int
+    reason: str | None
+    size: int
+    mtime_ns: int
+    at: float  # seconds since the epoch
 
 
 class Attempts:
@@ -48,8 +59,8 @@ class Attempts:
         self._writer = writer
         self._path = notes
         self._begun: dict[str, None] = {}
-        self._tried: dict[str, tuple[int, str | None]] = {}  # (attempts, reason if it is set aside)
-        self._stamps: dict[str, tuple[int, int] | None] = {}  # size and mtime_ns of the failed file; None: unknown
+        self._failed: dict[str, FailedFile] = {}
+        self._interrupted: set[str] = set()  # files that an earlier daemon was reading when it died
         self._file: int | None = None
         self._crashes = notes.with_name("crashes")
         self._has_crashed = False
@@ -57,7 +68,7 @@ class Attempts:
         self.is_looping = False
 
     def recover(self) -> None:
-        """Loads the counts, and counts the crash of an earlier daemon. Call before reading."""
+        """Loads the counts, and notes the crash of an earlier daemon. Call before reading."""
         with self._recovering:
             if self._file is None:
                 self._load()
@@ -70,10 +81,9 @@ class Attempts:
             left = [uri for uri in stream.read().split("\0") if uri]
         if left:
             self._note_crash()
-        for uri in dict.fromkeys(left):
-            if uri != LOOKING:
-                log.warning("it was reading %s", uri)
-                self._count(uri, None, DIED)
+        self._interrupted = {*left} - {LOOKING}
+        for uri in sorted(self._interrupted):
+            log.warning("it was reading %s", uri)
         os.ftruncate(self._file, 0)
 
     def _note_crash(self) -> None:
@@ -101,21 +111,19 @@ class Attempts:
             self._has_crashed = False
 
     def refusal(self, uri: str, size: int, mtime_ns: int, again: bool) -> str | None:
-        """The reason not to try a file; None if it changed, is to be read `again`, or has not failed."""
-        attempts, reason = self._tried.get(uri, (0, None))
-        if reason is None:
+        """The reason not to try a file; None if it changed, is to be read `again`, was set aside a day ago, or has not
+        failed."""
+        failed = self._failed.get(uri)
+        if failed is None or failed.reason is None:
             return None
-        stamp = self._stamps.get(uri)
-        if stamp is None:  # the daemon crashed on it in an unknown version: assume the current one
-            self._stamps[uri] = (size, mtime_ns)
-        elif again or stamp != (size, mtime_ns):
+        if again or (failed.size, failed.mtime_ns) != (size, mtime_ns) or time.time() - failed.at > ASIDE_SECONDS:
             self.forgive([uri])
             return None
-        return f"set aside after {attempts} tries: {reason}{AGAIN}"
+        return f"set aside after {failed.attempts} tries: {failed.reason}{AGAIN}"
 
     def is_doubted(self, uri: str) -> bool:
-        """Whether reading the file failed before: it is read alone."""
-        return uri in self._tried
+        """Whether reading the file failed or was interrupted before: it is read alone."""
+        return uri in self._failed or uri in self._interrupted
 
     def begin(self, uri: str) -> None:
         """Notes that the file is being read."""
@@ -130,18 +138,22 @@ class Attempts:
         os.ftruncate(self._file, 0)
         if self._begun:  # of a task that was interrupted by a more urgent one
             os.write(self._file, "".join(f"{uri}\0" for uri in self._begun).encode("utf-8", "replace"))
-        self.forgive([uri for uri in ended if uri in self._tried])
+        self._interrupted.difference_update(ended)
+        self.forgive([uri for uri in ended if uri in self._failed])
 
     def fail(self, uri: str, size: int, mtime_ns: int, reason: str) -> str | None:
         """Counts an attempt; returns the reason if the file is now set aside."""
         self._begun.pop(uri, None)
-        self._count(uri, (size, mtime_ns), reason)
-        attempts, why = self._tried[uri]
+        payload = {"size": size, "mtime_ns": mtime_ns, "at": time.time()}
+        wanted = NewJob(KIND, uri, payload)
+        attempts = self._writer.write(partial(self._memory.jobs.count_attempt, wanted, reason, TRIES))
+        why = reason if attempts >= TRIES else None
+        self._failed[uri] = FailedFile(attempts, why, **payload)
         return f"set aside after {attempts} tries: {why}{AGAIN}" if why else None
 
     def forgive(self, uris: Iterable[str]) -> None:
         """Clears the attempts of these files."""
-        counted = [uri for uri in uris if self._tried.pop(uri, None)]
+        counted = [uri for uri in uris if self._failed.pop(uri, None)]
         if counted:
             self._writer.write(partial(self._memory.jobs.drop, KIND, counted))
 
@@ -155,12 +167,6 @@ class Attempts:
     def _load(self) -> None:
         jobs = self._memory.jobs
         for job in (*jobs.list_unfinished([KIND]), *jobs.given_up([KIND], -1)):
-            self._tried[job.dedupe_key] = job.attempts, job.last_error if job.state == "dead" else None
-            stamp = job.payload.get("stamp")
-            self._stamps[job.dedupe_key] = tuple(stamp) if stamp else None
-
-    def _count(self, uri: str, stamp: tuple[int, int] | None, reason: str) -> None:
-        wanted = NewJob(KIND, uri, {"stamp": stamp})
-        attempts = self._writer.write(partial(self._memory.jobs.count_attempt, wanted, reason, TRIES))
-        self._tried[uri] = attempts, reason if attempts >= TRIES else None
-        self._stamps[uri] = stamp
+            reason = job.last_error if job.state == "dead" else None
+            size, mtime_ns, at = (job.payload.get(name, 0) for name in ("size", "mtime_ns", "at"))
+            self._failed[job.dedupe_key] = FailedFile(job.attempts, reason, size, mtime_ns, at)

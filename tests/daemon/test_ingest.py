@@ -21,7 +21,7 @@ from daemon.reading.process import ReadAhead, Readers
 from daemon.settings import WatchSettings
 from daemon.watch import ingest as ingest_module
 from daemon.watch.adds import Adds
-from daemon.watch.attempts import Attempts
+from daemon.watch.attempts import TRIES, Attempts
 from daemon.watch.ingest import Ingest
 from daemon.watch.survey import Look, Survey
 from daemon.watch.walking import Ignore
@@ -279,3 +279,23 @@ def test_what_an_older_version_of_a_reader_has_read_is_read_again_once(
         assert all(source.sha256 and source.size for source in sources.list_under(conn, f"{notes}/"))
     assert take(memory, notes)[0].sources == 0
     assert memory.check().ok
+
+
+def test_a_file_is_set_aside_for_a_day_or_until_it_changes(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = Writer()
+    writer.start()
+    try:
+        attempts = Attempts(memory, writer, memory.store.path.with_name("reading"))
+        attempts.recover()
+        assert [attempts.fail("a.pdf", 10, 20, "it crashed") for _ in range(TRIES - 1)] == [None] * (TRIES - 1)
+        assert attempts.refusal("a.pdf", 10, 20, again=False) is None and attempts.is_doubted("a.pdf")
+        assert "it crashed" in (attempts.fail("a.pdf", 10, 20, "it crashed") or "")
+        attempts.close()
+        again = Attempts(memory, writer, memory.store.path.with_name("reading"))
+        again.recover()
+        assert "set aside after 3 tries" in (again.refusal("a.pdf", 10, 20, again=False) or "")
+        monkeypatch.setattr("daemon.watch.attempts.ASIDE_SECONDS", -1.0)
+        assert again.refusal("a.pdf", 10, 20, again=False) is None
+        again.close()
+    finally:
+        writer.close(5)
