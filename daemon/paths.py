@@ -70,6 +70,11 @@ class Paths:
         return self.data / "memory.db"
 
     @property
+    def is_memory_lost(self) -> bool:
+        """Whether the memory file is missing though there are backups of it."""
+        return not self.memory.exists() and any(self.backups.glob("*.db"))
+
+    @property
     def ballast(self) -> Path:
         """A file of zeros that is given up when the disk is full."""
         return self.data / "ballast"
@@ -132,6 +137,27 @@ def private_folder(folder: Path) -> Path:
         if stat.st_mode & 0o077:
             folder.chmod(0o700)
     return folder
+
+
+class OwnFile:
+    """A file that this process has just created. It is removed only while it is the same file: after its folder was
+    moved or deleted, another daemon may have created its own at the path."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._identity = self._read_identity()
+
+    def remove(self) -> None:
+        """Removes the file, unless it is gone or another process has replaced it."""
+        if self._identity and self._read_identity() == self._identity:
+            self.path.unlink(missing_ok=True)
+
+    def _read_identity(self) -> tuple[int, int, int] | None:
+        try:
+            status = self.path.lstat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino, status.st_ctime_ns  # a new file may get the number of a removed one
 
 
 def name_backup(folder: Path) -> Path:

@@ -37,7 +37,7 @@ def connect(
     except DaemonDownError:
         if not start:
             raise
-        begins = not paths.memory.exists()
+        begins = not paths.memory.exists() and not paths.is_memory_lost
         say(NEW_MEMORY.format(paths.data) if begins else "Starting the memory in the background.")
         _start(client, wait, say)
         return client

@@ -20,7 +20,7 @@ from daemon.cli.errors import DaemonState
 from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.client import Client, DaemonDownError
-from daemon.lock import is_held
+from daemon.lock import end_holder, is_held
 from daemon.paths import Paths, private_folder
 from daemon.service import Service, choose_service, find_installed, run_calls
 from daemon.starting import connect
@@ -74,11 +74,19 @@ def start(session: Session) -> None:
 @pass_session
 def stop(session: Session) -> None:
     """Stop it, when it has finished what it is writing."""
-    running = _hello(session)
-    if running is not None:
+    running = _hello(session) is not None
+    ended = 0
+    if running:
         Client(session.paths).stop()
-    if not session.shows_json({"stopped": running is not None}):
-        click.echo("Stopped." if running else "It was not running.")
+    elif is_held(session.paths.lock):
+        output.say("The daemon does not answer; ending its process.")
+        ended = end_holder(session.paths.lock)
+        if not ended:
+            raise DaemonState(
+                f"The daemon does not answer and cannot be ended. {session.paths.lock} has its process id."
+            )
+    if not session.shows_json({"stopped": running or bool(ended)}):
+        click.echo("Stopped." if running or ended else "It was not running.")
         if running and find_installed(session.paths):
             output.say("It is installed as a service: it starts again with your session, or with any command.")
 
@@ -93,6 +101,8 @@ def restart(session: Session) -> None:
     """
     if _hello(session) is not None:
         Client(session.paths).stop()
+    elif is_held(session.paths.lock):
+        end_holder(session.paths.lock)
     _report(session)
 
 

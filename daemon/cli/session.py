@@ -81,10 +81,13 @@ class Session:
         """What answers where nothing is written: the daemon or, if it cannot start, this process, and then that is
         said. Raises DaemonDownError."""
         from daemon.client import DaemonDownError
+        from daemon.starting import explain_failure
 
         try:
             return self.client
         except DaemonDownError as error:
+            if self.paths.is_memory_lost:
+                raise type(error)(explain_failure(error), error.code) from error
             if error.code in WITHOUT_OFFLINE:
                 raise
             return self._read_offline(error)

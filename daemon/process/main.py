@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from daemon.exposure import describe_exposure
 from daemon.lock import ALREADY_RUNNING, AlreadyRunningError, hold
-from daemon.paths import Paths, private_folder
+from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.logs import configure
 from daemon.settings import Settings, SettingsError, load, new_folder_policy
 from daemon.starting import COULD_NOT_START
@@ -63,6 +63,7 @@ def run() -> int:
         refuse_network(paths.data, settings)
         with hold(paths.lock):
             configure(paths.log, settings.daemon.log_level, console=sys.stderr.isatty())
+            refuse_lost_memory(paths)
             daemon = Daemon(paths, settings)
             daemon.start()
             try:
@@ -97,6 +98,15 @@ def refuse_network(folder: Path, settings: Settings) -> None:
         )
 
 
+def refuse_lost_memory(paths: Paths) -> None:
+    """StoreMovedError if the memory is missing and there are backups of it: a new memory would hide the loss."""
+    if paths.is_memory_lost:
+        raise StoreMovedError(
+            f"{paths.memory} is missing, but there are backups of it. Restore the newest one: pal restore. To begin a "
+            f"new memory, move {paths.backups} away."
+        )
+
+
 def _set_limits() -> None:
     """Raises the limit of open files (256 on macOS) and turns off core dumps, which would contain the memory."""
     with contextlib.suppress(ImportError, OSError, ValueError):
@@ -128,6 +138,7 @@ class Daemon:
         self.paths = paths
         self.settings = settings
         self.exit_code = 0
+        self._address: OwnFile | None = None
         self._stopping = threading.Event()
 
     def start(self) -> None:
@@ -274,7 +285,7 @@ class Daemon:
         self._told = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, self._handle_signal)
-        listener, token = listen(self.paths)
+        listener, token, self._address = listen(self.paths)
         port = listener.getsockname()[1] if token else None
         app = build(self.services)
         self.page.serve(app)
@@ -367,9 +378,8 @@ class Daemon:
 
     def stop(self) -> None:
         """Closes the memory and removes the daemon's address."""
-        from daemon.process.server import forget_address
-
         self.services.close()
         self.memory.close()
-        forget_address(self.paths)
+        if self._address:
+            self._address.remove()
         log.info("stopped")

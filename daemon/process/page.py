@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from daemon import wire
 from daemon.api.gate import Gate
 from daemon.failures import ConflictError
-from daemon.paths import Paths, private_folder
+from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.connections import open_tcp
 from daemon.process.server import Server
 from daemon.settings import Settings
@@ -42,6 +42,7 @@ class Page:
         self._gate: Gate | None = None
         self._port = 0
         self._opens = ""  # the token that the opener has
+        self._opener: OwnFile | None = None
 
     def serve(self, app: ASGIApp) -> None:
         """Sets the application that answers the page."""
@@ -109,7 +110,7 @@ class Page:
         """A private file that redirects to the page: the browser opens this file, because every user of this machine
         can read its command line."""
         private_folder(self._paths.runtime)
-        self._discard_opener()
+        self._paths.opener.unlink(missing_ok=True)  # also that of a killed daemon
         file = os.open(self._paths.opener, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "w", encoding="utf-8") as stream:
             link = html.escape(url)
@@ -118,6 +119,7 @@ class Page:
                 f'<meta http-equiv="refresh" content="0;url={link}"><title>Palimpsest</title>'
                 f'<a href="{link}">Open Palimpsest</a>\n'
             )
+        self._opener = OwnFile(self._paths.opener)
         return str(self._paths.opener)
 
     def _note_session(self, token: str) -> None:
@@ -127,7 +129,8 @@ class Page:
         self._woken.set()
 
     def _discard_opener(self) -> None:
-        self._paths.opener.unlink(missing_ok=True)
+        if self._opener:
+            self._opener.remove()
 
 
 def _bind(port: int) -> list[socket.socket]:

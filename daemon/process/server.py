@@ -10,12 +10,13 @@ import secrets
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
+from typing import NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from daemon.api.gate import LISTENERS
-from daemon.paths import Paths, private_folder
+from daemon.paths import OwnFile, Paths, private_folder
 from daemon.process.connections import limit_connections, open_tcp
 from daemon.settings import DaemonSettings
 
@@ -95,9 +96,17 @@ def wake_by_signals() -> Iterator[None]:
             loop.remove_reader(reader)
 
 
-def listen(paths: Paths) -> tuple[socket.socket, str | None]:
-    """The bound socket, and for TCP the token of clients. Call it with the lock: an existing socket then belongs to a
-    killed daemon."""
+class Address(NamedTuple):
+    """Where a daemon listens: the bound socket, the token of clients (TCP only), and the file that leads clients to it,
+    which the daemon removes when it ends."""
+
+    listener: socket.socket
+    token: str | None
+    file: OwnFile
+
+
+def listen(paths: Paths) -> Address:
+    """Binds the address. Call it with the lock: an existing socket then belongs to a killed daemon."""
     if paths.tcp:
         return _listen_tcp(paths)
     private_folder(paths.socket.parent)
@@ -108,16 +117,10 @@ def listen(paths: Paths) -> tuple[socket.socket, str | None]:
         listener.bind(str(paths.socket))
     finally:
         os.umask(before)
-    return listener, None
+    return Address(listener, None, OwnFile(paths.socket))
 
 
-def forget_address(paths: Paths) -> None:
-    """Removes the address: the daemon is gone."""
-    for path in (paths.token, paths.socket) if not paths.tcp else (paths.token,):
-        path.unlink(missing_ok=True)
-
-
-def _listen_tcp(paths: Paths) -> tuple[socket.socket, str]:
+def _listen_tcp(paths: Paths) -> Address:
     listener = open_tcp()
     listener.bind(("127.0.0.1", 0))
     token = secrets.token_urlsafe(32)
@@ -126,4 +129,4 @@ def _listen_tcp(paths: Paths) -> tuple[socket.socket, str]:
     file = os.open(paths.token, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(file, "w", encoding="utf-8") as stream:
         json.dump({"port": listener.getsockname()[1], "token": token}, stream)
-    return listener, token
+    return Address(listener, token, OwnFile(paths.token))

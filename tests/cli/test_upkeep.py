@@ -217,3 +217,24 @@ def test_settings_that_cannot_be_meant_are_told_by_the_first_command(shell: Shel
     said = shell.pal("status")
     assert said.code == 78
     assert "config.toml, line 2: daemon.readers must be a whole number" in said.err
+
+
+def test_a_lost_memory_is_not_replaced_by_an_empty_one(shell: Shell) -> None:
+    shell.pal("remember", "The ferry leaves at nine.")
+    shell.pal("backup")
+    shell.pal("daemon", "stop")
+    (shell.home / "memory.db").unlink()
+    for command in (("ask", "When does the ferry leave?"), ("remember", "The pier is closed.")):
+        refused = shell.pal(*command)
+        assert refused.code == 74 and "pal restore" in refused.err and "a new one begins" not in refused.err
+    assert not (shell.home / "memory.db").exists()
+    assert shell.pal("restore", "--yes").code == 0
+    assert "nine" in shell.pal("ask", "When does the ferry leave?").out
+
+
+def test_a_daemon_that_lost_its_socket_can_be_stopped(shell: Shell) -> None:
+    shell.pal("status")
+    (shell.home / "run" / "api.sock").unlink(missing_ok=True)  # where the path is too long it is in /tmp
+    said = shell.pal("daemon", "stop")
+    assert (said.code, said.out) == (0, "Stopped.\n")
+    assert shell.pal("daemon", "stop").out == "It was not running.\n"

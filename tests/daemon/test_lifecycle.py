@@ -211,6 +211,18 @@ def test_a_daemon_whose_home_is_moved_ends(tmp_path: Path) -> None:
             assert moved.client.status().sources == 1
 
 
+def test_a_daemon_whose_home_was_moved_leaves_its_successor_alone(tmp_path: Path) -> None:
+    with run_daemon(tmp_path / "home", QUICK) as daemon:
+        assert daemon.process is not None
+        daemon.process.send_signal(signal.SIGSTOP)
+        daemon.paths.data.rename(tmp_path / "moved")
+        successor = connect(daemon.paths, wait=60)
+        daemon.process.send_signal(signal.SIGCONT)
+        assert daemon.process.wait(20) == 74
+        assert successor.hello().pid != daemon.process.pid
+        successor.stop()
+
+
 def test_a_machine_that_sleeps(tmp_path: Path) -> None:
     """What was due meanwhile is made up for once, what changed is read, and who waited is answered."""
     now = datetime.now()
@@ -247,13 +259,14 @@ def test_over_tcp_only_with_the_token(tmp_path: Path) -> None:
             daemon.client.secrets(("‹password-bcdfgh›",))
         with pytest.raises(DaemonError, match="never over TCP"):
             daemon.client.secret_places()
+        assert daemon.stop() == 0
+        assert not daemon.paths.token.exists()
+        daemon.start()
         text = daemon.paths.token.read_text()
         daemon.paths.token.write_text(text.replace('"token": "', '"token": "x'))
         with pytest.raises(DaemonError, match="its own user's programs"):
             daemon.client.hello()
         daemon.paths.token.write_text(text)
-        assert daemon.stop() == 0
-        assert not daemon.paths.token.exists()
 
 
 def test_an_older_daemon_is_replaced_and_a_newer_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
