@@ -85,7 +85,7 @@ class Telling:
         kept = self._memory.sources.list_under(PREFIX)
         if not kept:
             return None
-        uri = kept[-1].uri  # they begin with their time
+        uri = max(kept, key=lambda source: source.id).uri  # local time goes back in autumn and on journeys
         ids = self._memory.browsing.read_source(uri).passages
         return wire.Told("\n".join(map(_read_words, self._memory.sources.episodes(ids))), uri, ids[0])
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from daemon import wire
+from daemon.api.telling import Telling
 from daemon.client import Client, DaemonError
+from daemon.jobs.writer import Writer
 from daemon.settings import load
 from daemon.testing import RunningDaemon
+from memory import Memory
+from plugins.manager import load as load_plugins
 
 
 @pytest.fixture
@@ -105,3 +111,25 @@ def test_what_is_kept_by_hand_needs_no_setting(client: Client) -> None:
     long = " ".join(f"The {number}th plank of the hull is larch and was sawn in May." for number in range(60))
     client.tell(long)
     assert client.take_back_told().text.startswith("The 0th plank")
+
+
+def test_the_last_statement_is_the_last_one_also_after_a_flight_to_the_west(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = Writer()
+    writer.start()
+    try:
+        with Memory.open(tmp_path / "memory.db", embedder=load_plugins().embedder("static")) as memory:
+            telling = Telling(memory, writer, tmp_path / "config.toml")
+            for zone, text in (
+                ("Asia/Tokyo", "The tea is in Tokyo."),
+                ("America/Los_Angeles", "The hat is in Venice."),
+            ):
+                monkeypatch.setenv("TZ", zone)
+                time.tzset()
+                telling.keep(text, None)
+            assert telling.find_last().text == "The hat is in Venice."
+    finally:
+        writer.close(5)
+        monkeypatch.undo()
+        time.tzset()
