@@ -20,9 +20,12 @@ REWRITTEN = ".whole.part"  # suffix of a rewritten memory file before it replace
 COPIES = "copies"  # in the table meta: paths of backups outside the folder
 
 
-def verified_copy(conn: Connection, path: Path, to: Path) -> None:
+def verified_copy(conn: Connection, path: Path, to: Path, snapshot: Connection | None = None) -> bool:
     """Runs `VACUUM INTO` a temporary name in the folder of `to`, compares, syncs, renames. `conn` is outside a
-    transaction. StoreDamagedError if the copy differs; then nothing remains at `to`."""
+    transaction. StoreDamagedError if the copy differs; then nothing remains at `to`.
+
+    The copy is compared with `snapshot`, a connection in a transaction, if others may write meanwhile. False, and
+    nothing at `to`, if somebody wrote between the two."""
     _check_room(path, to)
     temporary = to.with_name(f".{to.name}.{os.getpid()}.part")
     temporary.unlink(missing_ok=True)
@@ -31,11 +34,14 @@ def verified_copy(conn: Connection, path: Path, to: Path) -> None:
         with driver_errors(path):
             conn.execute("VACUUM INTO ?", (str(temporary),))
         with driver_errors(temporary), closing(connect(temporary)) as copy:
-            _compare(conn, copy, path)
+            if snapshot and _read_generation(copy) != _read_generation(snapshot):
+                return False
+            _compare(snapshot or conn, copy, path)
             rename_copy(copy)  # the log of the file it was copied from
         sync(temporary)
         temporary.replace(to)
         sync(to.absolute().parent)
+        return True
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -49,6 +55,10 @@ def _check_room(path: Path, to: Path) -> None:
             f"A copy of {path} takes {needed >> 20:,} MB, and {free >> 20:,} MB are free at {folder}. Make room, or "
             "put it on another disk: pal backup TO"
         )
+
+
+def _read_generation(conn: Connection) -> int:
+    return int(conn.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
 
 
 def _compare(conn: Connection, copy: Connection, path: Path) -> None:

@@ -4,8 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,6 +58,39 @@ def test_a_backup_that_fails_leaves_nothing(store: Store, tmp_path: Path) -> Non
     with pytest.raises(StoreError):
         store.backup(tmp_path / "out" / "copy.db")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_others_write_while_a_backup_is_made(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One writes between the snapshot and the copy, so it is copied again; one while the copy is compared."""
+    store.write(remember, "note 1", "Ana wrote a letter.")
+    begin, compare = backup.create_private, backup._compare
+    waiting = ["note 2", "note 3"]
+
+    def write() -> None:
+        thread = threading.Thread(target=store.write, args=(remember, waiting.pop(0), "Bo wrote a letter."))
+        thread.start()
+        thread.join(20)
+        assert not thread.is_alive(), "it waits for the backup"
+
+    def write_and_begin(path: Path) -> None:
+        if len(waiting) == 2:
+            write()
+        begin(path)
+
+    def write_and_compare(*args: Any) -> None:
+        write()
+        compare(*args)
+
+    monkeypatch.setattr(backup, "create_private", write_and_begin)
+    monkeypatch.setattr(backup, "_compare", write_and_compare)
+    store.backup(tmp_path / "copy.db")
+    assert count_sources(store) == 3
+    with Store.open(tmp_path / "copy.db") as copy:
+        assert count_sources(copy) == 2 and check.check(copy).problems == ()
+
+
+def count_sources(store: Store) -> int:
+    return int(store.read(lambda conn: conn.execute("SELECT count(*) FROM source").fetchone()[0]))
 
 
 KILLED = """
