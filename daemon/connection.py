@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 LINE_BYTES = 65_536  # of the head of a reply
 FAILED, END = b'{"type": "Failed"', b'{"type":"end"'  # how the last line of an export begins
 LONGEST_WAIT = 5.0  # seconds that a daemon which has no time may ask for
+PATIENCE_SECONDS = 120.0  # in which a hundred questions at once are answered
 
 
 class DaemonError(Exception):
@@ -46,15 +47,17 @@ class DaemonDownError(Exception):
 def send(paths: Paths, method: str, url: str, fields: dict[str, Any] | None, timeout: float | None) -> Response:
     """Sends a request with these fields in its body, or without a body; returns its good reply, still to be read.
 
-    A daemon that has no time now says when it has: then it is asked once more.
+    A daemon that has no time now says when to ask again; it is asked for PATIENCE_SECONDS.
     """
-    response = _exchange(paths, method, url, fields, timeout)
-    if response.retry_after is not None:
-        import time
+    import random
+    import time
 
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (response := _exchange(paths, method, url, fields, timeout)).retry_after is not None:
+        if time.monotonic() > deadline:
+            break
         response.close()
-        time.sleep(min(response.retry_after, LONGEST_WAIT))
-        response = _exchange(paths, method, url, fields, timeout)
+        time.sleep(min(response.retry_after, LONGEST_WAIT) * random.uniform(0.5, 1.0))  # not all of them at once
     if response.status >= 400:
         with response:
             raise DaemonError(_failed(response))

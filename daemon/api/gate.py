@@ -33,11 +33,12 @@ TOO_LARGE = wire.Failed(
 TOO_LARGE_A_HEAD = wire.Failed("too_large", "The head of the request is larger than 16 KiB.")
 NO_JSON = wire.Failed("bad_input", "What is sent is no JSON.", "Say that it is: Content-Type: application/json")
 BUSY = wire.Failed("busy", "Too many requests at the same time.", "Try again in a moment.")
+TOO_MANY_LISTENERS = wire.Failed("busy", f"{LISTENERS} programs listen to the memory already.", "Close a chat.")
 
 
 def fail(problem: wire.Failed) -> Response:
     response = reply(problem, STATUS[problem.code])
-    if problem.code in ("busy", "stopping"):
+    if problem.code in ("busy", "stopping") and problem is not TOO_MANY_LISTENERS:
         response.headers["Retry-After"] = "1"
     return response
 
@@ -101,7 +102,9 @@ class Gate:
     def _full(self, kind: str, path: str) -> wire.Failed | None:
         if self.stopping:
             return failure(CancelledError())
-        return BUSY if path not in ALWAYS and self._open[kind] >= self._most[kind] else None
+        if path in ALWAYS or self._open[kind] < self._most[kind]:
+            return None
+        return TOO_MANY_LISTENERS if kind == "listeners" else BUSY
 
     def _known(self, headers: list[tuple[bytes, bytes]]) -> bool:
         """A browser can reach a TCP port in another page's name: the exact host, nothing that only a browser sends for

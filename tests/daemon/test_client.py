@@ -115,8 +115,12 @@ def test_what_is_no_text_is_asked_about_all_the_same(client: Client) -> None:
     assert client.sources("\udcff\udcfe").total == 0
 
 
-@pytest.mark.parametrize(("times", "serves"), [(1, True), (2, False)])
-def test_a_daemon_without_time_is_asked_once_more(tmp_path: Path, times: int, serves: bool) -> None:
+@pytest.mark.parametrize(("times", "serves"), [(30, True), (1, False)])
+def test_a_daemon_without_time_is_asked_again_for_a_while(
+    tmp_path: Path, times: int, serves: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not serves:
+        monkeypatch.setattr("daemon.connection.PATIENCE_SECONDS", -1.0)
     busy = b'HTTP/1.1 503 Busy\r\nRetry-After: 0\r\n\r\n{"code": "busy", "message": "Too many.", "remedy": ""}'
     hello = b'HTTP/1.1 200 OK\r\n\r\n{"version": "1", "protocol": 1, "pid": 7}'
     paths = Paths.in_folder(tmp_path)

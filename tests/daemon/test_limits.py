@@ -97,7 +97,7 @@ def test_more_connections_than_descriptors(narrow: RunningDaemon, sent: bytes) -
 
 
 def test_who_listens_counts_apart(narrow: RunningDaemon) -> None:
-    """As many chats as there may be, and the one too many is told to wait, twice: the client asks once more."""
+    """As many chats as there may be; the one too many is refused at once."""
     with contextlib.ExitStack() as closing:
         for _ in range(LISTENERS):
             closing.enter_context(listening(narrow.client))
