@@ -24,7 +24,7 @@ from memory.errors import (
     OverBudgetError,
 )
 from memory.llm import LlmRequest, Message, Reply, ToolCall, Usage
-from plugins.llms import READING, Look, ModelInfo
+from plugins.llms import READING, Look, ModelInfo, transport
 from plugins.llms.call import LATER, Call, client_arguments, shorten_reason
 from plugins.llms.settings import AnthropicSettings
 from plugins.llms.transport import read_key
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 URL = "https://api.anthropic.com"
 API_VERSION = "2026-10-21"  # of the protocol, as the client speaks it
 CONNECT_SECONDS = 5.0
-ASK_SECONDS = 8.0
 CONTEXT = 200_000  # where the server does not say
 OUTPUT = 8_192
 THOUGHT_TOKENS = 4096  # on top of what may be said
@@ -248,8 +247,7 @@ def _ask(settings: AnthropicSettings, path: str) -> dict[str, Any]:
     url = _url(settings)
     headers = {"Authorization": f"Bearer {_key(settings)}", "anthropic-version": API_VERSION}  # as the client does
     try:
-        with httpx.Client(headers=headers, timeout=httpx.Timeout(ASK_SECONDS, connect=CONNECT_SECONDS)) as client:
-            response = client.get(url + path)
+        response = transport.ask(url, path, headers=headers, proxied=True)
         said = response.json()
     except (httpx.HTTPError, ValueError) as error:
         raise _gone(url) from error

@@ -149,6 +149,9 @@ def client_arguments(httpx: Any, url: str, limits: tuple[float, float, float], c
     """Arguments for a client of `httpx` (or httpx2) whose calls can be broken off; `limits` are those of a Backend."""
 
     def limit(response: Any) -> None:
+        is_plain = response.headers.get("content-encoding", "identity") == "identity"
+        if not is_plain and response.request.headers.get("accept-encoding") == "identity":
+            raise OSError("the server compresses what was to be sent as it is")
         response.stream = type("Limited", (_Limited, httpx.SyncByteStream), {})(response.stream)
 
     return {

@@ -208,7 +208,7 @@ def connect(url: str, limits: tuple[float, float, float], added: Mapping[str, An
     arguments = client_arguments(httpx, url, limits, transport.CONNECT_SECONDS)
     arguments["event_hooks"]["request"].append(prepare)
     arguments["event_hooks"]["response"].append(escape)
-    return ollama.Client(url, trust_env=False, headers={"accept-encoding": "identity"}, **arguments)
+    return ollama.Client(url, trust_env=False, headers=transport.PLAIN, **arguments)
 
 
 class _EscapedLines(httpx.SyncByteStream):

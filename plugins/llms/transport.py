@@ -18,11 +18,13 @@ import httpx
 
 from memory.errors import ModelUnavailableError
 from plugins.llms import ModelInfo
-from plugins.llms.call import client_arguments, is_encrypted
+from plugins.llms.call import Call, client_arguments
 
 CONNECT_SECONDS = 2.0
 ASK_SECONDS = 5.0  # for what a server knows without a model
 FRESH_SECONDS = 60.0  # for which its word about a model is believed
+
+PLAIN = {"accept-encoding": "identity"}  # what is compressed may be larger than what is counted
 
 More = TypeVar("More")
 
@@ -67,19 +69,36 @@ def post(
     httpx.HTTPError."""
     arguments = client_arguments(httpx, url, limits, CONNECT_SECONDS)
     with (
-        httpx.Client(trust_env=False, **arguments) as client,
+        httpx.Client(trust_env=False, headers=PLAIN, **arguments) as client,
         client.stream("POST", url, json=body, headers=headers) as response,
     ):
         yield response
 
 
 def ask(
-    url: str, path: str, body: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+    url: str,
+    path: str,
+    body: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+    proxied: bool = False,
 ) -> httpx.Response:
-    """What a server says at once, read whole, whatever its status. httpx.HTTPError."""
-    timeout = httpx.Timeout(ASK_SECONDS, connect=CONNECT_SECONDS)
-    with httpx.Client(trust_env=False, timeout=timeout, verify=is_encrypted(url)) as client:
-        return client.request("POST" if body else "GET", url + path, json=body, headers=headers)
+    """What a server says at once, read whole within ASK_SECONDS and MOST_BYTES, whatever its status; `proxied` as the
+    environment says. httpx.HTTPError."""
+    limits = (ASK_SECONDS, ASK_SECONDS, ASK_SECONDS)
+
+    def exchange() -> Iterator[httpx.Response]:
+        arguments = client_arguments(httpx, url, limits, CONNECT_SECONDS)
+        with httpx.Client(trust_env=proxied, headers=PLAIN, **arguments) as client:
+            yield client.request("POST" if body else "GET", url + path, json=body, headers=headers)
+
+    with Call(limits, lambda: False) as call:
+        try:
+            response = next(call.stream(exchange()))
+        except OSError as error:
+            raise httpx.ReadError(str(error)) from error
+    if call.reason:  # a body without a length looks whole where it was broken off
+        raise httpx.ReadTimeout(str(call.reason))
+    return response
 
 
 def read_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
