@@ -144,11 +144,11 @@ class Attempts:
     def fail(self, uri: str, size: int, mtime_ns: int, reason: str) -> str | None:
         """Counts an attempt; returns the reason if the file is now set aside."""
         self._begun.pop(uri, None)
-        payload = {"size": size, "mtime_ns": mtime_ns, "at": time.time()}
-        wanted = NewJob(KIND, uri, payload)
+        now = time.time()
+        wanted = NewJob(KIND, uri, {"size": size, "mtime_ns": mtime_ns, "at": now})
         attempts = self._writer.write(partial(self._memory.jobs.count_attempt, wanted, reason, TRIES))
         why = reason if attempts >= TRIES else None
-        self._failed[uri] = FailedFile(attempts, why, **payload)
+        self._failed[uri] = FailedFile(attempts, why, size, mtime_ns, now)
         return f"set aside after {attempts} tries: {why}{AGAIN}" if why else None
 
     def forgive(self, uris: Iterable[str]) -> None:

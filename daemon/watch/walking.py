@@ -134,7 +134,8 @@ class Ignore:
 
 def parse_patterns(lines: Iterable[str]) -> tuple[GitIgnoreSpec, str]:
     """(the valid patterns, what is wrong with the others or ""). Too many lines exclude everything."""
-    patterns, invalid = [], []
+    patterns: list[GitIgnoreSpecPattern] = []
+    invalid: list[str] = []
     options = re2.Options()
     options.max_mem, options.log_errors = PATTERN_MEMORY, False
     for number, line in enumerate(lines, 1):
