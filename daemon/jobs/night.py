@@ -109,6 +109,7 @@ class NightlyJob:
         """Consolidates now, on a person's request."""
         with self._ordering:
             report = self._memory.maintenance.consolidate(write=self._writer.write, cancelled=self._closing.is_set)
+            self._memory.ingest.clear_unused(self._writer.write)
         log.info("put in order: %s", _counts(report))
         return report
 

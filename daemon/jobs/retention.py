@@ -1,4 +1,5 @@
-"""Nightly retention by the settings `retention.*`: erases expired data and returns free space of the file.
+"""Nightly retention by the settings `retention.*`: erases expired data, returns free space of the file, and clears its
+unused parts after something was forgotten.
 
 Retired text expires by the clock and cannot be restored. So after a long pause, or a jump of the clock, it waits for
 the next night: a wrong clock has mostly been corrected by then.
@@ -39,7 +40,9 @@ class RetentionJob:
         retention, thinned = self._memory.retention, 0
         if settings.questions:  # those since the last night are still to be counted
             thinned = retention.thin_out_questions(settings.questions, last, write)
-        return {"thinned": thinned, "erased": self._expire(write, last), "freed": retention.compact(write)}
+        counts = {"thinned": thinned, "erased": self._expire(write, last), "freed": retention.compact(write)}
+        self._memory.ingest.clear_unused(write)
+        return counts
 
     def _expire(self, write: Write, last: int) -> int:
         """Erases expired retired text; returns the number of passages."""

@@ -21,6 +21,7 @@ from memory.ingest.ingest import (
     texts_to_embed,
 )
 from memory.nouns import FORGOTTEN, Document, Forgotten, Receipt
+from memory.protocols import Write, write_directly
 from memory.services.state import State
 from memory.store import episodes, sources, vectors
 from memory.store import forget as forgetting
@@ -45,6 +46,7 @@ class Ingest:
         self.unwiped_because = ""  # why the last try to wipe forgotten words from the disk failed
 
     unwiped_since = read_by(forgetting.unwiped_since)
+    is_uncleared = read_by(forgetting.is_uncleared)
 
     def prepare(self, documents: Iterable[Document]) -> PreparedBatch:
         """Chunks and embeds documents, the slow part, without writing or holding a lock. Raises InvalidInputError for a
@@ -143,9 +145,9 @@ class Ingest:
                 sources.skip(conn, file, FORGOTTEN, now_ms())
         return replace(forgotten, pending=self.wipe()) if wipe else forgotten
 
-    def erase(self, unit: Callable[[Connection], Forgotten]) -> Forgotten:
+    def erase(self, unit: Callable[[Connection], Forgotten], by_person: bool) -> Forgotten:
         """A unit of forgetting; its words stay in the log until `wipe` is called."""
-        with self._forgetting() as conn:
+        with self._forgetting(by_person) as conn:
             return unit(conn)
 
     def wipe(self, seconds: float = WIPE_SECONDS) -> str:
@@ -171,20 +173,35 @@ class Ingest:
                 return self.unwiped_because
             time.sleep(0.02)
 
+    def clear_unused(self, write: Write = write_directly) -> bool:
+        """Rewrites the file if a person forgot something since the last time; returns whether it did. SQLite leaves
+        copies of rows in unused parts of pages that it has split, which deleting the rows does not overwrite."""
+        if not self._store.read(forgetting.is_uncleared):
+            return False
+
+        def rewrite() -> None:
+            with self._state.write_lock, self._store.making_room():
+                self._store.rewrite()
+                self._store.write(forgetting.note_cleared)
+            self.wipe()
+
+        write(rewrite)
+        return True
+
     def _see_edges(self, asserter: FactAsserter) -> None:
         """Updates the snapshot with credit that moved to a fact's successor."""
         if asserter.passed_on_edge_memory:
             self._state.reload_edge_memory()
 
     @contextmanager
-    def _forgetting(self) -> Iterator[Connection]:
+    def _forgetting(self, by_person: bool = True) -> Iterator[Connection]:
         """A unit of forgetting; then reloads the snapshot and wipes the log."""
         state = self._state
         with state.write_lock, self._store.making_room():
             with self._store.writing() as conn:
                 yield conn
                 state.complete_edge_memory(conn)
-                forgetting.note_unwiped(conn, now_ms())
+                forgetting.note_unwiped(conn, now_ms(), by_person)
             state.past.drop()
             state.serving = state.load(state.serving.embedder, state.serving.embedder_id)
             state.reload_edge_memory()

@@ -78,4 +78,4 @@ class Retention:
             forgotten = sum((forget.retired_source(conn, id, now_ms(), mark) for id in sources), Forgotten())
             return forgotten + forget.passages(conn, passages, now_ms())
 
-        return self._ingest.erase(erase) if sources or passages else Forgotten()
+        return self._ingest.erase(erase, by_person=mark) if sources or passages else Forgotten()

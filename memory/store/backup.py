@@ -26,7 +26,7 @@ def verified_copy(conn: Connection, path: Path, to: Path, snapshot: Connection |
 
     The copy is compared with `snapshot`, a connection in a transaction, if others may write meanwhile. False, and
     nothing at `to`, if somebody wrote between the two."""
-    _check_room(path, to)
+    check_room(path, to, 1.2)
     temporary = to.with_name(f".{to.name}.{os.getpid()}.part")
     temporary.unlink(missing_ok=True)
     create_private(temporary)  # SQLite would create it readable by everyone
@@ -46,10 +46,10 @@ def verified_copy(conn: Connection, path: Path, to: Path, snapshot: Connection |
         temporary.unlink(missing_ok=True)
 
 
-def _check_room(path: Path, to: Path) -> None:
-    """StoreFullError if the copy and its check would not fit on the disk."""
+def check_room(path: Path, to: Path, share: float) -> None:
+    """StoreFullError if there is no room for a copy that takes `share` times the size of the file at `path`."""
     folder = next(folder for folder in to.absolute().parents if folder.is_dir())
-    free, needed = shutil.disk_usage(folder).free, int(path.stat().st_size * 1.2)
+    free, needed = shutil.disk_usage(folder).free, int(path.stat().st_size * share)
     if path.exists() and free < needed:
         raise StoreFullError(
             f"A copy of {path} takes {needed >> 20:,} MB, and {free >> 20:,} MB are free at {folder}. Make room, or "

@@ -16,11 +16,22 @@ from memory.store.rows import FIRST_EDGE, LISTED, LIVE, id_list, select_ids
 HANDED_OVER = "What took its place is forgotten; this came after that."
 FORGOTTEN_ANSWER = "[forgotten]"  # replaces an answer in a chat that quoted forgotten data
 UNWIPED = "unwiped"  # in the table meta: ms UTC since which the log may contain forgotten data
+UNCLEARED = "uncleared"  # in the table meta: ms UTC since which unused parts of pages may contain forgotten data
 
 
-def note_unwiped(conn: Connection, now: int) -> None:
-    """Records that the log contains data forgotten in this unit, until `note_wiped`."""
-    conn.execute("INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (UNWIPED, now))
+def note_unwiped(conn: Connection, now: int, by_person: bool) -> None:
+    """Records that the log contains data forgotten in this unit, until `note_wiped`; and that unused parts of pages may
+    contain what a person forgot, until `note_cleared`."""
+    for key in (UNWIPED, UNCLEARED) if by_person else (UNWIPED,):
+        conn.execute("INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (key, now))
+
+
+def is_uncleared(conn: Connection) -> bool:
+    return conn.execute("SELECT 1 FROM meta WHERE key = ?", (UNCLEARED,)).fetchone() is not None
+
+
+def note_cleared(conn: Connection) -> None:
+    conn.execute("DELETE FROM meta WHERE key = ?", (UNCLEARED,))
 
 
 def note_wiped(conn: Connection) -> None:

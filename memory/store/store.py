@@ -23,7 +23,7 @@ from memory.errors import (
     StoreReadOnlyError,
 )
 from memory.store import compact, ownership, schema
-from memory.store.backup import verified_copy
+from memory.store.backup import check_room, verified_copy
 from memory.store.connect import (
     Connection,
     FilePlace,
@@ -39,6 +39,7 @@ R = TypeVar("R")
 
 WAIT_SECONDS = 5.0  # to wait for another program that writes
 COPY_TRIES = 3  # to copy and compare one snapshot while others write
+REWRITE_SHARE = 2.2  # of the file's size: the temporary file and the log
 IDLE_READERS = 8  # idle connections kept open; each has up to 16 MB of pages
 
 
@@ -189,6 +190,17 @@ class Store:
         with self.quiet() as conn:
             verified_copy(conn, self.path, to)
         return to.stat().st_size
+
+    def rewrite(self) -> None:
+        """Rewrites the file in place (VACUUM), so that unused parts of its pages contain nothing. Writers wait. SQLite
+        sorts the new pages into a temporary file, not into memory. StoreFullError without room."""
+        with self.quiet() as conn:
+            check_room(self.path, self.path, REWRITE_SHARE)
+            conn.execute("PRAGMA temp_store = FILE")
+            try:
+                conn.execute("VACUUM")
+            finally:
+                conn.execute("PRAGMA temp_store = MEMORY")
 
     def limit_writing(self, reason: str, make_room: Callable[[], None]) -> None:
         """Makes `writing()` raise StoreFullError with this reason, except inside `making_room()`, which calls

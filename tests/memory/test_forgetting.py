@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -253,3 +254,19 @@ def test_what_is_forgotten_while_it_is_read_is_kept_in_no_trace(memory: Memory, 
     [*_, answer] = events
     assert isinstance(answer, Answer) and answer.trace_id is None and answer.no_answer
     assert memory.questions.traces() == [] and residue(memory, *WORDS) == []
+
+
+def test_unused_parts_of_split_pages_are_cleared(memory: Memory) -> None:
+    """SQLite leaves copies of rows there, which deleting the rows does not overwrite: SQLite 3.53 leaves one here."""
+    rng = random.Random(2)
+    words = [f"zq{number:05d}x{rng.randrange(10**9)}" for number in range(300)]
+    notes = [Document(word, f"The key is {word}. " + "Filler text here. " * rng.randrange(1, 60)) for word in words]
+    for start in range(0, len(notes), 5):
+        memory.remember_many(notes[start : start + 5])
+    rng.shuffle(words)
+    gone, kept = words[:150], words[150:]
+    memory.ingest.forget_sources(gone)
+    assert memory.ingest.is_uncleared()
+    assert memory.ingest.clear_unused() and not memory.ingest.is_uncleared()
+    assert residue(memory, *gone) == [] and len(residue(memory, *kept)) == 150
+    assert memory.check().ok and not memory.ingest.clear_unused()
