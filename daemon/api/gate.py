@@ -38,7 +38,7 @@ TOO_MANY_LISTENERS = wire.Failed("busy", f"{LISTENERS} programs listen to the me
 
 def fail(problem: wire.Failed) -> Response:
     response = reply(problem, STATUS[problem.code])
-    if problem.code in ("busy", "stopping") and problem is not TOO_MANY_LISTENERS:
+    if problem is BUSY or problem.code == "stopping":  # the store has waited for its own lock already
         response.headers["Retry-After"] = "1"
     return response
 
