@@ -34,8 +34,15 @@ class Masker:
         collected: list[MaskedSecret] = []
         text, secrets = self._split(document.text)
         collected += [replace(secret, line=_map_line(secret.line, document.lines)) for secret in secrets]
-        turns = tuple(replace(turn, text=self._mask_text(turn.text, collected)) for turn in document.turns)
-        title = document.title and self._mask_text(document.title, collected)
+        turns = tuple(
+            replace(turn, text=self._mask_text(turn.text, collected), speaker=self._mask_text(turn.speaker, collected))
+            for turn in document.turns
+        )
+        title, speaker, conversation = (
+            name and self._mask_text(name, collected)
+            for name in (document.title, document.speaker, document.conversation)
+        )
+        uri = self._mask_uri(document.uri, collected)
         properties = {key: self._mask_value(key, value, collected) for key, value in document.properties.items()}
         tags, aliases = (
             tuple(self._mask_text(name, collected) for name in names) for names in (document.tags, document.aliases)
@@ -43,8 +50,9 @@ class Masker:
         if not collected:
             return document, ()
         masked = replace(
-            document, text=text, turns=turns, title=title, properties=properties, tags=tags, aliases=aliases
-        )
+            document, uri=uri, text=text, turns=turns, title=title, speaker=speaker, conversation=conversation,
+            properties=properties, tags=tags, aliases=aliases,
+        )  # fmt: skip
         return masked, tuple({secret.placeholder: secret for secret in reversed(collected)}.values())
 
     def _mask_text(self, text: str, collected: list[MaskedSecret]) -> str:
@@ -52,6 +60,11 @@ class Masker:
         masked, secrets = self._split(text)
         collected += [replace(secret, line=None) for secret in secrets]
         return masked
+
+    def _mask_uri(self, uri: str, collected: list[MaskedSecret]) -> str:
+        """Masks the name of a part of a file (a subject, a heading) or of a note; the path of a file leads to it."""
+        path, mark, part = uri.partition("#") if uri.startswith("/") else ("", "", uri)
+        return f"{path}{mark}{self._mask_text(part, collected)}"
 
     def _mask_value(self, key: str, value: Any, collected: list[MaskedSecret]) -> Any:
         """Masks the value of a property, whose name is its label."""

@@ -87,6 +87,24 @@ def test_none_is_in_the_index_and_all_can_be_shown(memory: Memory) -> None:
     assert [one.kind for one in CANARIES if not any(one.value in value for value in shown.values())] == []
 
 
+def test_none_is_in_a_name(fresh: Memory) -> None:
+    """Of a part of a file, a note, a speaker, a chat or its writer: all of them are shown as they are."""
+    for number, line in enumerate(canary.line for canary in CANARIES if "\n" not in canary.line):
+        documents = (
+            Document(f"/n/{number}.mbox#{line}", f"It rained {number} times.", speaker=line),
+            Document(f"note:{line}", f"The sun shone {number} times."),
+            Document(
+                f"/n/{number}.json",
+                kind="chat",
+                conversation=line,
+                turns=(Turn(line, f"Snow fell {number} times.", AT),),
+            ),
+        )
+        fresh.remember_many(documents)
+    assert leaked(everything(fresh)) == set()
+    assert fresh.sources.get("/n/1.json") is not None
+
+
 def test_none_is_found_by_its_own_text_or_kept_with_a_question(memory: Memory) -> None:
     chat = memory.conversations.create(f"about {CANARIES[0].line}")
     for one in CANARIES[:27]:
