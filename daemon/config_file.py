@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from daemon.paths import private_folder
+from daemon.paths import private_folder, write_private
 from daemon.settings import Settings, SettingsError, entries, entries_for, parse, render
 
 
@@ -29,9 +29,7 @@ def write_setting(file: Path, key: str, value: str) -> Any:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise NotTomlError(f"{file} is not TOML: {error}. Correct it: pal config edit") from error
-    trial = file.with_name(f".{file.name}.new")
-    trial.write_text(text, "utf-8")
-    trial.replace(file)
+    write_private(file, text)
     return entries(settings)[key][0]
 
 
@@ -43,7 +41,7 @@ def read_or_make(file: Path) -> str:
     """config.toml's text; without the file, all defaults are written."""
     if not file.exists():
         private_folder(file.parent)
-        file.write_text(render(Settings()), "utf-8")
+        write_private(file, render(Settings()))
     return file.read_text("utf-8")
 
 

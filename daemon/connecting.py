@@ -6,7 +6,6 @@ the system's keyring, if that is installed and works, else a file next to config
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Final
 
 from daemon import wire
 from daemon.client import Client, DaemonDownError, DaemonError
+from daemon.paths import write_private
 from daemon.terminal import count, display_safe
 
 KEYRING: Final = "keyring:"  # prefix of the name of a key, in place of the name of a file
@@ -82,7 +82,7 @@ def connect(client: Client, config: Path, service: str, address: str = "", key: 
         return tried
     finally:
         if not kept:
-            config.write_text(before, "utf-8")
+            write_private(config, before)
             if key:
                 _put_back_key(config, service, former_key)
             with suppress(DaemonError, DaemonDownError):
@@ -106,11 +106,7 @@ def keep_key(config: Path, service: str, key: str) -> str:
     if _keep_in_keyring(service, key):
         return f"{KEYRING}{service}"
     place = _key_file(config, service)
-    trial = place.with_name(f".{place.name}.new")
-    trial.unlink(missing_ok=True)
-    with os.fdopen(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(f"{key}\n")
-    trial.replace(place)
+    write_private(place, f"{key}\n")
     return str(place)
 
 

@@ -69,6 +69,8 @@ def failure(error: BaseException) -> wire.Failed:
             return wire.Failed("store", _text(error))
         case PalimpsestError():
             return wire.Failed("internal", _text(error))
+        case OSError(filename=str(place)):
+            return wire.Failed("store", f"{place} cannot be used: {error.strerror or error}.")
         case _:
             return wire.Failed(
                 "internal", f"Something went wrong inside ({type(error).__name__}).", "See daemon.log, and tell us."

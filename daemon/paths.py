@@ -139,6 +139,16 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
+def write_private(file: Path, text: str) -> None:
+    """Writes a file that only its owner may read (0600), whatever the umask: whole, or not at all."""
+    trial = file.with_name(f".{file.name}.new")
+    trial.unlink(missing_ok=True)
+    handle = os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    trial.replace(file)
+
+
 class OwnFile:
     """A file that this process has just created. It is removed only while it is the same file: after its folder was
     moved or deleted, another daemon may have created its own at the path."""

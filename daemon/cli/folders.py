@@ -178,7 +178,7 @@ def init(session: Session, folders: tuple[Path, ...]) -> None:
     watches them. An empty line skips a question. Run again, it keeps the file, asks for what is not known, and adds
     folders.
     """
-    from daemon.paths import private_folder
+    from daemon.paths import private_folder, write_private
     from daemon.settings import Settings, render
 
     chosen = [_folder(folder) for folder in folders]
@@ -186,7 +186,7 @@ def init(session: Session, folders: tuple[Path, ...]) -> None:
     written = not config.exists()
     if written:
         private_folder(config.parent)
-        config.write_text(render(Settings()), "utf-8")
+        write_private(config, render(Settings()))
     if not session.as_json:
         output.print_text(f"{'Written' if written else 'Kept'}: {config}")
     if not chosen and not session.as_json and sys.stdin.isatty():

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from plugins.readers import LAST_NS
+
 MIB = 1 << 20
 
 BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd  # not on Windows
@@ -149,7 +151,12 @@ def make_found(path: Path, status: os.stat_result, most: int | None = None) -> F
         unread = "it is no regular file"
     elif most is not None and status.st_size > most:
         unread = f"too large: {status.st_size / MIB:,.1f} MiB, the limit is {most / MIB:,.0f} MiB"
-    return Found(str(path), status.st_size, status.st_mtime_ns, unread)
+    return Found(str(path), status.st_size, read_mtime(status), unread)
+
+
+def read_mtime(status: os.stat_result) -> int:
+    """When a file was changed, ns since the epoch; at most what SQLite can store, the year 2262."""
+    return min(status.st_mtime_ns, LAST_NS)
 
 
 def _make_unread(error: OSError | ValueError) -> Unread:

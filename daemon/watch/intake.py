@@ -181,7 +181,7 @@ class Intake:
             file, status = closing.enter_context(files.open_whole(path, reader.max_bytes, root))
             digest = files.hash_content(file)
             if sources and not parts and all(source.sha256 == digest for source in sources):
-                opened.status = status.st_size, status.st_mtime_ns
+                opened.status = status.st_size, files.read_mtime(status)
                 return
             opened.again = self._find_forgotten(digest, sources)
             hashes = {source.uri: source.sha256 for source in sources if source.sha256} if reader.stream else {}

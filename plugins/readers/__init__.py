@@ -19,6 +19,7 @@ from memory.nouns import Document, Turn
 from memory.text.words import replace_surrogates
 
 MIB = 1024 * 1024
+LAST_NS = (1 << 63) - 1  # the latest time of a file that SQLite can store, in the year 2262
 _TITLE_CHARS = 300
 _CLOCK_SECONDS = 3600  # tolerated difference between the clocks of two machines
 _TEXT_FIELDS = ("uri", "text", "title", "speaker", "conversation", "properties", "tags", "aliases")
@@ -166,7 +167,7 @@ class _Finish:
             conversation=_clean_title(document.conversation) or (path.stem if document.turns else None),
             sha256=document.sha256 or self._digest(),
             size=self._stat.st_size,
-            mtime_ns=self._stat.st_mtime_ns,
+            mtime_ns=min(self._stat.st_mtime_ns, LAST_NS),
             location=path.name,
         )
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import tomllib
 from pathlib import Path
 
@@ -124,3 +126,15 @@ def test_edit_opens_the_editor_and_checks_what_it_wrote(
     result = pal("config", "edit")
     assert result.exit_code == 78
     assert "nonsense" in result.stderr
+
+
+def test_only_the_owner_can_read_the_settings_whatever_the_umask(pal: Pal, home: Path) -> None:
+    before = os.umask(0)
+    try:
+        assert pal("config", "set", "memory.recall.k", "9").exit_code == 0
+        assert stat.S_IMODE((home / "config.toml").stat().st_mode) == 0o600
+        (home / "config.toml").chmod(0o644)
+        assert pal("config", "set", "memory.recall.k", "8").exit_code == 0
+        assert stat.S_IMODE((home / "config.toml").stat().st_mode) == 0o600
+    finally:
+        os.umask(before)

@@ -212,3 +212,11 @@ def test_every_name_has_a_uri() -> None:
     assert uri_of(Path("/a/b c.md")) == "/a/b c.md"
     broken = uri_of(Path(os.fsdecode(b"/a/\xff.md")))
     assert broken == "/a/\\xff.md" and broken.encode("utf-8")
+
+
+def test_a_file_from_the_year_9892_has_the_latest_time_that_can_be_stored(tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    note.touch()
+    os.utime(note, (250_000_000_000, 250_000_000_000))
+    (found,) = walk(tmp_path, Ignore(tmp_path, [], []))
+    assert found.mtime_ns == 2**63 - 1
