@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from daemon import wire
 from daemon.exposure import describe_exposure
+from daemon.failures import SET_ASIDE
+from daemon.paths import Paths
+from daemon.terminal import count
 
 if TYPE_CHECKING:
     from daemon.client import Client
@@ -45,12 +49,14 @@ DAMAGED = {  # a damaged part, which questions do without -> the command that re
 }
 
 
-def examine(client: Client, config: Path) -> Iterator[Look]:
+def examine(client: Client, paths: Paths) -> Iterator[Look]:
     """Every look at a daemon that answers. DaemonDownError, DaemonError."""
     now = client.status()
     yield Look("daemon")
-    if exposed := describe_exposure(config):
+    if exposed := describe_exposure(paths.config):
         yield Look("config.toml", exposed)
+    yield from look_at("places", _places(paths))
+    yield from look_at("reading", _reading(client, now))
     yield from look_at("file", [*client.check().problems, *_damage(now)])
     yield from look_at("disk", _disk(now))
     yield from look_at("backups", now.upkeep.warnings if now.upkeep else ())
@@ -75,6 +81,22 @@ def _damage(now: wire.Status) -> Iterator[str]:
     for what, why in now.damage:
         mend = DAMAGED.get(what, "pal check")
         yield f"The {what} cannot be read ({why}), so questions are answered without. To mend that: {mend}"
+
+
+def _places(paths: Paths) -> Iterator[str]:
+    for folder, what in ((paths.logs, "The daemon's log"), (paths.backups, "Backups")):
+        place = folder if folder.exists() else folder.parent
+        if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+            yield f"{what} cannot be written into {folder}. Correct that: ls -ld {shlex.quote(str(place))}"
+
+
+def _reading(client: Client, now: wire.Status) -> Iterator[str]:
+    if given_up := now.failed_total + (now.enrichment.failed_total if now.enrichment else 0):
+        yield f"{count(given_up, 'job')} of reading failed; which: pal status --failed. To try again: pal retry"
+    if set_aside := client.list_skipped(SET_ASIDE, 1).total:
+        yield f"{count(set_aside, 'file')} could not be read; which: pal status --skipped. To try again: pal retry"
+    if now.enrichment and now.enrichment.unable:
+        yield f"{now.enrichment.unable} Which model reads: pal models"
 
 
 def _disk(now: wire.Status) -> Iterator[str]:

@@ -214,7 +214,7 @@ def examine(session: Session) -> Iterator[Look]:
         if error.code not in WITHOUT_OFFLINE:
             yield from look_at("file", _check_offline(session))
         return
-    yield from examination.examine(client, session.paths.config)
+    yield from examination.examine(client, session.paths)
 
 
 def _check_offline(session: Session) -> Iterator[str]:

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from daemon.failures import SET_ASIDE
 from daemon.jobs.writer import Writer
 from daemon.paths import private_folder
 from memory import Memory
@@ -119,7 +120,7 @@ class Attempts:
         if again or (failed.size, failed.mtime_ns) != (size, mtime_ns) or time.time() - failed.at > ASIDE_SECONDS:
             self.forgive([uri])
             return None
-        return f"set aside after {failed.attempts} tries: {failed.reason}{AGAIN}"
+        return f"{SET_ASIDE} {failed.attempts} tries: {failed.reason}{AGAIN}"
 
     def is_doubted(self, uri: str) -> bool:
         """Whether reading the file failed or was interrupted before: it is read alone."""
@@ -149,7 +150,7 @@ class Attempts:
         attempts = self._writer.write(partial(self._memory.jobs.count_attempt, wanted, reason, TRIES))
         why = reason if attempts >= TRIES else None
         self._failed[uri] = FailedFile(attempts, why, size, mtime_ns, now)
-        return f"set aside after {attempts} tries: {why}{AGAIN}" if why else None
+        return f"{SET_ASIDE} {attempts} tries: {why}{AGAIN}" if why else None
 
     def forgive(self, uris: Iterable[str]) -> None:
         """Clears the attempts of these files."""

@@ -15,8 +15,11 @@ import pytest
 from daemon import wire
 from daemon.cli import output
 from daemon.cli.doctor import ALWAYS, LEARNT, STANDING, _over_time
+from memory import Memory
 from memory.insight.trend import STATES, figures
+from memory.services.jobs import NewJob
 from memory.store.metrics import Outcome
+from plugins.manager import load
 from tests.cli.vault import NOTES, ROOT, Shell, garble
 from tests.plugins.pdfs import make_pdf
 
@@ -131,12 +134,28 @@ def test_what_can_be_mended_without_asking_is_mended(shell: Shell) -> None:
     assert "The vectors cannot be read" in problems[2]
     mended = shell.pal("doctor", "--fix")
     assert mended.code == 0 and mended.err == "Done: pal rebuild --vectors\n"
-    assert mended.out.startswith(
-        "All is well. Looked at: daemon, file, disk, backups, folders, readers, plug-ins, embedder, night."
-    )
+    looked_at = "daemon, places, reading, file, disk, backups, folders, readers, plug-ins, embedder, night"
+    assert mended.out.startswith(f"All is well. Looked at: {looked_at}.")
     looks = shell.pal("doctor", "--json").json["looks"]
     assert looks[0] == {"at": "daemon", "problem": "", "mend": ""}
     assert shell.pal("recall", "crate 2").out
+
+
+def test_files_that_were_given_up_and_places_that_cannot_be_written_are_listed(shell: Shell) -> None:
+    shell.pal("status")
+    shell.pal("daemon", "stop")
+    with Memory.open(shell.home / "memory.db", embedder=load().embedder("static")) as memory:
+        memory.sources.note_files((), {str(shell.folder / "a.pdf"): "set aside after 3 tries: it crashed"}, ())
+        memory.jobs.give_up(
+            memory.jobs.begin(NewJob("add", "notes", {"paths": ["/notes"]}), "an earlier daemon"), "it failed"
+        )
+    (shell.home / "backups").write_text("no folder")
+    said = shell.pal("doctor")
+    problems = [line for line in said.out.splitlines() if line.startswith("Problem: ")]
+    assert said.code == 1 and len(problems) == 3, said.out
+    assert "Backups cannot be written into ./home/backups" in problems[0]
+    assert "1 job of reading failed" in problems[1] and "pal retry" in problems[1]
+    assert "1 file could not be read" in problems[2] and "pal status --skipped" in problems[2]
 
 
 def test_a_disk_that_is_full_and_a_memory_that_was_replaced_are_told(shell: Shell) -> None:

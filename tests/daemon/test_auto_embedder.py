@@ -65,7 +65,7 @@ def hide_weights(folder: Path, content: bytes | None) -> str:
 
 
 def problems(daemon: RunningDaemon) -> list[str]:
-    return [look.problem for look in examine(daemon.client, daemon.paths.config) if look.problem]
+    return [look.problem for look in examine(daemon.client, daemon.paths) if look.problem]
 
 
 def test_it_is_the_default(tmp_path: Path) -> None:

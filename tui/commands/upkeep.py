@@ -49,7 +49,7 @@ class UpkeepCommands(Part):
     async def action_examine(self) -> None:
         note = await self.conversation.say("Looking for problems…")
         with _report_failures(note):
-            looks = await self.link.call(lambda client: list(examine(client, client.paths.config)))
+            looks = await self.link.call(lambda client: list(examine(client, client.paths)))
             problems = [look.problem for look in looks if look.problem]
             if not problems:
                 names = ", ".join(dict.fromkeys(look.at for look in looks))

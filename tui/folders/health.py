@@ -48,7 +48,7 @@ class HealthList(TabList):
         return f"{count(len(self.problems), 'problem')}{can}."
 
     async def fetch(self) -> None:
-        looks = await self.call(lambda client: list(examine(client, client.paths.config)))
+        looks = await self.call(lambda client: list(examine(client, client.paths)))
         if looks is not None:
             self._looks = sorted(looks, key=lambda look: not look.problem)
             self.show_rows()
