@@ -125,6 +125,8 @@ class _Page(RewrittenPage):
         columns = _COLUMNS.search(mark["rest"]) or _COLUMNS.search(mark["style"])
         if columns is not None:
             self._columns = int(columns["bare"]) if columns["bare"] else columns["quoted"].count(",") + 1
+        if self._style.startswith(("quote,", "verse,")):
+            self.put(", ".join(part.strip(' "') for part in self._style.split(",")[1:]), place)
         if mark["style"].strip() in _KINDS:
             self.put(f"**{mark['style'].strip().capitalize()}**", place)
 

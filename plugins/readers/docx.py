@@ -5,7 +5,6 @@ Elements are found by local names: "Strict Open XML" uses other namespaces."""
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.archive import DAMAGED
 from plugins.readers.laid_out import LaidOut
-from plugins.readers.package import attribute_of, find_date, name_of, open_package, parse_xml
+from plugins.readers.package import attribute_of, find_date, name_of, open_package, parse_xml, read_relations
 
 _WRAPPERS = frozenset("sdt sdtContent ins moveTo customXml smartTag AlternateContent Choice".split())
 _REMOVED = frozenset("del moveFrom Fallback rPr pPr sectPr sdtPr instrText delText delInstrText".split())
@@ -54,8 +53,8 @@ class _Word:
         self._text = LaidOut()
         self._number = 0
         self._in_list = False
-        self._main = next((path for kind, path in self._read_relations("").values() if kind == "officeDocument"), "")
-        self._links = self._read_relations(self._main)
+        self._main = next((path for kind, path in read_relations(package, "").values() if kind == "officeDocument"), "")
+        self._links = read_relations(package, self._main)
         self._styles = {attribute_of(style, "styleId"): style for style in self._read_part("styles")}
         self._asides = {
             (kind, attribute_of(aside, "id")): aside for kind in _REFERENCES.values() for aside in self._read_part(kind)
@@ -75,19 +74,6 @@ class _Word:
         at = find_date(parse_date(stated.get("modified") or stated.get("created") or ""))
         properties = {"author": stated.get("creator"), **{key: stated.get(key) for key in ("subject", "keywords")}}
         return self._text.close(stated.get("title") or None, at, properties)
-
-    def _read_relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """(kind, path or address) of each relation of a part, by its id."""
-        folder, name = posixpath.split(part)
-        path = posixpath.join(folder, "_rels", f"{name}.rels")
-        relations = parse_xml(self._package.read(path)) if path in self._package.namelist() else ()
-        targets = {}
-        for relation in relations:
-            target = relation.get("Target", "")
-            if relation.get("TargetMode") != "External":
-                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-            targets[relation.get("Id", "")] = relation.get("Type", "").rpartition("/")[2], target
-        return targets
 
     def _read_part(self, kind: str) -> Any:
         """The root of the part of that kind, or () without one."""

@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from plugins.readers.package import ENCRYPTED, attribute_of, name_of, open_packa
 from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
 
 _ASIDE = ("annotation", "note", "tracked-changes", "forms")  # comments, footnotes and deleted text
+_EDGES = ("header", "footer", "header-left", "footer-left", "header-first", "footer-first")
 _SPACES = {"s": " ", "tab": "\t", "line-break": "\n"}
 _DAY = len("2026-03-01")
 
@@ -32,6 +33,7 @@ def read(path: Path, data: bytes) -> list[Document]:
                 raise Unreadable(ENCRYPTED)
             content = parse_xml(package.read("content.xml"))
             stated = _read_metadata(parse_xml(package.read("meta.xml"))) if "meta.xml" in names else {}
+            styles = parse_xml(package.read("styles.xml")) if "styles.xml" in names else ()
     except (*DAMAGED, KeyError, ValueError) as error:
         raise Unreadable(f"a damaged {suffix} file: {error}") from error
     body = next((part for child in content if name_of(child) == "body" for part in child), None)
@@ -51,7 +53,9 @@ def read(path: Path, data: bytes) -> list[Document]:
         for number, page in enumerate(_find_all(body, "page"), 1):
             _add_slide(text, number, page)
     else:
-        _Paragraphs(text).add(body)
+        paragraphs = _Paragraphs(text)
+        paragraphs.add(body)
+        paragraphs.add(_find_all(styles, *_EDGES))
     author = stated.get("creator") or stated.get("initial-creator")
     return [text.close(title, at, {"author": author, "subject": stated.get("subject")})]
 
@@ -63,26 +67,38 @@ class _Paragraphs:
         self._text = text
         self._number = 0
 
-    def add(self, tree: Any) -> None:
+    def add(self, tree: Iterable[Any]) -> None:
         for element in tree:
             name = name_of(element)
             if name in ("h", "p"):
                 self._number += 1
                 level = int(attribute_of(element, "outline-level") or 1) if name == "h" else 0
                 self._text.add(_collect_words(element), self._number, level)
+                self._add_asides(element)
             elif name == "list":
                 for item in _find_all(element, "p", "h"):
                     self._number += 1
                     self._text.add(f"- {_collect_words(item)}", self._number, apart=False)
+                    self._add_asides(item)
                 self._text.add("", self._number)
             elif name == "table":
                 for row in _find_all(element, "table-row"):
                     self._number += 1
                     cells = (_show_cell(cell) for cell in _find_all(row, "table-cell"))
                     self._text.add(f"| {' | '.join(cells)} |", self._number, apart=False)
+                    self._add_asides(row)
                 self._text.add("", self._number)
             elif name not in _ASIDE:
                 self.add(element)
+
+    def _add_asides(self, tree: Any) -> None:
+        """Footnotes and comments below their paragraph; comments are quoted."""
+        for aside in tree.iter():
+            name = name_of(aside)
+            if name in ("annotation", "note"):
+                words = " ".join(map(_collect_words, _find_all(aside, "p", "h")))
+                author = next((child.text for child in aside if name_of(child) == "creator"), "")
+                self._text.add(f"> {author}: {words}" if name == "annotation" else words, self._number)
 
 
 def _add_slide(text: LaidOut, number: int, page: Any) -> None:
@@ -156,4 +172,4 @@ def _parse_time(text: str) -> datetime | None:
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
     words = "LibreOffice: texts, presentations and spreadsheets"
-    register(Reader("odf", (".odt", ".odp", ".ods"), words, read, 50 * MIB, dates_parts=True))
+    register(Reader("odf", (".odt", ".odp", ".ods"), words, read, 50 * MIB, dates_parts=True, version=2))

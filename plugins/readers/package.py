@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import zipfile
 from datetime import datetime
 from io import BytesIO
@@ -47,6 +48,20 @@ def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFil
     if text > most:
         raise Unreadable(f"its text unpacks to {text // MIB:,} MiB; the limit is {most // MIB:,} MiB for a {what} file")
     return package
+
+
+def read_relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """(kind, path or address) of each relation of a part of an Office document, by its id."""
+    folder, name = posixpath.split(part)
+    path = posixpath.join(folder, "_rels", f"{name}.rels")
+    relations = parse_xml(package.read(path)) if path in package.namelist() else ()
+    targets = {}
+    for relation in relations:
+        target = relation.get("Target", "")
+        if relation.get("TargetMode") != "External":
+            target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+        targets[relation.get("Id", "")] = relation.get("Type", "").rpartition("/")[2], target
+    return targets
 
 
 def find_date(at: datetime | None) -> datetime | None:

@@ -50,6 +50,8 @@ def _add_slide(text: LaidOut, number: int, slide: Any) -> None:
                 cells = (" ".join(cell.text.split()) for cell in row.cells if not cell.is_spanned)
                 text.add(f"| {' | '.join(cells)} |", number, apart=False)
             text.add("", number)
+        elif hasattr(shape, "has_chart"):
+            text.note("charts and diagrams were not read")
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
         text.add(notes.text, number)
 
@@ -67,6 +69,6 @@ def _walk_shapes(shapes: Any) -> Iterator[Any]:
 def register_readers(register: Callable[[Reader], None]) -> None:
     register(
         Reader(
-            "pptx", (".pptx",), "Presentations of PowerPoint, by slides", read, 100 * MIB, dates_parts=True, version=2
+            "pptx", (".pptx",), "Presentations of PowerPoint, by slides", read, 100 * MIB, dates_parts=True, version=3
         )
     )

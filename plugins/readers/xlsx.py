@@ -10,13 +10,21 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
 from plugins.readers.libraries import import_library
-from plugins.readers.package import MAX_UNPACKED, find_date, open_package
+from plugins.readers.package import (
+    MAX_TREE,
+    MAX_UNPACKED,
+    find_date,
+    name_of,
+    open_package,
+    parse_xml,
+    read_relations,
+)
 from plugins.readers.tables import MAX_COLUMNS, Row, convert_table
 
 MAX_SHEETS = 200
@@ -25,6 +33,9 @@ MAX_FORMAT = 200  # characters of the format of a number
 MAX_DIGITS = 400  # digits of a displayed number
 MAX_CELL = 32_767  # characters, as in Excel
 
+Comments = dict[int, list[str]]  # by row
+
+_ROW = re.compile(r"\D")
 _MARKUP = re.compile(  # in a number format: "[$€-407]", "[Red]", '"words"', an escaped character, a width
     r'\[\$(?P<sign>[^\]-]*)[^\]]*\]|\[[^\]]*\]|"(?P<words>[^"]*)"|\\(?P<letter>.)|[_*].'
 )
@@ -33,7 +44,10 @@ _PLACES = re.compile(r"(?P<before>[^#0?@]*)(?P<whole>[#0?,]+)(?:\.(?P<decimals>[
 
 def read(path: Path, data: bytes) -> list[Document]:
     with open_package(data, "xlsx", MAX_UNPACKED) as package:
-        states_dates = "docProps/core.xml" in package.namelist()  # the library invents missing dates
+        names = package.namelist()
+        comments = {name: _read_comments(package, name) for name in names if name.startswith("xl/worksheets/sheet")}
+    states_dates = "docProps/core.xml" in names  # the library invents missing dates
+    charts = sum(name.startswith("xl/charts/chart") for name in names)
     openpyxl = import_library("openpyxl", "openpyxl")
     try:
         book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
@@ -49,11 +63,12 @@ def read(path: Path, data: bytes) -> list[Document]:
     title = book.properties.title or path.stem
     stated = (book.properties.modified or book.properties.created) if states_dates else None
     at = find_date(stated.replace(tzinfo=stated.tzinfo or UTC) if stated else None)
-    tables = []
+    tables: list[Document] = []
     for sheet in book.worksheets[:MAX_SHEETS]:
         sheet.reset_dimensions()  # the stated dimensions can be wrong
         try:
-            table = convert_table(_walk_rows(sheet.iter_rows()))
+            rows = _walk_rows(sheet.iter_rows(), comments.get(sheet._worksheet_path, {}))
+            table = convert_table(rows, note=f"{charts} charts were not read" if charts and not tables else "")
         except (BadZipFile, KeyError, ValueError, SyntaxError) as error:
             raise Unreadable(f"a damaged xlsx file: sheet {sheet.title}: {error}") from error
         tables.append(replace(table, uri=sheet.title, title=f"{title}, {sheet.title}", at=at))
@@ -62,10 +77,25 @@ def read(path: Path, data: bytes) -> list[Document]:
     return tables
 
 
-def _walk_rows(rows: Iterator[tuple[Any, ...]]) -> Iterator[Row]:
+def _read_comments(package: ZipFile, sheet: str) -> Comments:
+    """The comments on the cells of a sheet: "Bo on B7: checked"."""
+    comments: Comments = {}
+    for kind, path in read_relations(package, sheet).values():
+        if kind != "comments" or package.getinfo(path).file_size > MAX_TREE:
+            continue
+        root = parse_xml(package.read(path))
+        authors = [author.text or "" for author in root.iter() if name_of(author) == "author"]
+        for comment in (element for element in root.iter() if name_of(element) == "comment"):
+            author, place = authors[int(comment.get("authorId", 0))], comment.get("ref", "")
+            words = " ".join("".join(part.text or "" for part in comment.iter() if name_of(part) == "t").split())
+            comments.setdefault(int(_ROW.sub("", place)), []).append(f"{author} on {place}: {words}")
+    return comments
+
+
+def _walk_rows(rows: Iterator[tuple[Any, ...]], comments: Comments) -> Iterator[Row]:
     empty = 0
     for number, row in enumerate(rows, 1):
-        cells = [_show_cell(cell) for cell in row[: MAX_COLUMNS + 1]]
+        cells = [_show_cell(cell) for cell in row[: MAX_COLUMNS + 1]] + comments.get(number, [])
         if any(cells):
             empty = 0
             yield number, cells
@@ -107,4 +137,4 @@ def _show_unit(value: float, cell: Any) -> str:
 
 @hookimpl
 def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", read, 50 * MIB, version=3))
+    register(Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", read, 50 * MIB, version=4))
