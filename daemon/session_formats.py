@@ -109,7 +109,8 @@ def _read_lines(text: str, data: bytes) -> Session | None:
 
 
 def _read_log(data: bytes) -> Session | None:
-    from plugins.readers import Unreadable, agents
+    from plugins.readers import Unreadable
+    from plugins.readers.chats import agents
 
     try:
         [found] = agents.stream(Path(f"session{LOG_SUFFIX}"), BytesIO(data))
@@ -120,7 +121,8 @@ def _read_log(data: bytes) -> Session | None:
 
 
 def _read_chat(data: bytes) -> Session | None:
-    from plugins.readers import Unreadable, chat
+    from plugins.readers import Unreadable
+    from plugins.readers.chats import chat
 
     try:
         found = [one for one in chat.stream(Path("session.json"), BytesIO(data)) if getattr(one, "turns", ())]

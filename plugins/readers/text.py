@@ -5,12 +5,13 @@ from pathlib import Path
 
 from memory.nouns import Document
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable, bookmarks, clippings
-from plugins.readers.chat_lines import turns_of
-from plugins.readers.dates import find_month
-from plugins.readers.decode import text_of
-from plugins.readers.eml import MAX_MAIL, is_mail
-from plugins.readers.eml import read as read_mail
+from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers.chats.chat_lines import turns_of
+from plugins.readers.common.dates import find_month
+from plugins.readers.common.decode import text_of
+from plugins.readers.mail.mails import MAX_MAIL, is_mail
+from plugins.readers.mail.mails import read as read_mail
+from plugins.readers.records import bookmarks, clippings
 
 MAX_TEXT = MIB  # of a file without a suffix
 

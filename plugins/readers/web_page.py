@@ -6,9 +6,11 @@ from pathlib import Path
 
 from memory.nouns import UNKNOWN, Document
 from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable, bookmarks, discord_page, gemini, telegram_page
-from plugins.readers.decode import declared_in_markup, text_of
-from plugins.readers.html import convert
+from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers.chats import discord_page, gemini, telegram_page
+from plugins.readers.common.decode import declared_in_markup, text_of
+from plugins.readers.common.html import convert
+from plugins.readers.records import bookmarks
 
 MAX_PAGE = 10 * MIB
 MAX_ACTIVITIES = 64 * MIB  # of a page of Gemini; in a zip it is read in pieces of any size

@@ -16,7 +16,7 @@ from memory import Memory
 from memory.nouns import Document, PlannedEntry
 from plugins import manager
 from plugins.readers import documents
-from plugins.readers import ics as calendars
+from plugins.readers.common import calendars
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 DAY = date(2026, 11, 23)

@@ -134,7 +134,7 @@ def test_hook_calls_can_be_watched(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setenv(TRACE, "1")
     assert manager.load().readers  # which are looked for when the first is asked for
     seen = capsys.readouterr().err
-    assert "register_readers(register) -> plugins.readers.markdown" in seen
+    assert "register_readers(register) -> plugins.readers.markup.markdown" in seen
     assert "register_embedders(register) -> plugins.embedders" in seen
 
 

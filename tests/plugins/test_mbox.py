@@ -10,7 +10,8 @@ import pytest
 
 from memory.nouns import Document
 from plugins.manager import Plugins
-from plugins.readers import MIB, Unread, Unreadable, mbox
+from plugins.readers import MIB, Unread, Unreadable
+from plugins.readers.mail import mbox
 from tests.plugins.conftest import Read
 from tests.plugins.places import find_facts, find_place
 

@@ -11,7 +11,7 @@ import pytest
 from memory import Memory
 from memory.nouns import Answer
 from plugins.readers import documents
-from plugins.readers import ics as calendars
+from plugins.readers.common import calendars
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
 FIRST = "UID:r\nSUMMARY:Regatta\nDTSTART:20261205T090000"

@@ -13,7 +13,7 @@ from memory.answering import digest
 from memory.nouns import Answer, Document, Turn
 from plugins.embedders.static import StaticEmbedder
 from plugins.readers import documents
-from plugins.readers import ics as calendars
+from plugins.readers.common import calendars
 from tests.fakes import Says
 from tests.fakes.answering import prompt
 from tests.memory.answering.conftest import Desk

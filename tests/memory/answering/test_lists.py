@@ -14,7 +14,7 @@ from memory.answering.listed_entries import ListedEntry, show_entry
 from memory.nouns import Answer, Episode, Source
 from plugins.embedders.static import StaticEmbedder
 from plugins.readers import documents
-from plugins.readers import ics as calendars
+from plugins.readers.common import calendars
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)  # a Monday
 NOTES = {

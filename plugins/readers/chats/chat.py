@@ -1,0 +1,269 @@
+"""Chats in JSON, plain or in the zip of an export, recognized by their shape: ChatGPT, Claude, Gemini, Slack, Telegram,
+Discord, Signal, Matrix, and {"title", "messages": [{"role", "content", "time"}]}, one or a list. Other JSON is data
+(`data.py`).
+
+Exports of hundreds of MB are read one conversation at a time. A conversation is identified by its id and a hash of its
+content: a newer export only writes what changed."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import ijson
+
+from memory.nouns import Document, Turn
+from plugins.hookspecs import hookimpl
+from plugins.readers import MIB, Part, Reader, Unread, Unreadable, sign
+from plugins.readers.chats import chatgpt, claude, discord_package, gemini, messengers, signal, slack
+from plugins.readers.chats.chat_archive import stream_archive
+from plugins.readers.chats.messages import MAX_MESSAGE, first_of, read_objects, text_of, time_of
+from plugins.readers.common import archive
+from plugins.readers.common.decode import text_of as decode
+from plugins.readers.records.data import read_json
+
+EMPTY = "a chat without messages"
+ABOUT_ME = "About me, for ChatGPT"
+MAX_PLAIN = 64 * MIB  # of a file that is no export: it is loaded as a whole
+MAX_EXPORT = 2048 * MIB
+MAX_SECONDS = 1200  # of processor time, for the largest export
+
+_SPEAKER = ("role", "speaker", "author", "sender", "from", "name")
+_TEXT = ("content", "text", "message")
+_TIME = ("time", "timestamp", "at", "date", "created_at")
+_ID = ("id", "uuid", "conversation_id")
+_NAME = ("title", "name", *_ID)
+_BOM = b"\xef\xbb\xbf"
+
+
+def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
+    """The conversations of an export, or the chats of a file. Raises Unreadable."""
+    if archive.is_archive(file):
+        yield from stream_archive(path, file, _open_export)
+    elif (export := _stream_list(path, file)) is not None:
+        yield from export
+    else:
+        data = _read_whole(file)
+        if data is None:
+            yield from _stream_telegram(file)
+        else:
+            yield from read(path, data)
+
+
+def _read_whole(file: BinaryIO) -> bytes | None:
+    """The content of a file, or None above MAX_PLAIN bytes."""
+    file.seek(0)
+    data = file.read(MAX_PLAIN + 1)
+    return data if len(data) <= MAX_PLAIN else None
+
+
+def _open_export(path: Path, file: BinaryIO) -> Iterator[Part] | None:
+    """The documents of an export of any kind, or None for another file. Raises Unreadable."""
+    if (export := _stream_list(path, file)) is not None:
+        return export
+    if (data := _read_whole(file)) is None:
+        return _stream_telegram(file)
+    try:
+        chats = messengers.read_messengers(json.loads(decode(data)))
+    except (ValueError, RecursionError, Unreadable):
+        return None
+    return None if chats is None else iter(chats)
+
+
+def _stream_telegram(file: BinaryIO) -> Iterator[Part]:
+    """The chats of an export of a Telegram account, one after the other. Raises Unreadable for other files."""
+    file.seek(0)
+    has_chats = False
+    for chat in _parse_items(file, "chats.list.item"):
+        for document in messengers.read_messengers({"chats": {"list": [chat]}}) or ():
+            has_chats = True
+            yield document
+    if not has_chats:
+        raise Unreadable(f"too large: the limit is {MAX_PLAIN // MIB} MiB for JSON that is no chat export")
+
+
+def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
+    """The documents of an export that is a list, or None for another file."""
+    begin = file.read(4096)
+    file.seek(0)
+    if begin.startswith(_BOM):
+        file.read(len(_BOM))
+    begin = begin.removeprefix(_BOM).lstrip()
+    if not begin.startswith(b"[") or not begin[1:].lstrip().startswith(b"{"):
+        return None  # the parser takes quadratic time for nested lists
+    items = _parse_items(file, "item")
+    try:
+        first = next(items, None)
+    except Unreadable:
+        return None
+    whole = chain([first], items)
+    if _is_exported(first):
+        return _stream_items(whole)
+    if gemini.is_activity(first):
+        return gemini.read_activities(whole)
+    if slack.is_message(first):  # an unpacked export
+        day = slack.read_day(whole, slack.Workspace(), path.parent.name, path.stem)
+        return iter([] if day is None else [replace(day, uri="")])
+    if discord_package.is_message(first):  # an unpacked package
+        channel = discord_package.read_channel(whole, "", path.parent.name)
+        return iter([] if channel is None else [channel])
+    return None
+
+
+def _parse_items(file: BinaryIO, prefix: str) -> Iterator[Any]:
+    """The items of a JSON list, one after the other. Raises Unreadable."""
+    try:
+        yield from ijson.items(file, prefix, use_float=True)
+    except (ijson.JSONError, ValueError, *archive.DAMAGED) as error:
+        reason = str(error).partition("\n")[0].strip()
+        raise Unreadable(f"not valid JSON from here on: {reason}") from error
+
+
+def _is_exported(value: Any) -> bool:
+    return (
+        chatgpt.is_conversation(value)
+        or claude.is_conversation(value)
+        or claude.is_memory(value)
+        or claude.is_project(value)
+    )
+
+
+def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
+    profile: dict[str, Turn] = {}
+    memories: dict[str, Turn] = {}
+    for number, value in enumerate(items, 1):
+        try:
+            part = _read_conversation(value, number)
+            if chatgpt.is_conversation(value):
+                for turn in chatgpt.read_profile(value):
+                    profile.setdefault(turn.text, turn)
+                for turn in chatgpt.read_memories(value):
+                    memories.setdefault(turn.text, turn)
+        except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+            part = Unread(str(number), f"a damaged conversation: {type(error).__name__}")
+        if part is not None:
+            yield part
+    for uri, title, collected in (("profile", ABOUT_ME, profile), ("memory", chatgpt.REMEMBERED, memories)):
+        turns = tuple(sorted(collected.values(), key=lambda turn: turn.at.timestamp() if turn.at else 0))
+        if turns:
+            yield sign(Document(uri, turns=turns, title=title, conversation=title))
+
+
+def _read_conversation(value: Any, number: int) -> Part | None:
+    """The document of a conversation, or None for one without messages."""
+    if chatgpt.is_conversation(value):
+        document = chatgpt.read_conversation(value, number)
+    elif claude.is_conversation(value):
+        document = claude.read_conversation(value, number)
+    elif claude.is_memory(value):
+        document = claude.read_memory(value)
+    elif claude.is_project(value):
+        document = claude.read_project(value, number)
+    else:
+        return Unread(str(number), "not a conversation, in an export of conversations")
+    return sign(document) if document.turns or document.text else None
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    try:
+        text = decode(data)
+        loaded = json.loads(text)
+    except RecursionError as error:
+        raise Unreadable("JSON that is nested too deeply") from error
+    except ValueError as error:
+        if documents := _read_lines(path, data):
+            return documents
+        raise Unreadable(f"not valid JSON: {error}") from error
+    if _is_exported(loaded):
+        return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
+    if (exported := messengers.read_messengers(loaded)) is not None:
+        if not exported:
+            raise Unreadable(EMPTY)
+        return exported
+    if isinstance(loaded, list) and loaded and all(map(_is_message, loaded)):
+        loaded = {"messages": loaded}
+    several = isinstance(loaded, list)
+    chats = loaded if several else [loaded]
+    if not chats or not all(map(_is_chat, chats)):
+        return read_json(path, text, loaded)
+    documents = [_make_document(chat, str(number) if several else "") for number, chat in enumerate(chats, 1)]
+    documents = [document for document in documents if document.turns]
+    if not documents:
+        raise Unreadable(EMPTY)
+    return documents
+
+
+def _read_lines(path: Path, data: bytes) -> list[Document]:
+    """The chats of a file of JSON lines with this name, or an empty list."""
+    lines = read_objects(BytesIO(data))
+    first = next(lines, None)
+    take = signal.recognize(first) if first is not None else None
+    return [] if take is None else [*take(path, chain([first or {}], lines))]
+
+
+def _is_chat(value: Any) -> bool:
+    messages = value.get("messages") if isinstance(value, Mapping) else None
+    return isinstance(messages, list) and (not messages or any(map(_is_message, messages)))
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, Mapping) and first_of(value, _SPEAKER) is not None and first_of(value, _TEXT) is not None
+
+
+def _make_document(chat: Mapping[str, Any], number: str) -> Document:
+    turns = tuple(turn for message in chat["messages"] if (turn := _make_turn(message)) is not None)
+    own_id = first_of(chat, _ID)
+    title = chat.get("title")
+    long = sum(len(turn.text) == MAX_MESSAGE for turn in turns)
+    note = f"only the first {MAX_MESSAGE:,} characters were read of {long} of its messages"
+    at = next((turn.at for turn in turns if turn.at is not None), None)
+    return Document(
+        uri=(str(own_id) if number and own_id is not None else number),
+        turns=turns,
+        title=title if isinstance(title, str) else None,
+        kind="chat",
+        at=at if at is not None else time_of(first_of(chat, _TIME)),
+        conversation=_find_name(chat),
+        properties={"note": note} if long else {},
+    )
+
+
+def _find_name(chat: Mapping[str, Any]) -> str | None:
+    """The name of the chat in the export: its title, its partner or its id."""
+    names = (chat.get(key) for key in _NAME)
+    called = (str(name).strip() for name in names if isinstance(name, str | int) and not isinstance(name, bool))
+    return next(filter(None, called), None)
+
+
+def _make_turn(message: Any) -> Turn | None:
+    if not isinstance(message, Mapping):
+        return None
+    text = text_of(first_of(message, _TEXT)).strip()[:MAX_MESSAGE]
+    if not text:
+        return None
+    own_id = first_of(message, _ID)
+    return Turn(
+        _find_speaker(first_of(message, _SPEAKER)),
+        text,
+        time_of(first_of(message, _TIME)),
+        None if own_id is None else str(own_id),
+    )
+
+
+def _find_speaker(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = first_of(value, ("name", "role"))
+    return value.strip() or "unknown" if isinstance(value, str) else "unknown"
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    text = (
+        "Chats in JSON, or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields"
+    )
+    register(
+        Reader("chat", (".json", ".zip"), text, max_bytes=MAX_EXPORT, version=7, max_seconds=MAX_SECONDS, stream=stream)
+    )
