@@ -56,7 +56,6 @@ BUILT_IN = (
 )
 BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
     "plugins.readers.chats.agents",
-    "plugins.readers.markup.asciidoc",
     "plugins.readers.records.bookmarks",
     "plugins.readers.chats.chat",
     "plugins.readers.markup.code",
@@ -75,7 +74,7 @@ BUILT_IN_READERS = (  # imported with the first file: they know dates and marks 
     "plugins.readers.office.pdf",
     "plugins.readers.office.pptx",
     "plugins.readers.records.references",
-    "plugins.readers.markup.rst",
+    "plugins.readers.markup.plain",
     "plugins.readers.office.rtf",
     "plugins.readers.records.subtitles",
     "plugins.readers.text",

@@ -53,8 +53,8 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
     assert (
         list(plugins.readers)
         == (
-            "agents asciidoc bibtex bookmarks canvas chat code contacts csv docx eml epub html ics image markdown mbox"
-            " notebook odf org pdf pptx ris rst rtf subtitles text toml unnamed xlsx yaml"
+            "agents bibtex bookmarks canvas chat code contacts csv docx eml epub html ics image markdown mbox"
+            " notebook odf org pdf plain pptx ris rtf subtitles text toml unnamed xlsx yaml"
         ).split()
     )
     assert plugins.embedders == ("minilm", "minilm-int8", "ollama:", "onnx:", "openai:", "st:", "static")

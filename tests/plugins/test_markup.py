@@ -151,7 +151,7 @@ def test_asciidoc(read: Read) -> None:
     assert page.properties["author"] == "Ada Holm" and page.properties["version"] == "1.2"
     said = dict(zip(page.lines or (), page.text.split("\n"), strict=True))
     for line, words in {
-        1: "# Fog signals", 5: "harbour: Gannet Head", 14: "**Note:** Bring boots.", 16: "**Warning**",
+        1: "# Fog signals", 5: "harbour: Gannet Head", 14: "**NOTE:** Bring boots.", 16: "**WARNING**",
         17: "**Slippery**", 7: "The horn of Gannet Head is heard for [three miles](https://miles.example).",
         19: "The path is wet.",
         22: "## Costs", 24: "- Slates", 25: "  - [ ] order **them**", 26: "1. first", 27: "Rent: 690 euros",
