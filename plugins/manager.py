@@ -54,35 +54,8 @@ BUILT_IN = (
     "plugins.rerankers",
     "plugins.exporters",
 )
-BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
-    "plugins.readers.chats.agents",
-    "plugins.readers.records.bookmarks",
-    "plugins.readers.chats.chat",
-    "plugins.readers.markup.code",
-    "plugins.readers.records.csv",
-    "plugins.readers.office.docx",
-    "plugins.readers.mail.mails",
-    "plugins.readers.office.epub",
-    "plugins.readers.common.calendars",
-    "plugins.readers.records.image",
-    "plugins.readers.markup.markdown",
-    "plugins.readers.mail.mbox",
-    "plugins.readers.markup.notebook",
-    "plugins.readers.markup.obsidian",
-    "plugins.readers.office.odf",
-    "plugins.readers.markup.org",
-    "plugins.readers.office.pdf",
-    "plugins.readers.office.pptx",
-    "plugins.readers.records.references",
-    "plugins.readers.markup.plain",
-    "plugins.readers.office.rtf",
-    "plugins.readers.records.subtitles",
-    "plugins.readers.text",
-    "plugins.readers.markup.toml",
-    "plugins.readers.web_page",
-    "plugins.readers.records.contacts",
-    "plugins.readers.office.xlsx",
-    "plugins.readers.markup.yaml",
+BUILT_IN_READERS = (
+    "plugins.readers.registry"  # imported with the first file: readers know dates and marks in many forms
 )
 
 
@@ -296,11 +269,8 @@ def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
         return registrations
 
     def readers() -> list[Reader]:
-        built_in = (_register(manager, importlib.import_module(name), name) for name in BUILT_IN_READERS)
-        return [
-            *(reader for registrations in built_in for reader in registrations["register_readers"]),
-            *everything["register_readers"],
-        ]
+        built_in = _register(manager, importlib.import_module(BUILT_IN_READERS), BUILT_IN_READERS)
+        return [*built_in["register_readers"], *everything["register_readers"]]
 
     for name in BUILT_IN:
         add(_register(manager, importlib.import_module(name), name))

@@ -1,5 +1,5 @@
 """The logs of Claude Code and Codex: the messages of the person and the agent, without tools and thoughts. Chats of
-Signal are lines of JSON, too (`signal.py`); other lines are data (`data.py`).
+Signal are lines of JSON, too (`signal.py`).
 
 A log grows while it is watched; an incomplete last line is read once it is complete."""
 
@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from memory.nouns import Document, Turn
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Part, Reader, Unreadable, sign
+from plugins.readers import Part, Unreadable, sign
 from plugins.readers.chats import signal
 from plugins.readers.chats.messages import clip, read_objects, shorten, text_of, time_of
-from plugins.readers.records.data import read_json_lines
 
 NOBODY = "a log without messages from a person"
-MAX_LOG = 1024 * MIB
 _LOOKED_AT = 20  # lines looked at to recognize the program
 
 _SPOKEN = ("text", "input_text", "output_text")  # kinds of content that are messages
@@ -38,8 +35,8 @@ class _Log:
     session: str | None = None
 
 
-def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
-    """The session of a log, the chats of Signal, or the data in other lines of JSON. Raises Unreadable."""
+def stream(path: Path, file: BinaryIO, read_other: Callable[[Path, BinaryIO], Document]) -> Iterator[Part]:
+    """The session of a log, or the chats of Signal; other lines of JSON are read by `read_other`. Raises Unreadable."""
     lines = read_objects(file)
     first: list[Mapping[str, Any]] = []
     take = None
@@ -52,7 +49,7 @@ def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
         if take is not None or len(first) == _LOOKED_AT:
             break
     if take is None:
-        yield read_json_lines(path, file)
+        yield read_other(path, file)
         return
     log = _Log()
     for some in (first, lines):
@@ -129,9 +126,3 @@ def _strip_machine_text(text: str) -> str:
 
 def _parse_string(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    description = "Sessions of Claude Code and Codex, chats of Signal; other lines of JSON as fields"
-    register(Reader("agents", (".jsonl",), description, version=3, max_bytes=MAX_LOG, max_seconds=300, stream=stream))

@@ -1,6 +1,5 @@
 """Chats in JSON, plain or in the zip of an export, recognized by their shape: ChatGPT, Claude, Gemini, Slack, Telegram,
-Discord, Signal, Matrix, and {"title", "messages": [{"role", "content", "time"}]}, one or a list. Other JSON is data
-(`data.py`).
+Discord, Signal, Matrix, and {"title", "messages": [{"role", "content", "time"}]}, one or a list.
 
 Exports of hundreds of MB are read one conversation at a time. A conversation is identified by its id and a hash of its
 content: a newer export only writes what changed."""
@@ -16,20 +15,19 @@ from typing import Any, BinaryIO
 import ijson
 
 from memory.nouns import Document, Turn
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Part, Reader, Unread, Unreadable, sign
+from plugins.readers import MIB, Part, Unread, Unreadable, sign
 from plugins.readers.chats import chatgpt, claude, discord_package, gemini, messengers, signal, slack
 from plugins.readers.chats.chat_archive import stream_archive
 from plugins.readers.chats.messages import MAX_MESSAGE, first_of, read_objects, text_of, time_of
 from plugins.readers.common import archive
 from plugins.readers.common.decode import text_of as decode
-from plugins.readers.records.data import read_json
 
 EMPTY = "a chat without messages"
 ABOUT_ME = "About me, for ChatGPT"
 MAX_PLAIN = 64 * MIB  # of a file that is no export: it is loaded as a whole
-MAX_EXPORT = 2048 * MIB
-MAX_SECONDS = 1200  # of processor time, for the largest export
+
+ReadOther = Callable[[Path, str, Any], list[Document]]
+"""Reads JSON that is no chat: (path, text, parsed value)."""
 
 _SPEAKER = ("role", "speaker", "author", "sender", "from", "name")
 _TEXT = ("content", "text", "message")
@@ -39,8 +37,8 @@ _NAME = ("title", "name", *_ID)
 _BOM = b"\xef\xbb\xbf"
 
 
-def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
-    """The conversations of an export, or the chats of a file. Raises Unreadable."""
+def stream(path: Path, file: BinaryIO, read_other: ReadOther) -> Iterator[Part]:
+    """The conversations of an export, or the chats of a file; other JSON is read by `read_other`. Raises Unreadable."""
     if archive.is_archive(file):
         yield from stream_archive(path, file, _open_export)
     elif (export := _stream_list(path, file)) is not None:
@@ -50,7 +48,7 @@ def stream(path: Path, file: BinaryIO) -> Iterator[Part]:
         if data is None:
             yield from _stream_telegram(file)
         else:
-            yield from read(path, data)
+            yield from read(path, data, read_other)
 
 
 def _read_whole(file: BinaryIO) -> bytes | None:
@@ -167,7 +165,7 @@ def _read_conversation(value: Any, number: int) -> Part | None:
     return sign(document) if document.turns or document.text else None
 
 
-def read(path: Path, data: bytes) -> list[Document]:
+def read(path: Path, data: bytes, read_other: ReadOther) -> list[Document]:
     try:
         text = decode(data)
         loaded = json.loads(text)
@@ -188,7 +186,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     several = isinstance(loaded, list)
     chats = loaded if several else [loaded]
     if not chats or not all(map(_is_chat, chats)):
-        return read_json(path, text, loaded)
+        return read_other(path, text, loaded)
     documents = [_make_document(chat, str(number) if several else "") for number, chat in enumerate(chats, 1)]
     documents = [document for document in documents if document.turns]
     if not documents:
@@ -257,13 +255,3 @@ def _find_speaker(value: Any) -> str:
     if isinstance(value, Mapping):
         value = first_of(value, ("name", "role"))
     return value.strip() or "unknown" if isinstance(value, str) else "unknown"
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    text = (
-        "Chats in JSON, or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields"
-    )
-    register(
-        Reader("chat", (".json", ".zip"), text, max_bytes=MAX_EXPORT, version=7, max_seconds=MAX_SECONDS, stream=stream)
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from hashlib import sha256
 from pathlib import Path
@@ -12,8 +12,7 @@ from zoneinfo import ZoneInfo
 
 from memory.nouns import ENTRY_VERSIONS, Document
 from memory.time.dates import with_local_zone
-from plugins.hookspecs import hookimpl
-from plugins.readers import Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.content_lines import Property, parse_property, unescape, unfold
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.recurring import SERIES, Entry, Repetition, repetitions
@@ -245,8 +244,3 @@ def _show_person(property: Property) -> str:
         address = address[7:]
     name = property.parameters.get("CN", "").strip()
     return f"{name} <{address}>" if name and address and name != address else name or address
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", read, version=7))

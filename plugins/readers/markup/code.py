@@ -10,7 +10,7 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -18,13 +18,11 @@ from typing import NamedTuple
 from pygments.token import Comment, Name, String
 
 from memory.nouns import SOURCE_CODE, Document
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.lexing import find_tokens
 
-MAX_BYTES = 2 * MIB
 MAX_LINE_CHARS = 5000  # handwritten lines are shorter
 MAX_SIGNATURE_CHARS = 160
 MAX_NEAR_LINES = 2  # between a comment and the definition below it
@@ -239,9 +237,3 @@ def _trim_comment(begun: int, parts: list[str]) -> Iterator[_Text]:
 
 def _show_signature(line: str) -> str:
     return line.strip().rstrip("{:").rstrip()[:MAX_SIGNATURE_CHARS].replace("`", "'")
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    description = "Source code: docstrings, comments and names"
-    register(Reader("code", (*LANGUAGES,), description, read, MAX_BYTES))

@@ -1,15 +1,11 @@
 """Markdown notes with frontmatter, also of Obsidian and Logseq. Tags and wikilinks in the text stay in place."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from memory.nouns import Document
-from plugins.hookspecs import hookimpl
-from plugins.readers import Reader
-from plugins.readers.chats.chat_lines import turns_of
 from plugins.readers.common import frontmatter
-from plugins.readers.common.dates import date_of, find_month
+from plugins.readers.common.dates import date_of
 from plugins.readers.common.decode import text_of
 from plugins.readers.markup import logseq, obsidian
 
@@ -20,9 +16,6 @@ _UNDERLINE = re.compile(r" {0,3}=+\s*$")
 
 def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
-    if turns := turns_of(text, find_month(path)):  # exporters of Signal write NAME/chat.md
-        name = path.parent.name if path.stem == "chat" else path.stem
-        return [Document(uri="", turns=turns, title=name, conversation=name, at=turns[0].at)]
     if logseq.is_page(path, text):
         return [logseq.convert(path, text)]
     text = obsidian.open_callouts(text)
@@ -55,9 +48,3 @@ def first_heading(text: str) -> str | None:
         if _BODY.match(line):
             return line.strip() if _UNDERLINE.match(next(lines, "")) else None
     return None
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    suffixes = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
-    register(Reader("markdown", suffixes, "Markdown notes", read, dates_parts=True, version=5))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from memory.nouns import Document
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.markup.markdown import first_heading
@@ -70,8 +69,3 @@ def _find_language(notebook: dict[str, Any]) -> str:
     kernel = metadata.get("kernelspec") if isinstance(metadata, dict) else None
     language = kernel.get("language") if isinstance(kernel, dict) else None
     return language if isinstance(language, str) and language.isalnum() else ""
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("notebook", (".ipynb",), "Notebooks of Jupyter, by cells", read, 50 * MIB))

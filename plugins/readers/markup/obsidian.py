@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memory.nouns import Document
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.tree import parse_json
@@ -142,12 +141,3 @@ def _get_number(card: Mapping[str, Any], key: str) -> float:
 def _get_string(card: Mapping[str, Any], key: str) -> str:
     value = card.get(key)
     return value.strip() if isinstance(value, str) else ""
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(
-        Reader(
-            "canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", read_canvas, 10 * MIB, version=2
-        )
-    )

@@ -1,13 +1,10 @@
 """Org-mode outlines, rewritten as Markdown line by line; every line keeps its number."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from memory.nouns import Document
 from memory.text.words import TASK_STATES
-from plugins.hookspecs import hookimpl
-from plugins.readers import Reader
 from plugins.readers.common import frontmatter
 from plugins.readers.common.dates import date_of
 from plugins.readers.common.decode import text_of
@@ -131,8 +128,3 @@ class _Outline:
 
 def _rewrite(line: str) -> str:
     return line.replace("+", "|") if _RULE.match(line) else _LINK.sub(r"[\2](\1)", line)
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("org", (".org",), "Org-mode outlines", read, dates_parts=True, version=5))

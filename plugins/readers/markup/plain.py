@@ -1,17 +1,15 @@
 """reStructuredText and AsciiDoc as Markdown, line by line: headings, tables, code, lists, links and names.
 
-Every line keeps its number. Comments, raw output and references to other files are left out; includes are not followed."""
+Every line keeps its number. Comments and raw output are left out; includes are not followed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from memory.nouns import Document
 from memory.time.dates import parse_date
-from plugins.hookspecs import hookimpl
-from plugins.readers import Reader
 from plugins.readers.common import frontmatter
 from plugins.readers.common.dates import date_of
 from plugins.readers.common.decode import text_of
@@ -351,8 +349,3 @@ class _Adoc(_Page):
 
 def _count_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("plain", (*RST, *ADOC), "reStructuredText and AsciiDoc", read, dates_parts=True))

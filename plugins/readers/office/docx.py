@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 from memory.nouns import Document
 from memory.time.dates import parse_date
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.office.package import attribute_of, find_date, name_of, open_package, parse_xml, read_relations
@@ -243,10 +242,3 @@ def _find(tree: Any, *path: str) -> Any:
     for name in path:
         tree = next((child for child in tree if name_of(child) == name), None) if tree is not None else None
     return tree
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(
-        Reader("docx", (".docx",), "Documents of Word, by paragraphs", read, 50 * MIB, dates_parts=True, version=3)
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ from zipfile import ZipFile
 
 from memory.nouns import UNKNOWN, Document
 from memory.time.dates import parse_date
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common import html
 from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.decode import declared_in_markup, decode_bytes
@@ -77,8 +75,3 @@ def _find(tree: Any, name: str) -> list[Any]:
 
 def _read_metadata(book: Any, name: str) -> str:
     return next((" ".join(node.text.split()) for node in _find(book, name) if node.text), "")
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("epub", (".epub",), "Books without copy protection, by their parts", read, 100 * MIB))

@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,8 +11,7 @@ from typing import Any
 
 from memory.nouns import Document
 from memory.time.dates import parse_date
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.tables import MAX_COLUMNS, Row, convert_table
@@ -167,9 +166,3 @@ def _read_metadata(meta: Any) -> dict[str, str]:
 
 def _parse_time(text: str) -> datetime | None:
     return parse_date(text.partition(".")[0])
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    words = "LibreOffice: texts, presentations and spreadsheets"
-    register(Reader("odf", (".odt", ".odp", ".ods"), words, read, 50 * MIB, dates_parts=True, version=2))

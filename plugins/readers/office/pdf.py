@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import Any
 
 from memory.nouns import Document
 from memory.time.dates import with_local_zone
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.decode import decode_bytes
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.libraries import import_library
@@ -134,8 +132,3 @@ def parse_pdf_date(text: str) -> datetime | None:
         return with_local_zone(at)
     except (ValueError, OverflowError):
         return None
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("pdf", (".pdf",), "PDF with text, by pages", read, 100 * MIB, dates_parts=True, version=2))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from memory.nouns import Document
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.libraries import import_library
 from plugins.readers.office.package import find_date, open_package
@@ -63,12 +62,3 @@ def _walk_shapes(shapes: Any) -> Iterator[Any]:
             yield from _walk_shapes(shape.shapes)
         else:
             yield shape
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(
-        Reader(
-            "pptx", (".pptx",), "Presentations of PowerPoint, by slides", read, 100 * MIB, dates_parts=True, version=3
-        )
-    )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 from memory.nouns import Document
 from memory.time.dates import parse_date
-from plugins.hookspecs import hookimpl
-from plugins.readers import Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.libraries import import_library
 
@@ -29,8 +27,3 @@ def read(path: Path, data: bytes) -> list[Document]:
     title = _TITLE.search(written, 0, _HEAD)
     days = ["-".join((year, month.zfill(2), day.zfill(2))) for year, month, day in _WRITTEN.findall(written[:_HEAD])]
     return [text.close(title[1] if title else None, parse_date(max(days)) if days else None)]
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("rtf", (".rtf",), "RTF, by paragraphs", read, dates_parts=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, time
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -13,8 +13,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from memory.nouns import Document
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.libraries import import_library
 from plugins.readers.common.tables import MAX_COLUMNS, Row, convert_table
 from plugins.readers.office.package import (
@@ -133,8 +132,3 @@ def _show_unit(value: float, cell: Any) -> str:
     step = Decimal(1).scaleb(-len(parts["decimals"] or ""))
     number = (Decimal(str(value)) * factor).quantize(step, ROUND_HALF_UP, Context(prec=MAX_DIGITS))
     return f"{parts['before']}{number:{group}f}{parts['after']}".strip()
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", read, 50 * MIB, version=4))

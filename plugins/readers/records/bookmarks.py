@@ -5,15 +5,14 @@ Reads the HTML that every browser exports, Chrome's own file, and the JSON of a 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memory.nouns import Document
-from plugins.hookspecs import hookimpl
-from plugins.readers import Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.tree import Node, parse_json
 
@@ -183,10 +182,5 @@ def _lay_out(bookmarks: Iterator[_Bookmark]) -> Document:
     return out.close("Bookmarks", newest)
 
 
-def _refuse(path: Path, data: bytes) -> list[Document]:
+def refuse(path: Path, data: bytes) -> list[Document]:
     raise Unreadable(_PACKED)
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("bookmarks", (".jsonlz4", ".baklz4"), "Bookmarks of browsers, from HTML or JSON", _refuse))

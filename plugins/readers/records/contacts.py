@@ -5,14 +5,13 @@ from __future__ import annotations
 import quopri
 import re
 from calendar import month_name
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from memory.nouns import Document
 from memory.time.dates import parse_date
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.content_lines import Property, parse_property, unescape, unfold
 from plugins.readers.common.decode import decode_bytes, text_of
 
@@ -172,8 +171,3 @@ def _split_parts(value: str, mark: str, keep: bool = False) -> list[str]:
 
 def _parse_moment(field: Property | None) -> datetime | None:
     return parse_date(field.value.strip()) if field is not None else None
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", read, 50 * MIB, version=2))

@@ -2,12 +2,11 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from memory.nouns import Document
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.tables import MAX_COLUMNS, Row, convert_table
 
@@ -47,8 +46,3 @@ def _rate_agreement(sample: list[str], character: str) -> tuple[float, int]:
     if not widths or widths[0] < 2:
         return (0.0, 0)
     return (widths.count(widths[0]) / len(widths), widths[0])
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", read, 50 * MIB))

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -17,8 +17,7 @@ from typing import Any
 
 from memory.nouns import Document
 from memory.time.dates import parse_date
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers import Unreadable
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.libraries import import_library
 
@@ -235,10 +234,3 @@ def _run(program: str, arguments: list[str], stdin: bytes) -> str:
     except (subprocess.TimeoutExpired, OSError):
         return ""
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    suffixes = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp")
-    description = "Pictures: their metadata, and their text if tesseract is installed"
-    register(Reader("image", suffixes, description, read, 50 * MIB, programs=(TESSERACT,)))

@@ -6,22 +6,20 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from memory.nouns import Document
 from memory.time.dates import parse_date
-from plugins.hookspecs import hookimpl
-from plugins.readers import MIB, Part, Reader, Unread, Unreadable, sign
+from plugins.readers import Part, Unread, Unreadable, sign
 from plugins.readers.common import html
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.libraries import import_library
 from plugins.readers.common.tree import Node
 
-MAX_BYTES = 5 * MIB  # of BibTeX, which takes about 25 s
 MAX_AUTHORS = 20
 
 _SPELLINGS = {  # field -> its names in each format
@@ -198,9 +196,3 @@ def _reorder_name(person: str) -> str:
     """ "Holm, Ada" as Ada Holm."""
     last, _, first = person.strip(" {}").partition(",")
     return f"{first.strip()} {last.strip()}".strip()
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("bibtex", (".bib",), "References in BibTeX, with notes", max_bytes=MAX_BYTES, stream=stream_bibtex))
-    register(Reader("ris", (".ris",), "References in RIS, with notes", read_ris, MAX_BYTES))

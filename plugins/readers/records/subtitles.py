@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from memory.nouns import Document
-from plugins.hookspecs import hookimpl
-from plugins.readers import Reader, Unreadable
-from plugins.readers.chats.messages import UNKNOWN
+from memory.nouns import UNKNOWN, Document
+from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
 
@@ -154,8 +152,3 @@ def _join_paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
         paragraph.append(sentence)
     if paragraph:
         yield paragraph
-
-
-@hookimpl
-def register_readers(register: Callable[[Reader], None]) -> None:
-    register(Reader("subtitles", (".srt", ".vtt", ".ass", ".ssa"), "Subtitles, by their times", read))
