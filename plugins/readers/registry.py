@@ -106,7 +106,7 @@ READERS = (
         "Chats in JSON or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields",
         stream=stream_chats, max_bytes=2048 * MIB, max_seconds=1200, version=8,
     ),
-    Reader("code", (*code.LANGUAGES,), "Source code: docstrings, comments and names", code.read, 2 * MIB),
+    Reader("code", (*code.LANGUAGES,), "Source code: docstrings, comments and names", code.read, 2 * MIB, version=2),
     Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=2),
     Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", csv.read, 50 * MIB),
     Reader("docx", (".docx",), "Documents of Word, by paragraphs", docx.read, 50 * MIB, dates_parts=True, version=3),

@@ -1,27 +1,22 @@
-"""Source code: docstrings and comments, each below the name of its definition.
+"""Source code: comments and docstrings, each below the name of its definition. Pygments finds both; no code is run.
 
-Python is parsed. For other languages Pygments finds the comments and patterns find the definitions. No code is run.
 Generated and minified code is skipped."""
 
 from __future__ import annotations
 
-import ast
-import io
 import re
-import tokenize
-import warnings
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from pygments.token import Comment, Name, String
+from pygments.lexers import get_lexer_by_name
+from pygments.token import Comment, Keyword, Name, String
 
 from memory.nouns import SOURCE_CODE, Document
 from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.common.lexing import find_tokens
 
 MAX_LINE_CHARS = 5000  # handwritten lines are shorter
 MAX_SIGNATURE_CHARS = 160
@@ -36,23 +31,11 @@ LANGUAGES = {
     ".zsh": "bash", ".fish": "fish", ".sql": "sql", ".ps1": "powershell", ".dart": "dart", ".ex": "elixir",
     ".exs": "elixir", ".hs": "haskell",
 }  # fmt: skip
-_NAMED_BY_LEXER = frozenset("c cpp java kotlin swift ruby rust php scala".split())  # names definitions only
-
-_DEFINITION = re.compile(
-    r"[ \t]*(?:[a-z]+[ \t]+){0,5}?(?:"
-    r"(?:function|class|interface|type|enum|struct|trait|impl|fn|func|fun|def|defp|defmodule|module|namespace|object"
-    r"|protocol|extension|record|sub)\*?[ \t]+(?:\([^()\n]{0,80}\)[ \t]*)?(?P<name>[^\W\d][\w$.:]{0,80})"
-    r"|(?:const|let|var)[ \t]+(?P<variable>[\w$]{1,80})[ \t]*=[ \t]*(?:async[ \t]*)?"
-    r"(?:function\b|\([^()\n]{0,200}\)[ \t]*(?::[^=\n]{1,60})?=>|[\w$]{1,40}[ \t]*=>)"
-    r"|(?i:create[ \t]+(?:or[ \t]+replace[ \t]+)?(?:temp(?:orary)?[ \t]+|unique[ \t]+|materialized[ \t]+)?"
-    r"(?:table|view|function|procedure|trigger|index|type)[ \t]+(?:if[ \t]+not[ \t]+exists[ \t]+)?)"
-    r"(?P<table>[\w.\"`]{1,80}))"
+_DEFINES = frozenset(  # keywords before the name of a definition
+    "function class interface type enum struct trait fn func fun def defp defmodule module namespace object protocol"
+    " record sub table view procedure trigger index".split()
 )
-_METHOD = re.compile(  # "ring(times) {" with optional modifiers and types before the name
-    r"[ \t]*(?:[\w<>\[\],.?]+[ \t]+){0,6}(?P<name>[^\W\d][\w$]{0,80})[ \t]*\([^()\n]{0,300}\)[^;{}()\n]{0,80}\{"
-)
-_NO_METHODS = frozenset("if for while switch catch else return function do with using lock synchronized match".split())
-_METHODS_IN = frozenset("javascript typescript csharp dart bash powershell".split())
+_FUNCTION = re.compile(r"=>|\bfunction\b")
 _MARKS = re.compile(r"[ \t]*(?:/\*+!?|\*+/|\*(?!\*)|//+!?|#+|--+\[*|;+|%+|\"\"\"|'''|\{-|-\})?[ \t]?")
 _END_MARKS = re.compile(r"[ \t]*(?:\*+/|-\}|\]\]|\"\"\"|''')[ \t]*$")
 _FOR_TOOLS = re.compile(
@@ -79,10 +62,6 @@ class _Text(NamedTuple):
         return self.line, 0 if self.leads else 1 if self.name else 2
 
 
-_Comments = Iterable[tuple[int, str, str]]
-"""(line, text with marks, code before it in the line) of each comment."""
-
-
 def read(path: Path, data: bytes) -> list[Document]:
     declared = _DECLARED.match(data)
     text = text_of(data, declared[1].decode("ascii") if declared else None)
@@ -92,9 +71,7 @@ def read(path: Path, data: bytes) -> list[Document]:
         raise Unreadable("minified code")
     if _GENERATED.search("\n".join(lines[:8])):
         raise Unreadable("generated code")
-    texts = [*_read_python(text)] if language == "python" else []
-    if not texts:
-        texts = [*_read_language(language, text)]
+    texts = [*_find_texts(language, text, lines)]
     if not texts:
         raise Unreadable("code without comments and definitions")
     return [_lay_out(path, language, texts)]
@@ -125,85 +102,36 @@ def _is_above(comment: _Text, named: _Text) -> bool:
     return comment.leads and bool(named.name) and last < named.line <= last + MAX_NEAR_LINES
 
 
-def _read_python(text: str) -> Iterator[_Text]:
-    """The texts of a module in order; none if this Python cannot parse it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-        comments = [*_join_comments(_find_python_comments(text))]
-    except (SyntaxError, ValueError, tokenize.TokenError):
-        return
-    texts: list[_Text] = [*comments]
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
-    lines = text.split("\n")
-    while waiting:
-        node, name = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            name = f"{name}.{node.name}" if name else node.name
-            texts.append(_Text(node.lineno, _show_signature(lines[node.lineno - 1]), name))
-        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            texts += _find_docstring(node)
-            waiting += [(inner, name) for inner in node.body]
-        elif isinstance(node, ast.If | ast.Try | ast.With):
-            waiting += [(inner, name) for inner in node.body]
-    yield from sorted(texts, key=lambda text_at: text_at.order)
-
-
-def _find_docstring(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[_Text]:
-    first = node.body[0] if node.body else None
-    value = first.value if isinstance(first, ast.Expr) else None
-    if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.strip():
-        text = value.value.rstrip()
-        if value.value.count("\n") != (value.end_lineno or value.lineno) - value.lineno:  # written as "\\n"
-            text = " ".join(text.split())
-        blank = len(text) - len(text.lstrip("\n"))
-        lines = [line.strip() for line in text.lstrip("\n").split("\n")]
-        yield _Text(value.lineno + blank, "\n".join(lines))
-
-
-def _find_python_comments(text: str) -> _Comments:
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string, token.line[: token.start[1]].strip()
-
-
-def _read_language(language: str, text: str) -> Iterator[_Text]:
-    """The texts of code in another language, in order."""
+def _find_texts(language: str, text: str, lines: list[str]) -> Iterator[_Text]:
+    """The comments, docstrings and definitions of a file, in order."""
     comments: list[tuple[int, str, str]] = []
-    named: dict[int, str] = {}
-    code: list[str] = []
-    lines = text.split("\n")
-    for line, kind, value in find_tokens(language, text):
-        is_comment = kind in String.Doc or (kind in Comment and kind not in Comment.Preproc)
-        if is_comment and kind is not Comment.PreprocFile:
-            mark = value.strip()[:3]
-            before = lines[line - 1].partition(mark)[0].strip() if mark else ""
+    names: dict[int, str] = {}
+    line, depth, defines = 1, 0, False
+    for _, kind, value in get_lexer_by_name(language).get_tokens_unprocessed(text):
+        word = value.strip()
+        if (kind in String.Doc or kind in Comment) and not (kind in Comment.Preproc or kind is Comment.PreprocFile):
+            before = lines[line - 1].partition(word[:3])[0].strip() if word else ""
             for offset, comment in enumerate(value.rstrip("\n").split("\n")):
                 comments.append((line + offset, comment, "" if offset else before))
-        elif language in _NAMED_BY_LEXER and (kind in Name.Function or kind in Name.Class):
-            named.setdefault(line, value)
-        code.append(re.sub(r"[^\n]", " ", value) if is_comment or kind in String else value)
-    for number, written in enumerate("".join(code).split("\n"), 1):
-        if name := _find_definition(language, written):
-            named.setdefault(number, name)
-    symbols = (_Text(number, _show_signature(lines[number - 1]), name) for number, name in named.items())
-    yield from sorted((*symbols, *_join_comments(comments)), key=lambda comment: comment.order)
+        elif kind in Name and ((defines and not depth) or kind in Name.Function or kind in Name.Class):
+            names[line] = f"{names[line]}{word}" if line in names and "::" in lines[line - 1] else names.get(line, word)
+            defines = False
+        elif kind in Keyword and word:
+            is_variable = word in ("const", "let", "var") and _FUNCTION.search(lines[line - 1])
+            defines = word.lower() in _DEFINES or bool(is_variable) or (defines and kind not in Keyword.Type)
+        depth = depth + word.count("(") - word.count(")") if defines else 0
+        line += value.count("\n")
+    defined = (_Text(number, _show_signature(lines[number - 1]), name.strip('"`')) for number, name in names.items())
+    joined = [piece._replace(leads=piece.leads and piece.line - 1 not in names) for piece in _join_comments(comments)]
+    ends = (piece.line + piece.words.count("\n") for piece in joined if piece.leads)
+    about = (n for n in ends if n < len(lines) and lines[n].rstrip().endswith("{") and n + 1 not in names)
+    shown = (_Text(n + 1, f"`{_show_signature(lines[n])}`") for n in about)
+    yield from sorted((*defined, *joined, *shown), key=lambda piece: piece.order)
 
 
-def _find_definition(language: str, line: str) -> str:
-    """The name that a line of code defines, or ""."""
-    line = line[:400]
-    match = _DEFINITION.match(line)
-    if match is not None:
-        return next(filter(None, (match["name"], match["variable"], match["table"])), "").strip('"`:')
-    method = _METHOD.match(line) if language in _METHODS_IN else None
-    return method["name"] if method is not None and method["name"] not in _NO_METHODS else ""
-
-
-def _join_comments(comments: _Comments) -> Iterator[_Text]:
-    """Comments that contain a word, without marks. Comments on consecutive lines are joined; a comment after code keeps
-    its code."""
+def _join_comments(comments: Iterable[tuple[int, str, str]]) -> Iterator[_Text]:
+    """Comments that contain a word, without marks; each is given as (line, text with marks, code before it). Comments
+    on consecutive lines are joined; a comment after code keeps its code."""
     begun, last = 0, -1
     parts: list[str] = []
     for line, comment, code in comments:
