@@ -11,7 +11,7 @@ from typing import Any
 from memory.nouns import UNKNOWN, Document
 from plugins.hookspecs import hookimpl
 from plugins.readers import MIB, Reader, Unreadable
-from plugins.readers.chats import agents, chat, discord_page, gemini, telegram_page
+from plugins.readers.chats import agents, chat, gemini, pages
 from plugins.readers.chats.chat_lines import turns_of
 from plugins.readers.common import calendars, html
 from plugins.readers.common.dates import find_month
@@ -68,9 +68,8 @@ def read_page(path: Path, data: bytes) -> list[Document]:
     text = text_of(data, declared_in_markup(data))
     if gemini.is_page(text):
         return [*gemini.read_page([text])]
-    for chats in (telegram_page, discord_page):
-        if chats.is_page(text):
-            return [chats.read_page([text])]
+    if pages.is_page(text):
+        return [pages.read_page([text])]
     if bookmarks.is_netscape(text):
         return [bookmarks.read_netscape(text)]
     if len(data) > MAX_PAGE:

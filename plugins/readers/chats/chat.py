@@ -1,11 +1,11 @@
-"""Chats in JSON, plain or in the zip of an export, recognized by their shape: ChatGPT, Claude, Gemini, Slack, Telegram,
-Discord, Signal, Matrix, and {"title", "messages": [{"role", "content", "time"}]}, one or a list.
+"""Chats in JSON, plain or in the zip of an export: those of the table (`shapes.py`), ChatGPT, Claude, Gemini, Slack,
+Discord's package and Signal.
 
 Exports of hundreds of MB are read one conversation at a time. A conversation is identified by its id and a hash of its
 content: a newer export only writes what changed."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from itertools import chain
@@ -16,9 +16,9 @@ import ijson
 
 from memory.nouns import Document, Turn
 from plugins.readers import MIB, Part, Unread, Unreadable, sign
-from plugins.readers.chats import chatgpt, claude, discord_package, gemini, messengers, signal, slack
+from plugins.readers.chats import chatgpt, claude, discord_package, gemini, shapes, signal, slack
 from plugins.readers.chats.chat_archive import stream_archive
-from plugins.readers.chats.messages import MAX_MESSAGE, first_of, read_objects, text_of, time_of
+from plugins.readers.chats.messages import read_objects
 from plugins.readers.common import archive
 from plugins.readers.common.decode import text_of as decode
 
@@ -29,11 +29,6 @@ MAX_PLAIN = 64 * MIB  # of a file that is no export: it is loaded as a whole
 ReadOther = Callable[[Path, str, Any], list[Document]]
 """Reads JSON that is no chat: (path, text, parsed value)."""
 
-_SPEAKER = ("role", "speaker", "author", "sender", "from", "name")
-_TEXT = ("content", "text", "message")
-_TIME = ("time", "timestamp", "at", "date", "created_at")
-_ID = ("id", "uuid", "conversation_id")
-_NAME = ("title", "name", *_ID)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -65,7 +60,7 @@ def _open_export(path: Path, file: BinaryIO) -> Iterator[Part] | None:
     if (data := _read_whole(file)) is None:
         return _stream_telegram(file)
     try:
-        chats = messengers.read_messengers(json.loads(decode(data)))
+        chats = shapes.read_export(json.loads(decode(data)))
     except (ValueError, RecursionError, Unreadable):
         return None
     return None if chats is None else iter(chats)
@@ -76,7 +71,7 @@ def _stream_telegram(file: BinaryIO) -> Iterator[Part]:
     file.seek(0)
     has_chats = False
     for chat in _parse_items(file, "chats.list.item"):
-        for document in messengers.read_messengers({"chats": {"list": [chat]}}) or ():
+        for document in shapes.read_export({"chats": {"list": [chat]}}) or ():
             has_chats = True
             yield document
     if not has_chats:
@@ -177,21 +172,11 @@ def read(path: Path, data: bytes, read_other: ReadOther) -> list[Document]:
         raise Unreadable(f"not valid JSON: {error}") from error
     if _is_exported(loaded):
         return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
-    if (exported := messengers.read_messengers(loaded)) is not None:
-        if not exported:
-            raise Unreadable(EMPTY)
-        return exported
-    if isinstance(loaded, list) and loaded and all(map(_is_message, loaded)):
-        loaded = {"messages": loaded}
-    several = isinstance(loaded, list)
-    chats = loaded if several else [loaded]
-    if not chats or not all(map(_is_chat, chats)):
-        return read_other(path, text, loaded)
-    documents = [_make_document(chat, str(number) if several else "") for number, chat in enumerate(chats, 1)]
-    documents = [document for document in documents if document.turns]
-    if not documents:
+    documents = shapes.read_export(loaded)
+    documents = shapes.read_plain(loaded) if documents is None else documents
+    if documents == []:
         raise Unreadable(EMPTY)
-    return documents
+    return read_other(path, text, loaded) if documents is None else documents
 
 
 def _read_lines(path: Path, data: bytes) -> list[Document]:
@@ -200,58 +185,3 @@ def _read_lines(path: Path, data: bytes) -> list[Document]:
     first = next(lines, None)
     take = signal.recognize(first) if first is not None else None
     return [] if take is None else [*take(path, chain([first or {}], lines))]
-
-
-def _is_chat(value: Any) -> bool:
-    messages = value.get("messages") if isinstance(value, Mapping) else None
-    return isinstance(messages, list) and (not messages or any(map(_is_message, messages)))
-
-
-def _is_message(value: Any) -> bool:
-    return isinstance(value, Mapping) and first_of(value, _SPEAKER) is not None and first_of(value, _TEXT) is not None
-
-
-def _make_document(chat: Mapping[str, Any], number: str) -> Document:
-    turns = tuple(turn for message in chat["messages"] if (turn := _make_turn(message)) is not None)
-    own_id = first_of(chat, _ID)
-    title = chat.get("title")
-    long = sum(len(turn.text) == MAX_MESSAGE for turn in turns)
-    note = f"only the first {MAX_MESSAGE:,} characters were read of {long} of its messages"
-    at = next((turn.at for turn in turns if turn.at is not None), None)
-    return Document(
-        uri=(str(own_id) if number and own_id is not None else number),
-        turns=turns,
-        title=title if isinstance(title, str) else None,
-        kind="chat",
-        at=at if at is not None else time_of(first_of(chat, _TIME)),
-        conversation=_find_name(chat),
-        properties={"note": note} if long else {},
-    )
-
-
-def _find_name(chat: Mapping[str, Any]) -> str | None:
-    """The name of the chat in the export: its title, its partner or its id."""
-    names = (chat.get(key) for key in _NAME)
-    called = (str(name).strip() for name in names if isinstance(name, str | int) and not isinstance(name, bool))
-    return next(filter(None, called), None)
-
-
-def _make_turn(message: Any) -> Turn | None:
-    if not isinstance(message, Mapping):
-        return None
-    text = text_of(first_of(message, _TEXT)).strip()[:MAX_MESSAGE]
-    if not text:
-        return None
-    own_id = first_of(message, _ID)
-    return Turn(
-        _find_speaker(first_of(message, _SPEAKER)),
-        text,
-        time_of(first_of(message, _TIME)),
-        None if own_id is None else str(own_id),
-    )
-
-
-def _find_speaker(value: Any) -> str:
-    if isinstance(value, Mapping):
-        value = first_of(value, ("name", "role"))
-    return value.strip() or "unknown" if isinstance(value, str) else "unknown"

@@ -5,12 +5,13 @@ import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from memory.nouns import Document
 from plugins.readers import MIB, Part, Unread, Unreadable, sign
-from plugins.readers.chats import discord_package, discord_page, gemini, signal, slack, telegram_page
+from plugins.readers.chats import discord_package, gemini, pages, signal, slack
 from plugins.readers.chats.chat_lines import turns_of
 from plugins.readers.chats.messages import read_objects
 from plugins.readers.common.archive import DAMAGED, Archive
@@ -76,18 +77,11 @@ def _read_member(path: Path, name: PurePosixPath, file: BinaryIO, read_json: Rea
             title = path.stem if name.stem == _NAMELESS else name.stem
             yield sign(Document("", turns=turns, title=title, conversation=title, at=turns[0].at))
     else:
-        pieces = _decode(file)
-        if gemini.is_page(begin := next(pieces, "")):
-            yield from gemini.read_page(_chain(begin, pieces))
-        elif telegram_page.is_page(begin):
-            yield telegram_page.read_page(_chain(begin, pieces))
-        elif discord_page.is_page(begin):
-            yield discord_page.read_page(_chain(begin, pieces))
-
-
-def _chain(begin: str, pieces: Iterator[str]) -> Iterator[str]:
-    yield begin
-    yield from pieces
+        parts = _decode(file)
+        if gemini.is_page(begin := next(parts, "")):
+            yield from gemini.read_page(chain([begin], parts))
+        elif pages.is_page(begin):
+            yield pages.read_page(chain([begin], parts))
 
 
 def _decode(file: BinaryIO) -> Iterator[str]:
