@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.readers.markup.plain import read as read_plain
 from tests.plugins.conftest import Read
 from tests.plugins.places import find_facts, find_place
 
@@ -246,3 +251,18 @@ def test_minutes(read: Read) -> None:
     assert "**Present**\n- Ada\n- Bo\n\n1. Rope: **200 m** are ordered\n1. Lamp\nIt is" in minutes.text
     assert find_place(found, "painted") == "minutes.adoc:12"
     assert find_place(found, "| Bo | rope |") == "minutes.adoc:19"
+
+
+MARKS = (
+    "", "=====", "-----", "== x", "|===", "|a |b", "----", "....", "____", "////", "++++", "[quote, x]", "[cols=2]",
+    ":k: v", "* x", "x:: y", "+---+---+", "| a | b |", "+===+===+", "=== ===", "a   b", ".. note:: x", "   y", ".. code::", "::",
+    ".. x", "..", ".. |n| replace:: t", "|n|", "`x <y>`_", ":ref:`x`", "include::x[]", "NOTE: x", "<1> x", "image::x[y]",
+)  # fmt: skip
+
+
+@given(st.sampled_from(["a.rst", "a.adoc"]), st.lists(st.sampled_from(MARKS), min_size=1, max_size=12))
+def test_every_line_has_its_number_in_order(name: str, marks: list[str]) -> None:
+    (page,) = read_plain(Path(name), "\n".join(marks).encode())
+    numbers = list(page.lines or ())
+    assert len(numbers) == (page.text.count("\n") + 1 if numbers else 0)
+    assert numbers == sorted(numbers) and all(0 < number <= len(marks) for number in numbers)
