@@ -29,6 +29,12 @@ MAX_PLAIN = 64 * MIB  # of a file that is no export: it is loaded as a whole
 ReadOther = Callable[[Path, str, Any], list[Document]]
 """Reads JSON that is no chat: (path, text, parsed value)."""
 
+_KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any, int], Document]], ...] = (  # (whether it is one, reader)
+    (chatgpt.is_conversation, chatgpt.read_conversation),
+    (claude.CONVERSATION.fits, lambda value, number: claude.CONVERSATION.read(value, str(value.get("uuid") or number))),
+    (claude.is_memory, lambda value, number: claude.read_memory(value)),
+    (claude.is_project, claude.read_project),
+)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -116,12 +122,7 @@ def _parse_items(file: BinaryIO, prefix: str) -> Iterator[Any]:
 
 
 def _is_exported(value: Any) -> bool:
-    return (
-        chatgpt.is_conversation(value)
-        or claude.is_conversation(value)
-        or claude.is_memory(value)
-        or claude.is_project(value)
-    )
+    return any(fits(value) for fits, _ in _KINDS)
 
 
 def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
@@ -147,15 +148,8 @@ def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
 
 def _read_conversation(value: Any, number: int) -> Part | None:
     """The document of a conversation, or None for one without messages."""
-    if chatgpt.is_conversation(value):
-        document = chatgpt.read_conversation(value, number)
-    elif claude.is_conversation(value):
-        document = claude.read_conversation(value, number)
-    elif claude.is_memory(value):
-        document = claude.read_memory(value)
-    elif claude.is_project(value):
-        document = claude.read_project(value, number)
-    else:
+    document = next((read(value, number) for fits, read in _KINDS if fits(value)), None)
+    if document is None:
         return Unread(str(number), "not a conversation, in an export of conversations")
     return sign(document) if document.turns or document.text else None
 

@@ -1,18 +1,14 @@
 """Conversations, memories and projects in an export of Claude."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memory.nouns import Document, Turn
 from plugins.readers.chats.messages import as_mapping, clip, quote, text_of, time_of
+from plugins.readers.chats.shapes import Shape
 
 REMEMBERED = "What Claude remembers"
 _SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
-
-
-def is_conversation(value: Any) -> bool:
-    """Whether a JSON value has the shape of a conversation."""
-    return isinstance(value, Mapping) and isinstance(value.get("chat_messages"), list)
 
 
 def is_memory(value: Any) -> bool:
@@ -44,20 +40,6 @@ def read_project(value: Mapping[str, Any], number: int) -> Document:
     return Document(str(value.get("uuid") or number), clip(text), title=title, at=time_of(value.get("created_at")))
 
 
-def read_conversation(value: Mapping[str, Any], number: int) -> Document:
-    """The document of the `number`-th conversation of a file."""
-    turns = [turn for message in value["chat_messages"] if (turn := _make_turn(message)) is not None]
-    name, id = value.get("name"), value.get("uuid")
-    title = name if isinstance(name, str) and name.strip() else None
-    return Document(
-        uri=str(id or number),
-        turns=tuple(turns),
-        title=title,
-        conversation=title or (str(id) if id else None),
-        at=next((turn.at for turn in turns if turn.at), None) or time_of(value.get("created_at")),
-    )
-
-
 def read_memory(value: Mapping[str, Any]) -> Document:
     """The memories, whose speaker is the assistant."""
     kept = [value["conversations_memory"], *as_mapping(value.get("project_memories")).values()]
@@ -65,23 +47,28 @@ def read_memory(value: Mapping[str, Any]) -> Document:
     return Document(uri="memory", turns=tuple(turns), title=REMEMBERED, conversation=REMEMBERED)
 
 
-def _make_turn(message: Any) -> Turn | None:
-    if not isinstance(message, Mapping):
-        return None
-    speaker = _SPEAKERS.get(str(message.get("sender")))
-    texts = [part for part in _list(message.get("content")) if isinstance(part, Mapping) and part.get("type") == "text"]
-    written = message.get("text")
+def _list_messages(conversation: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for message in conversation["chat_messages"]:
+        if as_mapping(message).get("sender") in _SPEAKERS:
+            yield {**message, "sender": _SPEAKERS[message["sender"]]}
+
+
+def _show(message: Mapping[str, Any], written: Any) -> str:
+    """The text of a message, with its attached texts as quotations."""
+    texts = [part for part in _list(message.get("content")) if as_mapping(part).get("type") == "text"]
     parts = [text_of(texts) or (written if isinstance(written, str) else "")]
-    for attached in _list(message.get("attachments")):
-        content = attached.get("extracted_content") if isinstance(attached, Mapping) else None
+    for attached in map(as_mapping, _list(message.get("attachments"))):
+        content = attached.get("extracted_content")
         if isinstance(content, str) and content.strip():
             parts.append(f"> {attached.get('file_name') or 'attachment'}\n" + quote(content.strip()))
-    text = "\n\n".join(filter(None, (part.strip() for part in parts)))
-    id = message.get("uuid")
-    if speaker is None or not text:
-        return None
-    return Turn(speaker, clip(text), time_of(message.get("created_at")), str(id) if id else None)
+    return "\n\n".join(filter(None, (part.strip() for part in parts)))
 
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+CONVERSATION = Shape(
+    "", (), "sender", "text", "created_at", "uuid", ("name",), name="uuid",
+    items="chat_messages", prepare=_list_messages, show=_show,
+)  # fmt: skip

@@ -39,11 +39,12 @@ class Shape:
     kinds: frozenset[str] = frozenset()
     show: Callable[[Message, Any], str] = lambda message, text: text_of(text)
     prepare: Callable[[Message], Iterable[Any]] = lambda chat: chat["messages"]
+    items: str = "messages"  # field of the messages
     is_sorted: bool = True  # in the export
 
     def fits(self, chat: Any) -> bool:
         """Whether a JSON value is a chat of this shape."""
-        messages = chat.get("messages") if isinstance(chat, Mapping) else None
+        messages = chat.get(self.items) if isinstance(chat, Mapping) else None
         if not isinstance(messages, list) or not all(_find(chat, key) is not None for key in self.chat.split()):
             return False
         first = [message for message in islice(messages, _LOOKED_AT) if isinstance(message, Mapping)]

@@ -11,8 +11,8 @@ from typing import Any
 
 from memory.time.dates import with_local_zone
 from plugins.readers import MIB, Unreadable
+from plugins.readers.common import import_library
 from plugins.readers.common.archive import DAMAGED
-from plugins.readers.common.libraries import import_library
 
 MAX_MEMBERS = 20_000
 MAX_UNPACKED = 512 * MIB  # all members together, pictures included

@@ -11,9 +11,9 @@ from typing import Any
 from memory.nouns import Document
 from memory.time.dates import with_local_zone
 from plugins.readers import Unreadable
+from plugins.readers.common import import_library
 from plugins.readers.common.decode import decode_bytes
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.common.libraries import import_library
 
 MAX_PAGES = 5000
 MAX_OUTLINE = 5000  # entries, and levels of the outline

@@ -9,8 +9,8 @@ from typing import Any
 
 from memory.nouns import Document
 from plugins.readers import Unreadable
+from plugins.readers.common import import_library
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.common.libraries import import_library
 from plugins.readers.office.package import find_date, open_package
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.readers import Unreadable
+from plugins.readers.common import import_library
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.common.libraries import import_library
 
 _TITLE = re.compile(r"\{\\title ([^{}\\]{1,300})\}")
 _WRITTEN = re.compile(r"\{\\(?:revtim|creatim)\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})")

@@ -14,8 +14,8 @@ from zipfile import BadZipFile, ZipFile
 
 from memory.nouns import Document
 from plugins.readers import Unreadable
-from plugins.readers.common.libraries import import_library
-from plugins.readers.common.tables import MAX_COLUMNS, Row, convert_table
+from plugins.readers.common import import_library
+from plugins.readers.common.laid_out import MAX_COLUMNS, Row, convert_table
 from plugins.readers.office.package import (
     MAX_TREE,
     MAX_UNPACKED,

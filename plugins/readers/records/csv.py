@@ -8,7 +8,7 @@ from pathlib import Path
 from memory.nouns import Document
 from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
-from plugins.readers.common.tables import MAX_COLUMNS, Row, convert_table
+from plugins.readers.common.laid_out import MAX_COLUMNS, Row, convert_table
 
 _SAMPLE_LINES = 20
 _SAMPLE_CHARS = 64 * 1024

@@ -12,8 +12,7 @@ from typing import BinaryIO
 from memory.nouns import Document
 from plugins.readers import MIB, Unreadable
 from plugins.readers.common.decode import text_of
-from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.common.tables import MAX_COLUMNS, MAX_ROWS, Row, convert_table
+from plugins.readers.common.laid_out import MAX_COLUMNS, MAX_ROWS, LaidOut, Row, convert_table
 from plugins.readers.common.tree import Node, parse_json
 
 MAX_LINE = 1 * MIB  # of a line of JSON

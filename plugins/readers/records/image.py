@@ -18,8 +18,8 @@ from typing import Any
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.readers import Unreadable
+from plugins.readers.common import import_library
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.common.libraries import import_library
 
 TESSERACT = "tesseract"
 OCR_SECONDS = 40

@@ -14,10 +14,9 @@ from typing import Any, BinaryIO
 from memory.nouns import Document
 from memory.time.dates import parse_date
 from plugins.readers import Part, Unread, Unreadable, sign
-from plugins.readers.common import html
+from plugins.readers.common import html, import_library
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.common.libraries import import_library
 from plugins.readers.common.tree import Node
 
 MAX_AUTHORS = 20
