@@ -118,7 +118,7 @@ def _folders(folders: tuple[wire.Folder, ...]) -> Iterator[str]:
 
 
 def _readers(client: Client) -> Iterator[str]:
-    from plugins.readers.libraries import INSTALL
+    from plugins.readers.common import INSTALL
 
     if waiting := client.list_skipped(INSTALL, 1).total:
         files, them = (f"{waiting:,} files need", "them") if waiting > 1 else ("1 file needs", "it")

@@ -109,10 +109,10 @@ def _read_lines(text: str, data: bytes) -> Session | None:
 
 
 def _read_log(data: bytes) -> Session | None:
-    from plugins.readers import Unreadable, agents
+    from plugins.readers import Unreadable, registry
 
     try:
-        [found] = agents.stream(Path(f"session{LOG_SUFFIX}"), BytesIO(data))
+        [found] = registry.stream_logs(Path(f"session{LOG_SUFFIX}"), BytesIO(data))
     except (Unreadable, ValueError):
         return None
     turns = getattr(found, "turns", ())
@@ -120,10 +120,10 @@ def _read_log(data: bytes) -> Session | None:
 
 
 def _read_chat(data: bytes) -> Session | None:
-    from plugins.readers import Unreadable, chat
+    from plugins.readers import Unreadable, registry
 
     try:
-        found = [one for one in chat.stream(Path("session.json"), BytesIO(data)) if getattr(one, "turns", ())]
+        found = [one for one in registry.stream_chats(Path("session.json"), BytesIO(data)) if getattr(one, "turns", ())]
     except Unreadable as error:
         raise InvalidInputError(f"The JSON holds no session: {error.reason}.") from error
     if len(found) > 1:

@@ -54,36 +54,8 @@ BUILT_IN = (
     "plugins.rerankers",
     "plugins.exporters",
 )
-BUILT_IN_READERS = (  # imported with the first file: they know dates and marks in many forms
-    "plugins.readers.agents",
-    "plugins.readers.asciidoc",
-    "plugins.readers.bookmarks",
-    "plugins.readers.chat",
-    "plugins.readers.code",
-    "plugins.readers.csv",
-    "plugins.readers.docx",
-    "plugins.readers.eml",
-    "plugins.readers.epub",
-    "plugins.readers.ics",
-    "plugins.readers.image",
-    "plugins.readers.markdown",
-    "plugins.readers.mbox",
-    "plugins.readers.notebook",
-    "plugins.readers.obsidian",
-    "plugins.readers.odf",
-    "plugins.readers.org",
-    "plugins.readers.pdf",
-    "plugins.readers.pptx",
-    "plugins.readers.references",
-    "plugins.readers.rst",
-    "plugins.readers.rtf",
-    "plugins.readers.subtitles",
-    "plugins.readers.text",
-    "plugins.readers.toml",
-    "plugins.readers.web_page",
-    "plugins.readers.vcf",
-    "plugins.readers.xlsx",
-    "plugins.readers.yaml",
+BUILT_IN_READERS = (
+    "plugins.readers.registry"  # imported with the first file: readers know dates and marks in many forms
 )
 
 
@@ -297,11 +269,8 @@ def load(settings: object = None, left_out: Iterable[str] = ()) -> Plugins:
         return registrations
 
     def readers() -> list[Reader]:
-        built_in = (_register(manager, importlib.import_module(name), name) for name in BUILT_IN_READERS)
-        return [
-            *(reader for registrations in built_in for reader in registrations["register_readers"]),
-            *everything["register_readers"],
-        ]
+        built_in = _register(manager, importlib.import_module(BUILT_IN_READERS), BUILT_IN_READERS)
+        return [*built_in["register_readers"], *everything["register_readers"]]
 
     for name in BUILT_IN:
         add(_register(manager, importlib.import_module(name), name))

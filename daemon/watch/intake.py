@@ -26,7 +26,7 @@ from memory.ingest.draft import BROKEN_OFF, IN_PART, LEFT_OUT, DocumentDraft
 from memory.nouns import FORGOTTEN, SAME_AS_FORGOTTEN, Source
 from plugins.manager import Plugins
 from plugins.readers import Unreadable
-from plugins.readers.copies import CopiedFolders
+from plugins.readers.common.copies import CopiedFolders
 
 AHEAD_FILES = 16  # opened and handed over before the results of the first are taken
 AHEAD_BYTES = 1 << 20  # size limit of these; a larger file is read alone

@@ -22,6 +22,7 @@ from memory.stages import (
     Tier,
 )
 from memory.store import vectors
+from memory.store.calendars import count_repeated
 from memory.store.connect import Connection
 from memory.store.rows import LISTED, LIVE, group_rows, id_list, is_live, to_json
 from memory.store.sources import count_copies
@@ -183,7 +184,7 @@ def count_live(conn: Connection, path: Path, embedder: str) -> Stats:
         objects=int(objects),
         edges=edges,
         skipped=_count_rows(conn, "skip"),
-        copies=count_copies(conn),
+        copies=count_copies(conn) + count_repeated(conn),
         bytes=sum(file.stat().st_size for file in files if file.exists()),
         embedder=embedder,
         generation=generation,

@@ -78,7 +78,7 @@ def documents(reader: Reader, path: Path, data: bytes, stat: os.stat_result, is_
 
     The uri of a single document is the absolute path with forward slashes; several append "#" and their id or number.
     `data` and `stat` belong to the same read of `path`. The time of a file that `is_copied` is ignored
-    (`plugins.readers.copies`)."""
+    (`plugins.readers.common.copies`)."""
     if reader.stream is not None:
         streamed = stream_parts(reader, path, BytesIO(data), stat, is_copied)
         parts = [part for part in streamed if isinstance(part, Document)]
@@ -152,8 +152,8 @@ class _Finish:
         self._file_time = datetime.fromtimestamp(seconds, UTC).astimezone() if is_reliable else None
 
     def __call__(self, document: Document, uri: str) -> Document:
-        from plugins.readers.origin import find_writer
-        from plugins.readers.parts import date_document
+        from plugins.readers.common.origin import find_writer
+        from plugins.readers.common.parts import date_document
 
         path = self._path
         document = date_document(document, path, self._file_time, self._reader.dates_parts)
@@ -181,7 +181,7 @@ def _hash_file(file: BinaryIO) -> str:
 
 
 def _check_name(path: Path) -> None:
-    from plugins.readers.origin import is_template
+    from plugins.readers.common.origin import is_template
 
     if replace_surrogates(str(path)) != str(path):
         raise Unreadable("its name is not valid text: rename it")

@@ -16,7 +16,7 @@ from memory import Memory
 from memory.nouns import Document, PlannedEntry
 from plugins import manager
 from plugins.readers import documents
-from plugins.readers import ics as calendars
+from plugins.readers.registry import READERS
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 DAY = date(2026, 11, 23)
@@ -54,10 +54,9 @@ def told(planned: list[PlannedEntry]) -> list[tuple[str, str, str, bool]]:
 
 def test_what_is_due_and_planned_stands_in_order(memory: Memory, tmp_path: Path) -> None:
     tell(memory, "Bathroom", TASKS)
-    read: list[calendars.Reader] = []
-    calendars.register_readers(read.append)
+    reader = next(reader for reader in READERS if reader.name == "ics")
     (calendar := tmp_path / "choir.ics").write_text(REHEARSAL)
-    memory.remember_many(documents(read[0], calendar, calendar.read_bytes(), calendar.stat()))
+    memory.remember_many(documents(reader, calendar, calendar.read_bytes(), calendar.stat()))
     planned = memory.knowledge.list_planned(DAY, 7)
     assert [(day, text.partition(",")[0], due) for day, _, text, due in told(planned)] == [
         ("2026-11-20", "Pay the plumber", True),

@@ -32,7 +32,7 @@ from memory.nouns import Document, Policy, Receipt
 from memory.settings import ChunkSettings
 from memory.store import sources
 from plugins import manager
-from plugins.readers import parts
+from plugins.readers.common import parts
 from tests.daemon.reading import READERS
 
 

@@ -11,7 +11,8 @@ HEAVY = (
     "sqlite_utils", "markdown_it", "bs4", "torch", "rich", "textual",
     "memory.facts.rules.extract", "memory.facts.assertion", "memory.ingest.ingest", "memory.ingest.chunk",
     "memory.insight.aliases", "memory.insight.diagnose", "memory.services.maintenance", "memory.services.ingest",
-    "plugins.readers.parts", "plugins.readers.html", "plugins.readers.ics", "yaml", "daemon.api.estimate",
+    "plugins.readers.common.parts", "plugins.readers.common.html", "plugins.readers.common.calendars", "yaml",
+    "daemon.api.estimate",
     "daemon.api.description", "plugins.rankers.training", "plugins.rankers.scorer",
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ from recurring_ical_events import of
 
 from memory.answering.entries import read_entries
 from memory.time.recurrence import list_event_days
-from plugins.readers.ics import convert
+from plugins.readers.common.calendars import convert
 from tests.examples import examples
 
 FIRST = datetime(2026, 3, 3, 19, 30)  # a Tuesday

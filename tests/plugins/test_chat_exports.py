@@ -13,7 +13,8 @@ from memory.ingest.draft import draft_document
 from memory.nouns import Document
 from memory.settings import ChunkSettings
 from plugins.manager import Plugins
-from plugins.readers import Unread, Unreadable, archive, stream_parts
+from plugins.readers import Unread, Unreadable, stream_parts
+from plugins.readers.common import archive
 from tests.plugins.conftest import Read
 from tests.plugins.exports import SPRING, chatgpt, chatgpt_memory, claude, packed
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plugins.readers.csv import delimiter
-from plugins.readers.tables import MAX_COLUMNS, MAX_ROWS
+from plugins.readers.common.laid_out import MAX_COLUMNS, MAX_ROWS
+from plugins.readers.records.csv import delimiter
 from tests.plugins.conftest import MODIFIED, Read
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.time.dates import parse_date
-from plugins.readers.dates import find_month, find_written_date
+from plugins.readers.common.dates import find_month, find_written_date
 
 FIFTH = datetime(2024, 3, 5).astimezone()
 HALF_PAST_TWO = datetime(2024, 3, 5, 14, 30).astimezone()

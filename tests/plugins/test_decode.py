@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.readers import Unreadable
-from plugins.readers.decode import is_binary, text_of, tidy
+from plugins.readers.common.decode import is_binary, text_of, tidy
 from tests.plugins.conftest import Read
 
 TEXT = "Die Straße – naïve “quotes”"

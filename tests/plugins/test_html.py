@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from plugins.readers import html
+from plugins.readers.common import html
 from tests.plugins.conftest import Read
 
 PAGE = """<!DOCTYPE html>

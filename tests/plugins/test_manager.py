@@ -53,8 +53,8 @@ def test_the_built_in_plugins_are_there(plugins: manager.Plugins) -> None:
     assert (
         list(plugins.readers)
         == (
-            "agents asciidoc bibtex bookmarks canvas chat code contacts csv docx eml epub html ics image markdown mbox"
-            " notebook odf org pdf pptx ris rst rtf subtitles text toml unnamed xlsx yaml"
+            "agents bibtex bookmarks canvas chat code contacts csv docx eml epub html ics image markdown mbox"
+            " notebook odf org pdf plain pptx ris rtf subtitles text unnamed xlsx"
         ).split()
     )
     assert plugins.embedders == ("minilm", "minilm-int8", "ollama:", "onnx:", "openai:", "st:", "static")
@@ -134,7 +134,7 @@ def test_hook_calls_can_be_watched(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setenv(TRACE, "1")
     assert manager.load().readers  # which are looked for when the first is asked for
     seen = capsys.readouterr().err
-    assert "register_readers(register) -> plugins.readers.markdown" in seen
+    assert "register_readers(register) -> plugins.readers.registry" in seen
     assert "register_embedders(register) -> plugins.embedders" in seen
 
 

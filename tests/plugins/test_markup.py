@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.readers.markup.plain import read as read_plain
 from tests.plugins.conftest import Read
 from tests.plugins.places import find_facts, find_place
 
@@ -151,7 +156,7 @@ def test_asciidoc(read: Read) -> None:
     assert page.properties["author"] == "Ada Holm" and page.properties["version"] == "1.2"
     said = dict(zip(page.lines or (), page.text.split("\n"), strict=True))
     for line, words in {
-        1: "# Fog signals", 5: "harbour: Gannet Head", 14: "**Note:** Bring boots.", 16: "**Warning**",
+        1: "# Fog signals", 5: "harbour: Gannet Head", 14: "**NOTE:** Bring boots.", 16: "**WARNING**",
         17: "**Slippery**", 7: "The horn of Gannet Head is heard for [three miles](https://miles.example).",
         19: "The path is wet.",
         22: "## Costs", 24: "- Slates", 25: "  - [ ] order **them**", 26: "1. first", 27: "Rent: 690 euros",
@@ -246,3 +251,19 @@ def test_minutes(read: Read) -> None:
     assert "**Present**\n- Ada\n- Bo\n\n1. Rope: **200 m** are ordered\n1. Lamp\nIt is" in minutes.text
     assert find_place(found, "painted") == "minutes.adoc:12"
     assert find_place(found, "| Bo | rope |") == "minutes.adoc:19"
+
+
+MARKS = (
+    "", "=====", "-----", "== x", "|===", "|a |b", "----", "....", "____", "////", "++++", "[quote, x]", "[cols=2]",
+    ":k: v", "* x", "x:: y", "+---+---+", "| a | b |", "+===+===+", "=== ===", "a   b", ".. note:: x", "   y", "::",
+    ".. code::", ".. x", "..", ".. |n| replace:: t", "|n|", "`x <y>`_", ":ref:`x`", "include::x[]", "NOTE: x",
+    "<1> x", "image::x[y]",
+)  # fmt: skip
+
+
+@given(st.sampled_from(["a.rst", "a.adoc"]), st.lists(st.sampled_from(MARKS), min_size=1, max_size=12))
+def test_every_line_has_its_number_in_order(name: str, marks: list[str]) -> None:
+    (page,) = read_plain(Path(name), "\n".join(marks).encode())
+    numbers = list(page.lines or ())
+    assert len(numbers) == (page.text.count("\n") + 1 if numbers else 0)
+    assert numbers == sorted(numbers) and all(0 < number <= len(marks) for number in numbers)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory import Memory
 from memory.nouns import Answer
 from plugins.manager import Plugins
-from plugins.readers.chat_lines import turns_of
+from plugins.readers.chats.chat_lines import turns_of
 from tests.plugins.conftest import Read
 from tests.plugins.exports import packed
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from plugins.readers import Unreadable, chat
+from plugins.readers import Unreadable
+from plugins.readers.chats import chat
 from tests.plugins.conftest import Read
 from tests.plugins.exports import packed
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.nouns import UNKNOWN, Document
-from plugins.readers.origin import find_writer, is_template
+from plugins.readers.common.origin import find_writer, is_template
 
 
 def writer(path: Path, reader: str = "markdown", **properties: object) -> str | None:

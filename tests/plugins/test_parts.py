@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.readers.parts import dated_parts, undated_time
+from plugins.readers.common.parts import dated_parts, undated_time
 from tests.plugins.conftest import MODIFIED, Read
 
 NOW = datetime(2026, 5, 1, 12).astimezone()

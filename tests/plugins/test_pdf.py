@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from plugins.readers import Unreadable
-from plugins.readers.pdf import NO_TEXT, parse_pdf_date
+from plugins.readers.office.pdf import NO_TEXT, parse_pdf_date
 from tests.plugins.conftest import Read
 from tests.plugins.pdfs import make_pdf
 from tests.plugins.places import find_place

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from plugins.readers import Unread, Unreadable, references
+from plugins.readers import Unread, Unreadable
+from plugins.readers.records import references
 from tests.plugins.conftest import Read
 from tests.plugins.places import find_facts, find_place
 

@@ -10,7 +10,8 @@ import pytest
 
 from memory.nouns import Document
 from plugins.manager import Plugins
-from plugins.readers import Unreadable, archive
+from plugins.readers import Unreadable
+from plugins.readers.common import archive
 from tests.plugins.chats import BOATS, slack
 from tests.plugins.conftest import Read
 from tests.plugins.exports import packed

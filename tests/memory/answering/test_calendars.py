@@ -11,7 +11,7 @@ import pytest
 from memory import Memory
 from memory.nouns import Answer
 from plugins.readers import documents
-from plugins.readers import ics as calendars
+from plugins.readers.registry import READERS
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)
 FIRST = "UID:r\nSUMMARY:Regatta\nDTSTART:20261205T090000"
@@ -27,9 +27,8 @@ def add(fresh: Memory, tmp_path: Path) -> Add:
         path = tmp_path / name
         framed = "".join(f"BEGIN:VEVENT\n{event}\nEND:VEVENT\n" for event in events)
         path.write_text(f"BEGIN:VCALENDAR\n{head}{framed}END:VCALENDAR\n")
-        readers: list[calendars.Reader] = []
-        calendars.register_readers(readers.append)
-        fresh.remember_many(documents(readers[0], path, path.read_bytes(), path.stat()))
+        reader = next(reader for reader in READERS if reader.name == "ics")
+        fresh.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
 
     return of
 
@@ -56,6 +55,18 @@ def test_of_two_exports_the_newer_version_counts(fresh: Memory, add: Add, old: s
     assert lines(fresh, "What is on 5 December 2026?") == []
     assert lines(fresh, "What is on 12 December 2026?") == ["2026-12-12 09:00: Regatta"]
     assert [one.day for one in fresh.knowledge.list_planned(date(2026, 12, 1), 20)] == ["2026-12-12"]
+
+
+def test_exports_that_another_one_covers_are_counted_as_copies(fresh: Memory, add: Add) -> None:
+    fair = "UID:fair\nDTSTART:20261210T100000\nSUMMARY:Lens fair"
+    choir = "UID:choir\nDTSTART:20261211T100000\nSUMMARY:Choir"
+    add("october.ics", fair)
+    add("november.ics", f"{fair}\nSEQUENCE:1", choir)
+    assert fresh.stats().copies == 1
+    add("december.ics", f"{fair}\nSEQUENCE:1", choir, head="X-WR-CALNAME:Home\n")
+    assert fresh.stats().copies == 2
+    add("work.ics", "UID:desk\nDTSTART:20261210T100000\nSUMMARY:Desk")
+    assert fresh.stats().copies == 2
 
 
 def test_an_older_version_counts_again_where_the_newer_one_is_forgotten(

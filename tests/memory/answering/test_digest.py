@@ -13,7 +13,7 @@ from memory.answering import digest
 from memory.nouns import Answer, Document, Turn
 from plugins.embedders.static import StaticEmbedder
 from plugins.readers import documents
-from plugins.readers import ics as calendars
+from plugins.readers.registry import READERS
 from tests.fakes import Says
 from tests.fakes.answering import prompt
 from tests.memory.answering.conftest import Desk
@@ -79,9 +79,8 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         memory.remember(TASKS, title="Tasks", source="/Tasks.md")
         path = folder / "own.ics"
         path.write_text(CALENDAR)
-        readers: list[calendars.Reader] = []
-        calendars.register_readers(readers.append)
-        memory.remember_many(documents(readers[0], path, path.read_bytes(), path.stat()))
+        reader = next(reader for reader in READERS if reader.name == "ics")
+        memory.remember_many(documents(reader, path, path.read_bytes(), path.stat()))
         yield memory
 
 

@@ -14,7 +14,7 @@ from memory.answering.listed_entries import ListedEntry, show_entry
 from memory.nouns import Answer, Episode, Source
 from plugins.embedders.static import StaticEmbedder
 from plugins.readers import documents
-from plugins.readers import ics as calendars
+from plugins.readers.registry import READERS
 
 NOW = datetime(2026, 11, 23, 9, tzinfo=UTC)  # a Monday
 NOTES = {
@@ -92,9 +92,8 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with Memory.open(folder / "memory.db", embedder=StaticEmbedder()) as memory:
         for title, text in NOTES.items():
             memory.remember(text, title=title, source=f"/{title}.md", at=datetime(2026, 11, 20, tzinfo=UTC))
-        read: list[calendars.Reader] = []
-        calendars.register_readers(read.append)
-        memory.remember_many(documents(read[0], calendar, calendar.read_bytes(), calendar.stat()))
+        reader = next(reader for reader in READERS if reader.name == "ics")
+        memory.remember_many(documents(reader, calendar, calendar.read_bytes(), calendar.stat()))
         yield memory
 
 

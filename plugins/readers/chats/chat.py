@@ -1,0 +1,181 @@
+"""Chats in JSON, plain or in the zip of an export: those of the table (`shapes.py`), ChatGPT, Claude, Gemini, Slack,
+Discord's package and Signal.
+
+Exports of hundreds of MB are read one conversation at a time. A conversation is identified by its id and a hash of its
+content: a newer export only writes what changed."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import ijson
+
+from memory.nouns import Document, Turn
+from plugins.readers import MIB, Part, Unread, Unreadable, sign
+from plugins.readers.chats import chatgpt, claude, discord_package, gemini, shapes, signal, slack
+from plugins.readers.chats.chat_archive import stream_archive
+from plugins.readers.chats.messages import read_objects
+from plugins.readers.common import archive
+from plugins.readers.common.decode import text_of as decode
+
+EMPTY = "a chat without messages"
+ABOUT_ME = "About me, for ChatGPT"
+MAX_PLAIN = 64 * MIB  # of a file that is no export: it is loaded as a whole
+
+ReadOther = Callable[[Path, str, Any], list[Document]]
+"""Reads JSON that is no chat: (path, text, parsed value)."""
+
+_KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any, int], Document]], ...] = (  # (whether it is one, reader)
+    (chatgpt.is_conversation, chatgpt.read_conversation),
+    (claude.CONVERSATION.fits, lambda value, number: claude.CONVERSATION.read(value, str(value.get("uuid") or number))),
+    (claude.is_memory, lambda value, number: claude.read_memory(value)),
+    (claude.is_project, claude.read_project),
+)
+_BOM = b"\xef\xbb\xbf"
+
+
+def stream(path: Path, file: BinaryIO, read_other: ReadOther) -> Iterator[Part]:
+    """The conversations of an export, or the chats of a file; other JSON is read by `read_other`. Raises Unreadable."""
+    if archive.is_archive(file):
+        yield from stream_archive(path, file, _open_export)
+    elif (export := _stream_list(path, file)) is not None:
+        yield from export
+    else:
+        data = _read_whole(file)
+        if data is None:
+            yield from _stream_telegram(file)
+        else:
+            yield from read(path, data, read_other)
+
+
+def _read_whole(file: BinaryIO) -> bytes | None:
+    """The content of a file, or None above MAX_PLAIN bytes."""
+    file.seek(0)
+    data = file.read(MAX_PLAIN + 1)
+    return data if len(data) <= MAX_PLAIN else None
+
+
+def _open_export(path: Path, file: BinaryIO) -> Iterator[Part] | None:
+    """The documents of an export of any kind, or None for another file. Raises Unreadable."""
+    if (export := _stream_list(path, file)) is not None:
+        return export
+    if (data := _read_whole(file)) is None:
+        return _stream_telegram(file)
+    try:
+        chats = shapes.read_export(json.loads(decode(data)))
+    except (ValueError, RecursionError, Unreadable):
+        return None
+    return None if chats is None else iter(chats)
+
+
+def _stream_telegram(file: BinaryIO) -> Iterator[Part]:
+    """The chats of an export of a Telegram account, one after the other. Raises Unreadable for other files."""
+    file.seek(0)
+    has_chats = False
+    for chat in _parse_items(file, "chats.list.item"):
+        for document in shapes.read_export({"chats": {"list": [chat]}}) or ():
+            has_chats = True
+            yield document
+    if not has_chats:
+        raise Unreadable(f"too large: the limit is {MAX_PLAIN // MIB} MiB for JSON that is no chat export")
+
+
+def _stream_list(path: Path, file: BinaryIO) -> Iterator[Part] | None:
+    """The documents of an export that is a list, or None for another file."""
+    begin = file.read(4096)
+    file.seek(0)
+    if begin.startswith(_BOM):
+        file.read(len(_BOM))
+    begin = begin.removeprefix(_BOM).lstrip()
+    if not begin.startswith(b"[") or not begin[1:].lstrip().startswith(b"{"):
+        return None  # the parser takes quadratic time for nested lists
+    items = _parse_items(file, "item")
+    try:
+        first = next(items, None)
+    except Unreadable:
+        return None
+    whole = chain([first], items)
+    if _is_exported(first):
+        return _stream_items(whole)
+    if gemini.is_activity(first):
+        return gemini.read_activities(whole)
+    if slack.is_message(first):  # an unpacked export
+        day = slack.read_day(whole, slack.Workspace(), path.parent.name, path.stem)
+        return iter([] if day is None else [replace(day, uri="")])
+    if discord_package.is_message(first):  # an unpacked package
+        channel = discord_package.read_channel(whole, "", path.parent.name)
+        return iter([] if channel is None else [channel])
+    return None
+
+
+def _parse_items(file: BinaryIO, prefix: str) -> Iterator[Any]:
+    """The items of a JSON list, one after the other. Raises Unreadable."""
+    try:
+        yield from ijson.items(file, prefix, use_float=True)
+    except (ijson.JSONError, ValueError, *archive.DAMAGED) as error:
+        reason = str(error).partition("\n")[0].strip()
+        raise Unreadable(f"not valid JSON from here on: {reason}") from error
+
+
+def _is_exported(value: Any) -> bool:
+    return any(fits(value) for fits, _ in _KINDS)
+
+
+def _stream_items(items: Iterator[Any]) -> Iterator[Part]:
+    profile: dict[str, Turn] = {}
+    memories: dict[str, Turn] = {}
+    for number, value in enumerate(items, 1):
+        try:
+            part = _read_conversation(value, number)
+            if chatgpt.is_conversation(value):
+                for turn in chatgpt.read_profile(value):
+                    profile.setdefault(turn.text, turn)
+                for turn in chatgpt.read_memories(value):
+                    memories.setdefault(turn.text, turn)
+        except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+            part = Unread(str(number), f"a damaged conversation: {type(error).__name__}")
+        if part is not None:
+            yield part
+    for uri, title, collected in (("profile", ABOUT_ME, profile), ("memory", chatgpt.REMEMBERED, memories)):
+        turns = tuple(sorted(collected.values(), key=lambda turn: turn.at.timestamp() if turn.at else 0))
+        if turns:
+            yield sign(Document(uri, turns=turns, title=title, conversation=title))
+
+
+def _read_conversation(value: Any, number: int) -> Part | None:
+    """The document of a conversation, or None for one without messages."""
+    document = next((read(value, number) for fits, read in _KINDS if fits(value)), None)
+    if document is None:
+        return Unread(str(number), "not a conversation, in an export of conversations")
+    return sign(document) if document.turns or document.text else None
+
+
+def read(path: Path, data: bytes, read_other: ReadOther) -> list[Document]:
+    try:
+        text = decode(data)
+        loaded = json.loads(text)
+    except RecursionError as error:
+        raise Unreadable("JSON that is nested too deeply") from error
+    except ValueError as error:
+        if documents := _read_lines(path, data):
+            return documents
+        raise Unreadable(f"not valid JSON: {error}") from error
+    if _is_exported(loaded):
+        return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
+    documents = shapes.read_export(loaded)
+    documents = shapes.read_plain(loaded) if documents is None else documents
+    if documents == []:
+        raise Unreadable(EMPTY)
+    return read_other(path, text, loaded) if documents is None else documents
+
+
+def _read_lines(path: Path, data: bytes) -> list[Document]:
+    """The chats of a file of JSON lines with this name, or an empty list."""
+    lines = read_objects(BytesIO(data))
+    first = next(lines, None)
+    take = signal.recognize(first) if first is not None else None
+    return [] if take is None else [*take(path, chain([first or {}], lines))]

@@ -1,0 +1,117 @@
+"""Chats of Slack: a zip with a folder per channel and in it a list of messages per day.
+
+Each day of a channel is a document, so that a newer export only adds new days. Joins, leaves and topics are skipped."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any
+
+from memory.nouns import Document, Turn
+from plugins.readers import sign
+from plugins.readers.chats.messages import UNKNOWN, as_mapping, clip, first_of, shorten, time_of
+
+PEOPLE = "users.json"
+CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
+
+_STAMP = re.compile(r"\d{9,11}\.\d{1,6}")
+_SUBTYPES = (None, "thread_broadcast", "me_message", "file_share", "bot_message", "file_comment")  # others are events
+_LINK = re.compile(r"<([^<>|]+)(?:\|([^<>]*))?>")
+
+
+@dataclass
+class Workspace:
+    """The names in an export. `people`: by user id; `channels`: by folder; `threads`: the first words of answered
+    messages of the days read so far, by time stamp."""
+
+    people: dict[str, str] = field(default_factory=dict)
+    channels: dict[str, str] = field(default_factory=dict)
+    threads: dict[str, str] = field(default_factory=dict)
+
+    def introduce(self, people: Any) -> None:
+        """Adds the names in a list of people."""
+        for person in _list_mappings(people):
+            profile = as_mapping(person.get("profile"))
+            names = (person.get("real_name"), profile.get("real_name"), profile.get("display_name"), person.get("name"))
+            if name := next((name for name in names if isinstance(name, str) and name.strip()), None):
+                self.people[str(person.get("id"))] = name
+
+    def open_channels(self, channels: Any) -> None:
+        """Adds the names of the chats in a list; a direct chat is named after its members."""
+        for channel in _list_mappings(channels):
+            id, name, members = channel.get("id"), channel.get("name"), channel.get("members")
+            if isinstance(name, str) and not name.startswith("mpdm-"):
+                self.channels[name] = f"#{name}"
+            elif isinstance(members, list):
+                called = ", ".join(self.people.get(str(member), str(member)) for member in members)
+                self.channels[str(name or id)] = called
+
+
+def is_message(value: Any) -> bool:
+    """Whether a JSON value has the shape of a message."""
+    return (
+        isinstance(value, Mapping)
+        and value.get("type") == "message"
+        and isinstance(value.get("ts"), str)
+        and _STAMP.fullmatch(value["ts"]) is not None
+    )
+
+
+def read_day(messages: Iterable[Any], workspace: Workspace, channel: str, day: str) -> Document | None:
+    """The messages of a channel on one day, each thread together; None without any."""
+    kept = [
+        item for item in messages if is_message(item) and item.get("subtype") in _SUBTYPES and not item.get("hidden")
+    ]
+    kept.sort(key=lambda item: (_find_thread(item), item["ts"]))
+    stamps = {item["ts"] for item in kept}
+    turns = []
+    for message in kept:
+        text = _show_marks(str(message.get("text") or ""), workspace).strip()
+        if not text:
+            continue
+        speaker, root = _find_speaker(message, workspace), _find_thread(message)
+        if message["ts"] == root and message.get("reply_count"):
+            workspace.threads[root] = f"{speaker}: {shorten(text)}"
+        elif root not in stamps and root in workspace.threads:  # begun earlier: quote its first message
+            text = f"{text}\n> {workspace.threads[root]}"
+        turns.append(Turn(speaker, clip(text), time_of(float(message["ts"])), message["ts"]))
+    if not turns:
+        return None
+    name = workspace.channels.get(channel, f"#{channel}")
+    return sign(Document(f"{channel}/{day}", turns=tuple(turns), title=name, conversation=name, at=turns[0].at))
+
+
+def _find_thread(message: Mapping[str, Any]) -> str:
+    root = message.get("thread_ts")
+    return root if isinstance(root, str) else str(message["ts"])
+
+
+def _find_speaker(message: Mapping[str, Any], workspace: Workspace) -> str:
+    user, profile = message.get("user"), as_mapping(message.get("user_profile"))
+    member = workspace.people.get(str(user)) if user else None
+    profile_name = first_of(profile, ("real_name", "display_name", "name")) or message.get("username")
+    bot = as_mapping(message.get("bot_profile")).get("name")
+    return next((str(name) for name in (member, profile_name, bot, user) if name), UNKNOWN)
+
+
+def _show_marks(text: str, workspace: Workspace) -> str:
+    """Mentions and channels as names, links as Markdown."""
+
+    def show(match: re.Match[str]) -> str:
+        target, label = match[1], match[2]
+        if target.startswith("@"):
+            return f"@{label or workspace.people.get(target[1:], target[1:])}"
+        if target.startswith("#"):
+            return f"#{label or target[1:]}"
+        if target.startswith("!"):
+            return label or f"@{target[1:].partition('^')[0]}"
+        if target.startswith("mailto:") or not label or label == target:
+            return label or target
+        return f"[{label}]({target})"
+
+    return unescape(_LINK.sub(show, text))
+
+
+def _list_mappings(value: Any) -> Iterable[Mapping[str, Any]]:
+    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()

@@ -1,0 +1,136 @@
+"""The text of a document that is no text file: each line with its page, slide, paragraph or row.
+
+A row of a table becomes the line "column: value; column: value"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from memory.nouns import Document
+from memory.time.dates import parse_date
+from plugins.readers.common.decode import tidy
+
+MAX_CHARS = 20_000_000  # characters of one document
+MAX_HEADING = 6
+MAX_COLUMNS = 512
+MAX_ROWS = 100_000
+
+Row = tuple[int, list[str]]
+
+
+class LaidOut:
+    """Collects the lines of a document as Markdown."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._numbers: list[int] = []
+        self._left = MAX_CHARS
+        self._notes: list[str] = []
+        self.heading: str | None = None
+
+    @property
+    def is_full(self) -> bool:
+        return self._left <= 0
+
+    def add(self, text: str, number: int, level: int = 0, apart: bool = True) -> None:
+        """Adds text of page (slide, ...) `number`, as a heading if `level` is not 0. With `apart` an empty line
+        follows."""
+        lines = [line.rstrip() for line in tidy(text).split("\n")]
+        if level:
+            words = " ".join(" ".join(lines).split())
+            self.heading = self.heading or words
+            lines = [f"{'#' * min(level, MAX_HEADING)} {words}"] if words else []
+        for line in lines:
+            if self._left <= 0:
+                self.note(f"only its first {MAX_CHARS:,} characters were read")
+                return
+            if line or (self._lines and self._lines[-1]):
+                self._put(line, number)
+        if apart and self._lines and self._lines[-1]:
+            self._put("", number)
+
+    def note(self, words: str) -> None:
+        """Records what was not read; `close` appends it to the text."""
+        if words not in self._notes:
+            self._notes.append(words)
+
+    def close(
+        self, title: str | None = None, at: datetime | None = None, properties: Mapping[str, Any] | None = None
+    ) -> Document:
+        """The document; its title defaults to the first heading."""
+        while self._lines and not self._lines[-1]:
+            del self._lines[-1], self._numbers[-1]
+        kept: dict[str, Any] = {key: value for key, value in (properties or {}).items() if value}
+        if self._notes and self._lines:
+            kept["note"] = "; ".join(self._notes)
+            self._put("", self._numbers[-1])
+            self._put(f"({kept['note']})", self._numbers[-1])
+        return Document(
+            uri="",
+            text="\n".join(self._lines),
+            title=title or self.heading,
+            at=at,
+            properties=kept,
+            lines=tuple(self._numbers),
+        )
+
+    def _put(self, line: str, number: int) -> None:
+        self._lines.append(line)
+        self._numbers.append(number)
+        self._left -= len(line) + 1
+
+
+def convert_table(source: Iterable[Row], columns: Sequence[str] = (), note: str = "") -> Document:
+    """The document of the non-blank rows of a table: (number in the file, cells), in order. A row needs no more than
+    MAX_COLUMNS + 1 cells. Without `columns` the first row may name them. `note` says which part was not read."""
+    table = _Table(source, columns)
+    header, rows, count = table.header, table.rows, table.count
+    lines = [_write_line(header, cells) for _, cells in rows]
+    numbers = [number for number, _ in rows]
+    properties: dict[str, Any] = {"columns": [name for name in header if name]} if header else {}
+    notes = [note] if note else []
+    if table.is_wide:
+        notes.append(f"only the first {MAX_COLUMNS} columns were read")
+    if count > MAX_ROWS:
+        notes.append(f"only the first {MAX_ROWS} of {count} rows were read")
+    if notes and numbers:
+        properties["note"] = "; ".join(notes)
+        lines.append(f"({properties['note']})")
+        numbers.append(numbers[-1])
+    return Document(uri="", text="\n".join(lines), properties=properties, lines=tuple(numbers))
+
+
+class _Table:
+    """The first MAX_ROWS non-blank rows with their numbers, without the `header`. `count` includes the further rows;
+    `is_wide`: a row has more than MAX_COLUMNS cells."""
+
+    def __init__(self, source: Iterable[Row], columns: Sequence[str] = ()) -> None:
+        self.header = [*columns]
+        self.rows: list[Row] = []
+        self.count = 0
+        self.is_wide = False
+        for row in source:
+            if self.count == 1 and not self.header and _is_header(self.rows[0][1]):
+                self.header = self.rows.pop()[1]  # only if other rows follow
+                self.count = 0
+            self.count += 1
+            self.is_wide = self.is_wide or len(row[1]) > MAX_COLUMNS
+            if len(self.rows) < MAX_ROWS:
+                self.rows.append(row)
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether a first row names the columns: its cells are distinct words, not numbers or dates."""
+    names = [cell for cell in cells if cell]
+    return len(set(names)) == len(names) and all(any(map(str.isalpha, name)) and not parse_date(name) for name in names)
+
+
+def _write_line(header: list[str], cells: list[str]) -> str:
+    named = (
+        f"{header[number]}: {cell}" if number < len(header) and header[number] else cell
+        for number, cell in enumerate(cells[:MAX_COLUMNS])
+        if cell
+    )
+    return "; ".join(named)

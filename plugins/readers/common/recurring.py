@@ -1,0 +1,260 @@
+"""The entries of a calendar that take place and their days: versions, series and their changed occurrences.
+
+recurring-ical-events computes the days: exceptions in any zone, moved occurrences, THISANDFUTURE, periods. Of a series
+only the rules and the days that differ from them are stored, so that any later day can be computed. Files without
+series do not import the library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta, tzinfo
+from itertools import groupby
+from typing import Any
+
+from memory.time.recurrence import Recurrence, expand_rule, read_rule, write_rule
+from plugins.readers.common.content_lines import Property, write_property
+
+SERIES = frozenset(("RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"))
+MAX_LISTED, MAX_LISTED_YEARS = 120, 10  # days of a moved series that no rule describes
+_USED = SERIES | {"UID", "DTSTART", "DTEND", "DUE", "DURATION", "SEQUENCE"}
+_LINE = "X-LINE"
+_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_DAY = timedelta(days=1)
+_NAMED_DAY = re.compile(r"\d{8}")
+
+
+@dataclass
+class Entry:
+    """An event, task or journal entry of a calendar."""
+
+    kind: str
+    line: int
+    properties: list[Property] = field(default_factory=list)
+
+    def all(self, name: str) -> list[Property]:
+        return [property for property in self.properties if property.name == name]
+
+    def get(self, name: str) -> Property | None:
+        return next((property for property in self.properties if property.name == name), None)
+
+    def value(self, name: str) -> str:
+        """The value of a property, or ""."""
+        property = self.get(name)
+        return property.value.strip() if property else ""
+
+    @property
+    def version(self) -> tuple[int, str, str]:
+        """Sort key: a newer version of an entry has a larger one."""
+        sequence = self.value("SEQUENCE")
+        return int(sequence) if sequence.isdecimal() else 0, self.value("DTSTAMP"), self.value("LAST-MODIFIED")
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """Shared by all versions of an entry; occurrences have their own."""
+        return self.kind, self.value("UID"), self.value("RECURRENCE-ID")
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """The days of an entry: `rules` in local time, `also` further days, `left_out` excluded ones."""
+
+    rules: tuple[str, ...] = ()
+    also: tuple[date, ...] = ()
+    left_out: tuple[date, ...] = ()
+
+
+ONCE = Repetition()
+
+
+def repetitions(entries: Iterable[Entry], zones: str) -> dict[int, Repetition]:
+    """The repetition of each entry that takes place, by its line. `zones`: the VTIMEZONEs of the calendar."""
+    results: dict[int, Repetition] = {}
+    by_id: dict[tuple[str, str], list[Entry]] = {}
+    for number, entry in enumerate(entries):
+        by_id.setdefault((entry.kind, entry.value("UID") or f"\0{number}"), []).append(entry)
+    for versions in by_id.values():
+        newest = _keep_newest(versions)
+        if any(rule.name in SERIES for entry in newest for rule in entry.properties):
+            try:
+                for group in _split_cores(newest):
+                    results |= _Series(group, zones).repetitions()
+                continue
+            except Exception:  # many kinds of errors for invalid dates and rules; then only the named days count
+                rules = {entry.line: tuple(_drop_zone(rule.value) for rule in entry.all("RRULE")) for entry in newest}
+                results |= {line: Repetition(group) for line, group in rules.items()}
+        results |= {entry.line: results.get(entry.line, ONCE) for entry in newest}
+    return results
+
+
+def _keep_newest(versions: Sequence[Entry]) -> list[Entry]:
+    """The newest version of each entry; several of equal version if their times differ."""
+    newest: list[Entry] = []
+    for _, some in groupby(sorted(versions, key=lambda entry: entry.identity), key=lambda entry: entry.identity):
+        same = list(some)
+        best = max(entry.version for entry in same)
+        newest += {entry.value("DTSTART"): entry for entry in reversed(same) if entry.version == best}.values()
+    return sorted(newest, key=lambda entry: entry.line)
+
+
+def _split_cores(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    """The entries as one series; further series of the same UID, which some programs write, separately."""
+    cores = [entry for entry in entries if entry.get("RECURRENCE-ID") is None]
+    yield [entry for entry in entries if entry not in cores[1:]]
+    yield from ([core] for core in cores[1:])
+
+
+def _drop_zone(rule: str) -> str:
+    return re.sub(r"(UNTIL=\d{8}T\d{6})Z", r"\1", rule.strip().upper())
+
+
+class _Series:
+    """The entries of one UID: the series and its changed occurrences."""
+
+    def __init__(self, entries: Sequence[Entry], zones: str) -> None:
+        from icalendar import Calendar  # 110 ms for both imports
+        from recurring_ical_events import of
+
+        self._entries = {entry.line: entry for entry in entries}
+        lines = ["BEGIN:VCALENDAR", "VERSION:2.0", *zones.splitlines()]
+        for entry in entries:
+            used = [write_property(item) for item in entry.properties if item.name in _USED]
+            lines += [f"BEGIN:{entry.kind}", f"{_LINE}:{entry.line}", *used, f"END:{entry.kind}"]
+        calendar = Calendar.from_ical("\r\n".join([*lines, "END:VCALENDAR", ""]))
+        self._components: dict[int, Any] = {int(str(item[_LINE])): item for item in calendar.walk(entries[0].kind)}
+        self._query = of(calendar, components=(entries[0].kind,))
+        self._cores = [entry for entry in entries if entry.get("RECURRENCE-ID") is None]
+
+    def repetitions(self) -> dict[int, Repetition]:
+        """The repetition of each entry that takes place, by its line. Raises ValueError for a rule without days, which
+        the library would follow to the year 9999."""
+        for entry in self._entries.values():
+            for rule in entry.all("RRULE"):
+                next(expand_rule(_drop_zone(rule.value), self._get_start(entry.line), date.min, datetime.max), None)
+        ruled = {entry.line: Repetition(self._make_rules(entry)) for entry in self._cores}
+        if len(self._cores) == 1:
+            ruled |= self._split_rules(self._cores[0])
+        starts = {line: self._get_start(line) for line in self._entries}
+        spans = [(day - 2 * _DAY, day + 3 * _DAY) for day in self._find_named_days()]
+        days: dict[int, set[date]] = {}
+        for line, day in ((line, day) for since, until in spans for line, day in self._walk_days(since, until)):
+            days.setdefault(line, set()).add(day)
+        results: dict[int, Repetition] = {}
+        for line, first in starts.items():
+            actual, rules = days.get(line, set()), ruled.get(line, ONCE)
+            by_rule = Recurrence(rules.rules, first, frozenset(rules.also))
+            expected = {day for since, until in spans for day in by_rule.days(since, until)}
+            also = {*rules.also, *(actual - expected)}
+            left_out = expected - actual
+            if Recurrence(rules.rules, first, frozenset(also), frozenset(left_out)).next_day(first.date()):
+                results[line] = Repetition(rules.rules, tuple(sorted(also)), tuple(sorted(left_out)))
+        return results
+
+    def _find_named_days(self) -> set[date]:
+        """The days that the entries name, in any zone; all others follow the rules."""
+        return {
+            datetime.strptime(day, "%Y%m%d").date()
+            for entry in self._entries.values()
+            for property in entry.properties
+            if property.name in SERIES | {"DTSTART", "DUE"}
+            for day in _NAMED_DAY.findall(property.value)
+        }
+
+    def _walk_days(self, since: date, until: date) -> Iterable[tuple[int, date]]:
+        """(line of the entry, day) of all that takes place in [since, until)."""
+        for event in self._query.between(since, until):
+            day = _make_local(event["DTSTART"].dt, self._get_zone(int(event[_LINE]))).date()
+            if since <= day < until:
+                yield int(event[_LINE]), day
+
+    def _get_time(self, line: int) -> date | datetime:
+        component = self._components[line]
+        moment: date | datetime = (component.get("DTSTART") or component["DUE"]).dt
+        return moment
+
+    def _get_zone(self, line: int) -> tzinfo | None:
+        moment = self._get_time(line)
+        return moment.tzinfo if isinstance(moment, datetime) else None
+
+    def _get_start(self, line: int) -> datetime:
+        return _make_local(self._get_time(line), None)
+
+    def _make_rules(self, entry: Entry) -> tuple[str, ...]:
+        """The rules of an entry in its local time."""
+        moment = self._get_time(entry.line)
+        return tuple(dict.fromkeys(_localize_rule(rule.value, moment) for rule in entry.all("RRULE")))
+
+    def _split_rules(self, core: Entry) -> dict[int, Repetition]:
+        """The rules of a series up to its first lasting change (THISANDFUTURE), and from each such change on."""
+        changes = [
+            (_make_local(self._components[entry.line]["RECURRENCE-ID"].dt, self._get_zone(core.line)), entry.line)
+            for entry in self._entries.values()
+            if (at := entry.get("RECURRENCE-ID")) and at.parameters.get("RANGE", "").upper() == "THISANDFUTURE"
+        ]
+        if not changes:
+            return {}
+        first, rules = self._get_start(core.line), self._make_rules(core)
+        parts = [(first, core.line), *sorted(changes)]
+        ends = [at for at, _ in parts[1:]]
+        results = {}
+        for (begin, line), end in zip(parts, [*ends, None], strict=True):
+            moved = self._get_start(line) - begin
+            cut = [_cut_rule(rule, first, begin, end, moved) for rule in rules]
+            if all(part is not None for part in cut):
+                results[line] = Repetition(tuple(part for part in cut if part))
+            else:
+                days = (day for rule in rules for day in self._move_days(rule, first, begin, end, moved))
+                results[line] = Repetition((), tuple(sorted(days)[:MAX_LISTED]))
+        return results
+
+    def _move_days(
+        self, rule: str, first: datetime, begin: datetime, end: datetime | None, moved: timedelta
+    ) -> Iterable[date]:
+        before = end or begin.replace(year=begin.year + MAX_LISTED_YEARS, day=28)
+        return ((at + moved).date() for at in expand_rule(rule, first, begin.date(), before) if at >= begin)
+
+
+def _make_local(moment: date | datetime, zone: tzinfo | None) -> datetime:
+    """A time on the clock of a zone, by default its own."""
+    if not isinstance(moment, datetime):
+        return datetime.combine(moment, time())
+    return (moment.astimezone(zone) if zone and moment.tzinfo else moment).replace(tzinfo=None)
+
+
+def _localize_rule(rule: str, start: date | datetime) -> str:
+    """A rule whose UNTIL is in the local time of its start, as the lines of an event write it."""
+    part = read_rule(rule)
+    if until := part.get("UNTIL", ""):
+        if not isinstance(start, datetime):
+            part["UNTIL"] = until[:8]
+        elif until.endswith("Z"):
+            end = datetime.fromisoformat(until)
+            part["UNTIL"] = f"{_make_local(end, start.tzinfo):%Y%m%dT%H%M%S}"
+    return write_rule({"FREQ": part.pop("FREQ", ""), **part})
+
+
+def _cut_rule(rule: str, first: datetime, begin: datetime, end: datetime | None, moved: timedelta) -> str | None:
+    """The part of a rule in [begin, end), moved; "" if it is empty, None if no rule can express it."""
+    part = read_rule(rule)
+    days = ((begin + moved).date() - begin.date()).days
+    has_days = any(name.startswith("BY") for name in part)
+    *_, at = first, *expand_rule(rule, first, begin.date(), begin + timedelta(seconds=1))
+    if at != begin or (days and not has_days and part.get("FREQ") in ("MONTHLY", "YEARLY")):
+        return None
+    if days and has_days:
+        if part.get("FREQ") != "WEEKLY" or not set(part["BYDAY"].split(",")) <= {*_WEEKDAYS}:
+            return None
+        shifted = (_WEEKDAYS[(_WEEKDAYS.index(day) + days) % 7] for day in part["BYDAY"].split(","))
+        part["BYDAY"] = ",".join(shifted)
+    if (count := int(part.get("COUNT", "0"))) > 0:
+        before = sum(1 for _ in expand_rule(rule, first, first.date(), begin)) if begin > first else 0
+        until = min(count, sum(1 for _ in expand_rule(rule, first, first.date(), end))) if end else count
+        part["COUNT"] = str(until - before)
+        return write_rule(part) if until > before else ""
+    ends = [end - timedelta(seconds=1)] if end else []
+    if "UNTIL" in part:
+        ends.append(datetime.fromisoformat(part["UNTIL"]))
+    if ends:
+        part["UNTIL"] = f"{min(ends) + moved:%Y%m%dT%H%M%S}"
+    return write_rule(part)

@@ -1,0 +1,143 @@
+"""Obsidian's additions to Markdown: callouts, which are the writer's words in the form of a quotation, and canvases.
+
+A canvas is JSON: cards with text, notes and pages on a plane, groups around them and arrows between them. A citation
+names the line on which the card or arrow begins."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from memory.nouns import Document
+from plugins.readers import Unreadable
+from plugins.readers.common.decode import text_of
+from plugins.readers.common.laid_out import LaidOut
+from plugins.readers.common.tree import parse_json
+
+MAX_CARD_NAME = 60  # characters of a card's first line that name it in an arrow
+_CALLOUT = re.compile(r" {0,3}(?P<quote>>[> ]*)\[!(?P<kind>[\w -]{1,40})(?:\|[^\]\n]*)?\][+-]?[ \t]*(?P<title>.*)")
+_QUOTED = re.compile(r" {0,3}>[ \t]?")
+_HEADING = re.compile(r"^ {0,3}(#{1,4}) ", re.MULTILINE)  # in a card, below the heading of its group
+_NESTED = re.compile(r"(?:[ \t]*>)*[ \t]?")
+
+
+def open_callouts(text: str) -> str:
+    """The text with each callout as a bold title and plain lines. Line numbers stay the same."""
+    if "[!" not in text:
+        return text
+    lines, is_inside = [], False
+    for line in text.split("\n"):
+        callout = _CALLOUT.match(line)
+        is_inside = callout is not None or (is_inside and _QUOTED.match(line) is not None)
+        if callout is not None:
+            title = callout["title"].strip() or callout["kind"].strip().capitalize()
+            lines.append(f"**{title}**" if "**" not in title else title)
+        else:
+            lines.append(_NESTED.sub("", line, count=1) if is_inside else line)
+    return "\n".join(lines)
+
+
+def read_canvas(path: Path, data: bytes) -> list[Document]:
+    text = text_of(data)
+    try:
+        canvas = json.loads(text)
+    except ValueError as error:
+        raise Unreadable(f"not a valid canvas: {error}") from error
+    if not isinstance(canvas, Mapping):
+        raise Unreadable("not a canvas of Obsidian")
+    cards = [node for node in _list_items(canvas, "nodes") if isinstance(node.get("id"), str)]
+    places = _find_places(text)
+    groups = [node for node in cards if node.get("type") == "group" and node.get("label")]
+    names = {node["id"]: _name_card(node) for node in cards}
+    out = LaidOut()
+    shown, line = "", 1
+    for card in cards:
+        line = max(line, places.get(card["id"], line))
+        if (group := _find_group(card, groups)) and group != shown:
+            out.add(group, line, level=2)
+            shown = group
+        if words := _read_card(card):
+            out.add(_HEADING.sub(r"##\1 ", words), line)
+    arrows = [*_write_arrows(_list_items(canvas, "edges"), names)]
+    if arrows:
+        out.add("Arrows", max(line, places.get(arrows[0][0], line)), level=2)
+    for own_id, words in arrows:
+        line = max(line, places.get(own_id, line))
+        out.add(words, line, apart=False)
+    return [out.close(path.stem)]
+
+
+def _list_items(canvas: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    items = canvas.get(key)
+    return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
+
+
+def _find_places(text: str) -> dict[str, int]:
+    """The first line of each card and arrow, by its id."""
+    root = parse_json(text)
+    places: dict[str, int] = {}
+    for _, items in root.fields or ():
+        for item in items.items or ():
+            own_id = next((value.text for key, value in item.fields or () if key == "id"), "")
+            places.setdefault(own_id, item.line)
+    return places
+
+
+def _read_card(card: Mapping[str, Any]) -> str:
+    """The text of a card, or a link to its note or page."""
+    kind = card.get("type")
+    if kind == "text":
+        return open_callouts(_get_string(card, "text"))
+    if kind == "file" and (file := _get_string(card, "file")):
+        return f"[[{_name_note(file)}{_get_string(card, 'subpath')}]]"
+    return _get_string(card, "url") if kind == "link" else ""
+
+
+def _name_note(file: str) -> str:
+    """The name of a note in a wikilink."""
+    path = PurePosixPath(file)
+    return path.stem if path.suffix.lower() in (".md", ".canvas") else path.name
+
+
+def _name_card(card: Mapping[str, Any]) -> str:
+    """The name of a card in an arrow."""
+    if card.get("type") == "group":
+        return _get_string(card, "label")
+    first = next((line for line in _read_card(card).split("\n") if line.strip("#*->[] \t")), "")
+    bare = first.strip().lstrip("#").strip().replace("**", "").strip("*")
+    return bare if len(bare) <= MAX_CARD_NAME else bare[:MAX_CARD_NAME].rsplit(" ", 1)[0] + "…"
+
+
+def _write_arrows(edges: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """(id, words) of each arrow between named cards."""
+    for edge in edges:
+        start, end = (names.get(_get_string(edge, key), "") for key in ("fromNode", "toNode"))
+        if start and end:
+            label = _get_string(edge, "label")
+            yield _get_string(edge, "id"), f"- {start} → {label} → {end}" if label else f"- {start} → {end}"
+
+
+def _find_group(card: Mapping[str, Any], groups: Iterable[Mapping[str, Any]]) -> str:
+    """The label of the smallest group around a card."""
+    around = [group for group in groups if group is not card and _encloses(group, card)]
+    return _get_string(min(around, key=lambda group: _get_number(group, "width"), default={}), "label")
+
+
+def _encloses(group: Mapping[str, Any], card: Mapping[str, Any]) -> bool:
+    return all(
+        _get_number(group, side) <= _get_number(card, side) < _get_number(group, side) + _get_number(group, size)
+        for side, size in (("x", "width"), ("y", "height"))
+    )
+
+
+def _get_number(card: Mapping[str, Any], key: str) -> float:
+    value = card.get(key)
+    return value if isinstance(value, int | float) else 0
+
+
+def _get_string(card: Mapping[str, Any], key: str) -> str:
+    value = card.get(key)
+    return value.strip() if isinstance(value, str) else ""

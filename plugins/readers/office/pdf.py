@@ -1,0 +1,134 @@
+"""PDF: the text of each page, with the headings of the outline; a citation names the page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from memory.nouns import Document
+from memory.time.dates import with_local_zone
+from plugins.readers import Unreadable
+from plugins.readers.common import import_library
+from plugins.readers.common.decode import decode_bytes
+from plugins.readers.common.laid_out import LaidOut
+
+MAX_PAGES = 5000
+MAX_OUTLINE = 5000  # entries, and levels of the outline
+MAX_DEPTH = 6
+NO_TEXT = "a PDF without text: its pages are pictures; add a text layer first, for example with ocrmypdf"
+ENCRYPTED = "encrypted; save it without its password"
+PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
+
+_HYPHEN = re.compile("[\x02\ufffe](?:\r?\n)?")  # a word broken at the end of a line
+_BYTES = re.compile("[\x80-\xff\u0152-\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]{4,}")
+_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?")
+
+
+def read(path: Path, data: bytes) -> list[Document]:
+    pdfium = import_library("pypdfium2", "pypdfium2")
+    try:
+        file = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        is_locked = getattr(error, "err_code", None) == PASSWORD_ERROR
+        raise Unreadable(ENCRYPTED if is_locked else f"a damaged PDF: {error}") from error
+    with file:
+        outline = _read_outline(file)
+        text = LaidOut()
+        damaged = blank = 0
+        for index in range(min(len(file), MAX_PAGES)):
+            if text.is_full:
+                break
+            try:
+                words = _extract_text(file, index)
+            except pdfium.PdfiumError:
+                damaged += 1
+                continue
+            if sum(map(len, _BYTES.findall(words))) > len(words) // 2:
+                words = _repair(words)
+            blank += not words.strip()
+            _add_page(text, index + 1, words, outline.get(index, []))
+        if damaged:
+            text.note(f"pages that are damaged and were not read: {damaged}")
+        if blank:
+            text.note(f"pages without text, perhaps pictures: {blank}")
+        if len(file) > MAX_PAGES:
+            text.note(f"only the first {MAX_PAGES:,} of {len(file):,} pages were read")
+        stated = file.get_metadata_dict()
+    properties = {key.lower(): stated.get(key, "") for key in ("Author", "Subject", "Keywords")}
+    document = text.close(None, parse_pdf_date(stated.get("CreationDate") or stated.get("ModDate", "")), properties)
+    if not document.text:
+        raise Unreadable(NO_TEXT)
+    title = " ".join(stated.get("Title", "").split())
+    is_in_text = title and title.casefold() in " ".join(document.text.split()).casefold()
+    return [replace(document, title=title) if is_in_text else document]  # otherwise the program wrote the title
+
+
+def _extract_text(file: Any, index: int) -> str:
+    page = file[index]
+    try:
+        layer = page.get_textpage()
+        try:
+            return _HYPHEN.sub("", layer.get_text_range())
+        finally:
+            layer.close()
+    finally:
+        page.close()
+
+
+def _repair(text: str) -> str:
+    """A text whose bytes became single characters because its font declares no encoding."""
+    try:
+        return decode_bytes(text.encode("cp1252"))
+    except (UnicodeEncodeError, Unreadable):
+        return text
+
+
+def _add_page(text: LaidOut, number: int, words: str, headings: list[tuple[int, str]]) -> None:
+    """Adds a page; lines named in the outline become headings, and outline entries without a line come first."""
+    lines = words.replace("\r\n", "\n").split("\n")
+    levels = {" ".join(title.split()).casefold(): level for level, title in headings}
+    titles = {key for line in lines if (key := " ".join(line.split()).casefold()) in levels}
+    for level, title in headings:
+        if " ".join(title.split()).casefold() not in titles and any(map(str.strip, lines)):
+            text.add(title, number, level)
+    for line in lines:
+        level = levels.pop(" ".join(line.split()).casefold(), 0)
+        if level:
+            text.add("", number)
+        text.add(line, number, level, apart=bool(level))
+    text.add("", number)
+
+
+def _read_outline(file: Any) -> dict[int, list[tuple[int, str]]]:
+    """{page index: [(level from 1, title)]} of the outline."""
+    headings: dict[int, list[tuple[int, str]]] = {}
+    for count, entry in enumerate(file.get_toc(max_depth=MAX_DEPTH)):
+        if count == MAX_OUTLINE:
+            break
+        target = entry.get_dest()
+        index = target.get_index() if target is not None else None
+        if index is not None and entry.get_title().strip():
+            headings.setdefault(index, []).append((entry.level + 1, entry.get_title()))
+    return headings
+
+
+def parse_pdf_date(text: str) -> datetime | None:
+    """The time of `D:20260302101500+01'00'`, at least its year, or None."""
+    match = _DATE.match(text)
+    if match is None:
+        return None
+    year, month, day = (int(part or 1) for part in match.groups()[:3])
+    hour, minute, second = (int(part or 0) for part in match.groups()[3:6])
+    try:
+        at = datetime(year, month, day, hour, minute, second)
+        if match[7]:
+            return at.replace(tzinfo=UTC)
+        if match[8]:
+            offset = timedelta(hours=int(match[9]), minutes=int(match[10] or 0))
+            return at.replace(tzinfo=timezone(offset if match[8] == "+" else -offset))
+        return with_local_zone(at)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,108 @@
+"""Kindle's "My Clippings.txt": the highlights of each book as quotations, the notes as the owner's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from memory.nouns import Document
+from memory.time.dates import full_dates
+from plugins.readers.common.laid_out import LaidOut
+
+_RULE = re.compile(r"={8,}\s*$")
+_HEAD = re.compile(r"\s*[-–•]\s+\S.*")
+_AUTHOR = re.compile(r"(?P<title>.+?)\s*\((?P<author>[^()]{1,120})\)\s*$")
+_NOTE = re.compile(r"\b(?:note|notiz|nota|notitie|notatka|anotação|заметка|ノート|メモ)\b|笔记|筆記", re.IGNORECASE)
+_BOOKMARK = re.compile(
+    r"\b(?:bookmark|lesezeichen|marcador|signet|segnalibro|bladwijzer|zakładka|закладка)\b|书签|書籤|ブックマーク",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"(?P<first>\d{1,7})(?:[-–](?P<last>\d{1,7}))?\s*$")
+
+
+class _Clipping(NamedTuple):
+    """A clipping of a `book`: its `text` begins at `line`; `place` is Kindle's text, `span` its numbers."""
+
+    book: str
+    line: int
+    text: list[str]
+    place: str
+    span: tuple[int, int]
+    at: datetime | None
+    is_note: bool
+
+
+def is_clippings(text: str) -> bool:
+    """Whether a text is a list of clippings: book, place, words and a rule."""
+    lines = text[:4000].lstrip("\ufeff").split("\n")
+    return len(lines) > 3 and _HEAD.match(lines[1]) is not None and "|" in lines[1] and any(map(_RULE.match, lines))
+
+
+def convert(text: str) -> list[Document]:
+    """One document per book, in the order of the first clippings."""
+    books: dict[str, list[_Clipping]] = {}
+    for clipping in _split_clippings(text.split("\n")):
+        books.setdefault(clipping.book, []).append(clipping)
+    return [_lay_out(book, _drop_shorter(clippings)) for book, clippings in books.items()]
+
+
+def _split_clippings(lines: Sequence[str]) -> Iterator[_Clipping]:
+    begin = 0
+    for place, line in enumerate([*lines, "=========="]):
+        if not _RULE.match(line):
+            continue
+        head, begin, first = lines[begin:place], place + 1, begin
+        if len(head) < 3 or not _HEAD.match(head[1]) or _BOOKMARK.search(head[1]):
+            continue
+        parts = [part.strip(" -–•") for part in head[1].split("|")]
+        at = next((moment for _, moment in full_dates(parts[-1])), None)
+        where = parts[:-1] if at is not None and len(parts) > 1 else parts
+        span = _PLACE.search(where[-1])
+        words = [text.strip() for text in head[2:]]
+        blank = next((number for number, text in enumerate(words) if text), None)
+        if blank is None:
+            continue
+        numbers = (int(span["first"]), int(span["last"] or span["first"])) if span else (0, 0)
+        is_note = _NOTE.search(where[0]) is not None
+        book = " ".join(head[0].strip("\ufeff ").split())
+        yield _Clipping(book, first + 3 + blank, words[blank:], ", ".join(where), numbers, at, is_note)
+
+
+def _drop_shorter(clippings: list[_Clipping]) -> list[_Clipping]:
+    """Keeps the later of two overlapping highlights: an extended highlight appears twice."""
+    kept: list[_Clipping] = []
+    for clipping in clippings:
+        last = kept[-1] if kept else None
+        if last is not None and last.is_note == clipping.is_note and last.span[0] <= clipping.span[1]:
+            old, new = " ".join(last.text), " ".join(clipping.text)
+            if clipping.span[0] <= last.span[1] and (old in new or new in old):
+                kept.pop()
+        kept.append(clipping)
+    return kept
+
+
+def _lay_out(book: str, clippings: Sequence[_Clipping]) -> Document:
+    named = _AUTHOR.match(book)
+    title, author = (named["title"], _reorder_name(named["author"])) if named else (book, "")
+    out = LaidOut()
+    count = 0
+    parts: list[tuple[int, datetime | None]] = []
+    for clip in clippings:
+        if not parts or (clip.at and (parts[-1][1] is None or clip.at.date() != parts[-1][1].date())):
+            parts.append((count + 1, clip.at))
+        lines = [(number, line) for number, line in enumerate(clip.text, clip.line) if line]
+        for number, line in lines:
+            out.add(line if clip.is_note else f"> {line}", number, apart=False)
+        out.add(f"({clip.place})", lines[-1][0])
+        count += len(lines) + 2
+    document = out.close(title, max(filter(None, (clip.at for clip in clippings)), default=None), {"author": author})
+    return replace(document, uri=book, parts=tuple(parts) if len(parts) > 1 else ())
+
+
+def _reorder_name(author: str) -> str:
+    """ "Woolf, Virginia" as Virginia Woolf; semicolons separate several."""
+    people = (name.strip().partition(",") for name in author.split(";"))
+    return ", ".join(f"{first.strip()} {last}".strip() for last, _, first in people)

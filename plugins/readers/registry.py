@@ -1,0 +1,163 @@
+"""All built-in readers. Where several formats share a suffix, the content of a file decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from memory.nouns import UNKNOWN, Document
+from plugins.hookspecs import hookimpl
+from plugins.readers import MIB, Reader, Unreadable
+from plugins.readers.chats import agents, chat, gemini, pages
+from plugins.readers.chats.chat_lines import turns_of
+from plugins.readers.common import calendars, html
+from plugins.readers.common.dates import find_month
+from plugins.readers.common.decode import declared_in_markup, text_of
+from plugins.readers.common.tree import parse_json
+from plugins.readers.mail import mails
+from plugins.readers.markup import code, markdown, notebook, obsidian, org, plain
+from plugins.readers.office import docx, epub, odf, pdf, pptx, rtf, xlsx
+from plugins.readers.records import (
+    bookmarks,
+    clippings,
+    contacts,
+    csv,
+    image,
+    references,
+    subtitles,
+)
+from plugins.readers.records import (
+    data as json_data,
+)
+
+MAX_TEXT = MIB  # of a file without a suffix
+MAX_PAGE = 10 * MIB
+MAX_ACTIVITIES = 64 * MIB  # of a page of Gemini; in a zip it is read in pieces of any size
+MAX_DATA = 10 * MIB  # of JSON that is no chat: it is loaded as a tree
+
+
+def read_text(path: Path, data: bytes) -> list[Document]:
+    """Plain text, a mail, a chat exported as text, or a text file of Kindle or Chrome."""
+    if mails.is_mail(data):
+        return mails.read(path, data)
+    if len(data) > MAX_TEXT and not path.suffix:
+        raise Unreadable(f"too large: the limit is {MAX_TEXT // MIB} MiB for a file without a suffix")
+    text = text_of(data)
+    if turns := turns_of(text, find_month(path)):
+        return [Document(uri="", turns=turns, at=turns[0].at)]
+    if clippings.is_clippings(text):
+        return clippings.convert(text)
+    if path.name == bookmarks.CHROME_FILE and text.startswith("{"):
+        return [bookmarks.read_chrome_file(path, text)]
+    return [Document(uri="", text=text)]
+
+
+def read_note(path: Path, data: bytes) -> list[Document]:
+    """A note in Markdown, or a chat of Signal: its exporters write NAME/chat.md."""
+    if turns := turns_of(text_of(data), find_month(path)):
+        name = path.parent.name if path.stem == "chat" else path.stem
+        return [Document(uri="", turns=turns, title=name, conversation=name, at=turns[0].at)]
+    return markdown.read(path, data)
+
+
+def read_page(path: Path, data: bytes) -> list[Document]:
+    """A saved web page, bookmarks, or a chat as a page."""
+    text = text_of(data, declared_in_markup(data))
+    if gemini.is_page(text):
+        return [*gemini.read_page([text])]
+    if pages.is_page(text):
+        return [pages.read_page([text])]
+    if bookmarks.is_netscape(text):
+        return [bookmarks.read_netscape(text)]
+    if len(data) > MAX_PAGE:
+        raise Unreadable(f"too large: {len(data) / MIB:,.1f} MiB; the limit is {MAX_PAGE // MIB} MiB for a page")
+    return [replace(html.convert(text), speaker=UNKNOWN)]
+
+
+def read_json(path: Path, text: str, loaded: Any) -> list[Document]:
+    """The documents of valid JSON that is no chat; `loaded` is its parsed value. Raises Unreadable above MAX_DATA."""
+    if len(text) > MAX_DATA:
+        raise Unreadable(f"too large: the limit is {MAX_DATA // MIB} MiB for JSON that is no chat")
+    tree = parse_json(text)
+    if references.is_csl(loaded):
+        return references.read_csl(loaded, tree)
+    if bookmarks.is_bookmarks(loaded):
+        return [bookmarks.convert(tree)]
+    return [json_data.convert_tree(path, [tree])]
+
+
+stream_logs = partial(agents.stream, read_other=json_data.read_json_lines)
+stream_chats = partial(chat.stream, read_other=read_json)
+
+READERS = (
+    Reader(
+        "agents", (".jsonl",), "Sessions of Claude Code and Codex, chats of Signal; other lines of JSON as fields",
+        stream=stream_logs, max_bytes=1024 * MIB, max_seconds=300, version=4,
+    ),
+    Reader("bibtex", (".bib",), "References in BibTeX, with notes", stream=references.stream_bibtex, max_bytes=5 * MIB),
+    Reader("bookmarks", (".jsonlz4", ".baklz4"), "Bookmarks of browsers, from HTML or JSON", bookmarks.refuse),
+    Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", obsidian.read_canvas, version=2),
+    Reader(
+        "chat", (".json", ".zip"),
+        "Chats in JSON or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields",
+        stream=stream_chats, max_bytes=2048 * MIB, max_seconds=1200, version=8,
+    ),
+    Reader("code", (*code.LANGUAGES,), "Source code: docstrings, comments and names", code.read, 2 * MIB, version=2),
+    Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=2),
+    Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", csv.read, 50 * MIB),
+    Reader("docx", (".docx",), "Documents of Word, by paragraphs", docx.read, 50 * MIB, dates_parts=True, version=3),
+    Reader("eml", (".eml",), "Single mails, one per file or in a Maildir", mails.read, 25 * MIB, version=3),
+    Reader("epub", (".epub",), "Books without copy protection, by their parts", epub.read, 100 * MIB),
+    Reader(
+        "html", (".html", ".htm", ".xhtml"),
+        "Saved web pages, bookmarks of browsers, and chats of Telegram, Discord and Google as pages",
+        read_page, MAX_ACTIVITIES, version=6,
+    ),
+    Reader("ics", (".ics", ".ical", ".ifb"), "Calendars", calendars.read, version=7),
+    Reader(
+        "image", (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"),
+        "Pictures: their metadata, and their text if tesseract is installed",
+        image.read, 50 * MIB, programs=(image.TESSERACT,),
+    ),
+    Reader(
+        "markdown", (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"), "Markdown notes",
+        read_note, dates_parts=True, version=5,
+    ),
+    Reader(
+        "mbox", (".mbox", ".mbx"), "Mailboxes in one file, each mail by its subject and time",
+        stream=mails.stream, max_bytes=4096 * MIB, max_seconds=1800, version=3,
+    ),
+    Reader("notebook", (".ipynb",), "Notebooks of Jupyter, by cells", notebook.read, 50 * MIB),
+    Reader(
+        "odf", (".odt", ".odp", ".ods"), "LibreOffice: texts, presentations and spreadsheets",
+        odf.read, 50 * MIB, dates_parts=True, version=2,
+    ),
+    Reader("org", (".org",), "Org-mode outlines", org.read, dates_parts=True, version=5),
+    Reader("pdf", (".pdf",), "PDF with text, by pages", pdf.read, 100 * MIB, dates_parts=True, version=2),
+    Reader("plain", (*plain.RST, *plain.ADOC), "reStructuredText and AsciiDoc", plain.read, dates_parts=True),
+    Reader(
+        "pptx", (".pptx",), "Presentations of PowerPoint, by slides", pptx.read, 100 * MIB, dates_parts=True, version=3,
+    ),
+    Reader("ris", (".ris",), "References in RIS, with notes", references.read_ris, 5 * MIB),
+    Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True),
+    Reader("subtitles", (".srt", ".vtt", ".ass", ".ssa"), "Subtitles, by their times", subtitles.read),
+    Reader(
+        "text", (".txt", ".text", ".log", ".yaml", ".yml", ".toml"),
+        "Plain text, settings in YAML and TOML, and chats as WhatsApp, Signal and Element export them",
+        read_text, dates_parts=True, version=9,
+    ),
+    Reader(
+        "unnamed", ("",), "Plain text and mails in files without a suffix, as README or those of MH",
+        read_text, 25 * MIB, dates_parts=True, version=8,
+    ),
+    Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", xlsx.read, 50 * MIB, version=4),
+)  # fmt: skip
+
+
+@hookimpl
+def register_readers(register: Callable[[Reader], None]) -> None:
+    for reader in READERS:
+        register(reader)
