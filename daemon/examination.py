@@ -118,13 +118,14 @@ def _folders(folders: tuple[wire.Folder, ...]) -> Iterator[str]:
 
 
 def _readers(client: Client) -> Iterator[str]:
-    from plugins.readers.common import INSTALL
+    from plugins.installing import install_command
+    from plugins.readers.common import NOT_INSTALLED
 
-    if waiting := client.list_skipped(INSTALL, 1).total:
+    if waiting := client.list_skipped(NOT_INSTALLED, 1).total:
         files, them = (f"{waiting:,} files need", "them") if waiting > 1 else ("1 file needs", "it")
         yield (
-            f"{files} readers that are not installed. To have {them} read: {INSTALL}, then pal daemon restart."
-            " Which: pal status --skipped"
+            f"{files} readers that are not installed. To have {them} read: {install_command('readers')}, then"
+            " pal daemon restart. Which: pal status --skipped"
         )
 
 

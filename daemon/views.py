@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from daemon import wire
 from memory.errors import InvalidInputError
 from memory.nouns import ENTRY_VERSIONS, Effort, Episode, Hit, Policy, Recall, Stats
+from plugins.installing import read_version
 
 if TYPE_CHECKING:
     from plugins.registrations import PluginInfo
@@ -33,7 +33,7 @@ def status(stats: Stats, **more: Any) -> wire.Status:
     """What the memory holds, with what else is known of the daemon."""
     counted = ("path", "embedder", "sources", "episodes", "theses", "objects", "edges", "bytes")
     return wire.Status(
-        version=version("palimpsest"), protocol=wire.PROTOCOL, pid=os.getpid(),
+        version=read_version(), protocol=wire.PROTOCOL, pid=os.getpid(),
         **{name: getattr(stats, name) for name in counted}, **more,
     )  # fmt: skip
 

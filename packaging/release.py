@@ -1,5 +1,5 @@
-"""Fills in what a release's recipes need: `python packaging/release.py dist/palimpsest-1.0.tar.gz --url URL` writes the
-Homebrew formula and the PKGBUILD for it into packaging/out/. Version and checksum are those of the file, and no others.
+"""Fills in the recipes of a release: `python packaging/release.py dist/palimpsest_memory-1.0.tar.gz --url URL` writes
+the Homebrew formula and the PKGBUILD for it into packaging/out/. Version and checksum are those of the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ RECIPES = {"palimpsest.rb.in": "palimpsest.rb", "PKGBUILD.in": "PKGBUILD"}
 
 def fill_recipes(sdist: Path, url: str, homepage: str, out: Path) -> list[Path]:
     """Writes the recipes of a source distribution, which is to be had at `url`. ValueError for what is none."""
-    named = re.fullmatch(r"palimpsest-(\d[\w.]*)\.tar\.gz", sdist.name)
+    named = re.fullmatch(r"palimpsest_memory-(\d[\w.]*)\.tar\.gz", sdist.name)
     if named is None:
         raise ValueError(
             f"{sdist.name} is no source distribution of Palimpsest: build one with python -m build --sdist"

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from memory.errors import NotAvailableError
 from plugins.embedders.model_files import MOST_THREADS
+from plugins.installing import install_command
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Encoding, Tokenizer
 
-INSTALL = "Install what it needs: pip install 'palimpsest[onnx]'"
 TOKENS_AT_ONCE = 512  # of a batch, padding included: more were slower, and took more memory
 OUTPUTS = ("sentence_embedding", "logits")  # outputs of a model that are preferred to the states of its tokens
 QUIET = 3  # onnxruntime writes errors only
@@ -36,7 +36,7 @@ class OnnxModel:
     def __init__(self, model: Path, tokenizer: Path, max_tokens: int) -> None:
         """Nothing is read yet. NotAvailableError if onnxruntime is not installed or a file is not there."""
         if importlib.util.find_spec("onnxruntime") is None:
-            raise NotAvailableError(f"onnxruntime is not installed. {INSTALL}")
+            raise NotAvailableError(f"onnxruntime is not installed: {install_command('onnx')}")
         for path in (model, tokenizer):
             if not path.is_file():
                 raise NotAvailableError(f"There is no file {path}. Put the model there again, or choose another one.")

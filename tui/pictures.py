@@ -88,7 +88,7 @@ def draw_picture(path: Path, columns: int, rows: int, background: Colour) -> lis
     try:
         pil, ops = import_module("PIL.Image"), import_module("PIL.ImageOps")
     except ImportError as error:
-        raise PictureError("Drawing pictures needs Pillow: pip install 'palimpsest[readers]'") from error
+        raise PictureError("Drawing pictures needs Pillow, of the extra `readers`") from error
     try:
         with warnings.catch_warnings(action="ignore"), pil.open(path, formats=FORMATS) as opened:
             if opened.width * opened.height > MAX_PIXELS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
-from importlib.metadata import version
 from inspect import cleandoc
 from pathlib import Path
 from types import NoneType
@@ -15,6 +14,7 @@ from daemon import wire
 from daemon.api.routing import Endpoint
 from daemon.calls.declaration import Call
 from daemon.wire.codec import SENT_TOO
+from plugins.installing import read_version
 
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
@@ -44,7 +44,7 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
                 }
             )
         paths.setdefault(call.path, {})[call.method.lower()] = operation
-    info = {"title": "Palimpsest", "version": version("palimpsest")}
+    info = {"title": "Palimpsest", "version": read_version()}
     return {"openapi": "3.1.0", "info": info, "paths": paths, "components": {"schemas": schemas}}
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from daemon import wire
@@ -14,6 +13,7 @@ from daemon.api import objects
 from memory import Memory
 from memory.errors import NotFoundError
 from memory.services.exporting import View
+from plugins.installing import read_version
 
 
 def export(memory: Memory, kinds: Sequence[str]) -> Iterator[bytes]:
@@ -40,7 +40,7 @@ def read_lines(memory: Memory, kinds: Sequence[str] = (), secrets: bool = False)
     """Pieces of lines of these kinds, or of all that is true. InvalidInputError."""
     views = memory.exporting.views()
     views["page"] = View(views["thing"].count, partial(list_pages, memory))
-    return memory.exporting.read(version("palimpsest"), tuple(kinds), secrets, views)
+    return memory.exporting.read(read_version(), tuple(kinds), secrets, views)
 
 
 def list_pages(memory: Memory) -> Iterator[dict[str, Any]]:

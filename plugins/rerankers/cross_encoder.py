@@ -16,6 +16,7 @@ import numpy as np
 from memory.errors import NotAvailableError
 from plugins.embedders.model import clean_text
 from plugins.embedders.model_files import find_onnx_file, read_json
+from plugins.installing import install_command
 from plugins.onnx_model import OnnxModel
 
 MAX_TOKENS = 512  # of question and passage together
@@ -63,8 +64,8 @@ class CrossEncoder:
     def _load_library(self) -> Predict:
         if importlib.util.find_spec("sentence_transformers") is None:
             raise NotAvailableError(
-                f"To read with {self._folder}, install what runs it: pip install 'palimpsest[onnx]' if there is an ONNX"
-                " file in it, else pip install 'palimpsest[local]'"
+                f"What reads with {self._folder} is not installed: {install_command('onnx')}; if there is no ONNX"
+                f" file in it: {install_command('local')}"
             )
         from sentence_transformers import CrossEncoder as Library
 

@@ -19,6 +19,7 @@ from memory import Memory
 from memory.insight.trend import STATES, figures
 from memory.services.jobs import NewJob
 from memory.store.metrics import Outcome
+from plugins.installing import install_command
 from plugins.manager import load
 from tests.cli.vault import NOTES, ROOT, Shell, garble
 from tests.plugins.pdfs import make_pdf
@@ -214,7 +215,7 @@ def test_files_that_wait_for_a_library_are_counted_and_read_once_it_is_there(
         shell.pal("add", "report.pdf")
         said = shell.pal("doctor")
     assert said.code == 1
-    assert "1 file needs readers that are not installed. To have it read: pip install 'palimpsest[readers]'" in said.out
+    assert f"1 file needs readers that are not installed. To have it read: {install_command('readers')}" in said.out
     shell.pal("daemon", "stop")
     shell.pal("add", "report.pdf")
     assert "] report.pdf, page 2" in shell.pal("ask", "What did the slipway cost?").out

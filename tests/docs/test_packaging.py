@@ -30,9 +30,9 @@ def test_every_dependency_says_why_it_is_there_and_what_it_costs() -> None:
 
 
 def test_a_release_fills_in_the_recipes(tmp_path: Path) -> None:
-    sdist = tmp_path / "palimpsest-1.2.tar.gz"
+    sdist = tmp_path / "palimpsest_memory-1.2.tar.gz"
     sdist.write_bytes(b"a release")
-    url = "https://example.org/palimpsest-1.2.tar.gz"
+    url = "https://example.org/palimpsest_memory-1.2.tar.gz"
     command = [sys.executable, str(ROOT / "packaging" / "release.py"), str(sdist), "--url", url]
     command += ["--homepage", "https://example.org", "--out", str(tmp_path / "out")]
     subprocess.run(command, check=True, capture_output=True)

@@ -17,6 +17,7 @@ import pytest
 from memory.errors import InvalidInputError, NotAvailableError
 from memory.protocols import Embedder
 from plugins.embedders.onnx import load_named, minilm_int8
+from plugins.installing import install_command
 from plugins.manager import load
 from plugins.onnx_model import TOKENS_AT_ONCE, _batches
 from tests.plugins.onnx_files import WORDS, write_embedder, write_json
@@ -207,4 +208,4 @@ def test_it_is_loaded_late_without_torch_or_a_network_and_says_what_to_install(f
     assert said["known"] == ["all-MiniLM-L6-v2-int8@384", 384]
     assert (said["before"], said["embeds"], said["asked"]) == ([], True, [])
     assert said["after"] == ["onnxruntime", "tokenizers"]
-    assert all("pip install 'palimpsest[onnx]'" in reason for reason in said["missing"]) and len(said["missing"]) == 2
+    assert all(install_command("onnx") in reason for reason in said["missing"]) and len(said["missing"]) == 2

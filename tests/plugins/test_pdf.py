@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from plugins.installing import install_command
 from plugins.readers import Unreadable
 from plugins.readers.office.pdf import NO_TEXT, parse_pdf_date
 from tests.plugins.conftest import Read
@@ -77,7 +78,7 @@ def test_without_the_library_the_reason_names_the_command(read: Read, monkeypatc
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
     with pytest.raises(Unreadable) as caught:
         read("a.pdf", REPORT)
-    assert caught.value.reason == "it needs pypdfium2: pip install 'palimpsest[readers]'"
+    assert caught.value.reason == f"pypdfium2 is not installed: {install_command('readers')}"
 
 
 def test_dates_of_pdf() -> None:

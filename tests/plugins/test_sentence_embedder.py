@@ -22,6 +22,7 @@ from memory.protocols import Embedder
 from plugins.embedders.model import MAX_CHARS
 from plugins.embedders.onnx import minilm_int8
 from plugins.embedders.sentence import SentenceEmbedder, load_named, minilm
+from plugins.installing import install_command
 from plugins.manager import load
 from plugins.rerankers.cross_encoder import CrossEncoder
 from tests.plugins.onnx_files import WORDS, write_tokenizer
@@ -285,7 +286,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
         "assert load().embedder_of('all-MiniLM-L6-v2@384') is None\n"
     )
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert said.count("pip install 'palimpsest[local]'") == 2
+    assert said.count(install_command("local")) == 2
 
 
 @pytest.fixture(scope="module")

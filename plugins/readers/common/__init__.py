@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from plugins.installing import install_command
 from plugins.readers import Unreadable
 
-INSTALL = "pip install 'palimpsest[readers]'"
+NOT_INSTALLED = "is not installed:"  # in the reason of a file that needs a library of the extra
 
 
 def import_library(name: str, package: str) -> Any:
@@ -15,4 +16,4 @@ def import_library(name: str, package: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise Unreadable(f"it needs {package}: {INSTALL}") from error
+        raise Unreadable(f"{package} {NOT_INSTALLED} {install_command('readers')}") from error
