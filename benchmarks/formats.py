@@ -9,6 +9,7 @@ import argparse
 import csv
 import json
 import mailbox
+import re
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -25,10 +26,7 @@ from plugins.readers import documents
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
-STRICT = {
-    b"http://schemas.openxmlformats.org/wordprocessingml/2006/main": b"http://purl.oclc.org/ooxml/wordprocessingml/main",
-    b"http://schemas.openxmlformats.org/officeDocument/2006/": b"http://purl.oclc.org/ooxml/officeDocument/",
-}
+USUAL = re.compile(rb"http://schemas\.openxmlformats\.org/(\w+ml|officeDocument)/2006/")
 AT = datetime(2026, 3, 4, 10, 5, tzinfo=UTC)
 
 
@@ -59,7 +57,7 @@ def _spell(first: str, number: int) -> str:
     )
 
 
-def make_docx(words: Words, is_strict: bool = False) -> bytes:
+def make_docx(words: Words) -> bytes:
     """Text, tables, a header and a comment by python-docx, and by XML what it cannot write."""
     import docx
     from docx.oxml import parse_xml
@@ -112,18 +110,15 @@ def make_docx(words: Words, is_strict: bool = False) -> bytes:
         file.element.body.insert_element_before(parse_xml(f"{begin} {spaces}{rest}"), "w:sectPr")
     target = BytesIO()
     file.save(target)
-    return _make_strict(target.getvalue()) if is_strict else target.getvalue()
+    return target.getvalue()
 
 
-def _make_strict(data: bytes) -> bytes:
-    """The document in the namespaces of "Strict Open XML"."""
+def make_strict(data: bytes) -> bytes:
+    """An Office document in the namespaces of "Strict Open XML"."""
     target = BytesIO()
     with zipfile.ZipFile(BytesIO(data)) as package, zipfile.ZipFile(target, "w") as strict:
         for name in package.namelist():
-            content = package.read(name)
-            for old, new in STRICT.items():
-                content = content.replace(old, new)
-            strict.writestr(name, content)
+            strict.writestr(name, USUAL.sub(rb"http://purl.oclc.org/ooxml/\1/", package.read(name)))
     return target.getvalue()
 
 
@@ -520,9 +515,11 @@ def make_ris(words: Words) -> bytes:
 
 FORMATS: dict[str, tuple[str, Callable[[Words], bytes]]] = {
     "Word": ("a.docx", make_docx),
-    "Word, strict": ("a.docx", lambda words: make_docx(words, is_strict=True)),
+    "Word, strict": ("a.docx", lambda words: make_strict(make_docx(words))),
     "PowerPoint": ("a.pptx", make_pptx),
+    "PowerPoint, strict": ("a.pptx", lambda words: make_strict(make_pptx(words))),
     "Excel": ("a.xlsx", make_xlsx),
+    "Excel, strict": ("a.xlsx", lambda words: make_strict(make_xlsx(words))),
     "LibreOffice": ("a.odt", make_odt),
     "PDF": ("a.pdf", make_pdf),
     "RTF": ("a.rtf", make_rtf),

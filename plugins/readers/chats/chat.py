@@ -166,8 +166,8 @@ def read(path: Path, data: bytes, read_other: ReadOther) -> list[Document]:
         raise Unreadable(f"not valid JSON: {error}") from error
     if _is_exported(loaded):
         return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
-    documents = shapes.read_export(loaded)
-    documents = shapes.read_plain(loaded) if documents is None else documents
+    exported = shapes.read_export(loaded)
+    documents = shapes.read_plain(loaded) if exported is None else exported
     if documents == []:
         raise Unreadable(EMPTY)
     return read_other(path, text, loaded) if documents is None else documents

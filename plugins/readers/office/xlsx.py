@@ -20,6 +20,7 @@ from plugins.readers.office.package import (
     MAX_TREE,
     MAX_UNPACKED,
     find_date,
+    loosen,
     name_of,
     open_package,
     parse_xml,
@@ -49,7 +50,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     charts = sum(name.startswith("xl/charts/chart") for name in names)
     openpyxl = import_library("openpyxl", "openpyxl")
     try:
-        book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        book = openpyxl.load_workbook(BytesIO(loosen(data)), read_only=True, data_only=True, keep_links=False)
     except (
         BadZipFile,
         KeyError,
