@@ -240,6 +240,8 @@ def make_ics(words: Words) -> bytes:
         entry.add("uid", f"{kind.__name__}@example.org")
         if kind is icalendar.Event:
             entry.add("location", show(2))
+            entry.add("contact", show(2))
+            entry.add("url", f"https://example.org/{show()}")
             person = icalendar.vCalAddress("mailto:d@example.org")
             person.params["cn"] = show(2)
             entry.add("attendee", person)
@@ -523,9 +525,14 @@ def make_subtitles(words: Words) -> bytes:
 
 
 def make_rtf(words: Words) -> bytes:
+    """An edge, a footnote, a comment, a box and a row; deleted and hidden text."""
+    show, hide = words.show, words.hide
     words.shown.append("café")
-    head = rf"{{\rtf1\ansi {{\fonttbl{{\f0 {words.hide()};}}}}"
-    return rf"{head}{{\b {words.show(2)}}}\par {words.show()} caf\'e9\par}}".encode()
+    head = rf"{{\rtf1\ansi {{\fonttbl{{\f0 {hide()};}}}}{{\header {show()}\par}}{{\*\generator {hide()};}}"
+    unseen = rf"{{\b\deleted\revauthdel1 {hide()}}}{{\v {hide()}}}{{\v0 {show()}}}"
+    box = rf"{{\shp{{\*\shpinst{{\sp{{\sn {hide()}}}{{\sv 1}}}}{{\shptxt {show()}\par}}}}}}"
+    notes = rf"{{\footnote {show()}}}{{\*\annotation {show()}}}\trowd\cellx9 {show()}\cell {show()}\cell\row"
+    return rf"{head}{{\b {show(2)}}}\par {show()} caf\'e9 {unseen}{notes}{box}{{\footer {show()}}}\par}}".encode()
 
 
 def make_bibtex(words: Words) -> bytes:

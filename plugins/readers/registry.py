@@ -142,7 +142,7 @@ READERS = (
         "pptx", (".pptx",), "Presentations of PowerPoint, by slides", pptx.read, 100 * MIB, dates_parts=True, version=3,
     ),
     Reader("ris", (".ris",), "References in RIS, with notes", references.read_ris, 5 * MIB),
-    Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True),
+    Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True, version=2),
     Reader("subtitles", (".srt", ".vtt", ".ass", ".ssa"), "Subtitles, by their times", subtitles.read),
     Reader(
         "text", (".txt", ".text", ".log", ".yaml", ".yml", ".toml"),
