@@ -189,6 +189,11 @@ def make_pdf(words: Words) -> bytes:
         raw.FPDFPageObj_Transform(line, 1, 0, 0, 1, 50, 700 - 20 * number)
         raw.FPDFPage_InsertObject(page.raw, line)
     page.gen_content()
+    for kind, entries in ((raw.FPDF_ANNOT_TEXT, "T Contents"), (raw.FPDF_ANNOT_FREETEXT, "Contents")):
+        note = raw.FPDFPage_CreateAnnot(page.raw, kind)
+        for key in entries.split():
+            raw.FPDFAnnot_SetStringValue(note, key.encode(), _point_to((words.show() + "\0").encode("utf-16-le")))
+        raw.FPDFPage_CloseAnnot(note)
     target = BytesIO()
     file.save(target)
     return target.getvalue()

@@ -136,7 +136,7 @@ READERS = (
         odf.read, 50 * MIB, dates_parts=True, version=2,
     ),
     Reader("org", (".org",), "Org-mode outlines", org.read, dates_parts=True, version=5),
-    Reader("pdf", (".pdf",), "PDF with text, by pages", pdf.read, 100 * MIB, dates_parts=True, version=2),
+    Reader("pdf", (".pdf",), "PDF with text, by pages", pdf.read, 100 * MIB, dates_parts=True, version=3),
     Reader("plain", (*plain.RST, *plain.ADOC), "reStructuredText and AsciiDoc", plain.read, dates_parts=True),
     Reader(
         "pptx", (".pptx",), "Presentations of PowerPoint, by slides", pptx.read, 100 * MIB, dates_parts=True, version=3,
