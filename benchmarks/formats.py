@@ -215,6 +215,7 @@ def make_mail(words: Words, is_mbox: bool = False) -> bytes:
     page = f"<style>{words.hide()}</style><p>{show(9)} <b>{show()}</b></p><table><tr><td>{show()}<td>{show()}</table>"
     mail.add_alternative(page, subtype="html")
     mail.add_attachment(show(3), subtype="markdown", filename="notes.md")
+    mail.add_attachment(show(2).encode(), "application", "octet-stream", filename="list.TXT")
     mail.add_attachment(make_ics(words).decode(), subtype="calendar", filename="fair.ics")
     attached = EmailMessage()
     attached["From"], attached["Subject"], attached["Date"] = "c@example.org", show(2), AT
@@ -258,7 +259,7 @@ def make_vcf(words: Words) -> bytes:
     import icalendar
 
     show, card = words.show, type("Card", (icalendar.Component,), {"name": "VCARD"})()
-    for key in ("FN", "NICKNAME", "ORG", "TITLE", "NOTE", "ADR", "URL", "ROLE"):
+    for key in ("FN", "NICKNAME", "ORG", "TITLE", "NOTE", "ADR", "URL", "ROLE", "HOBBY", "X-SPOUSE"):
         card.add(key, icalendar.vText(show(2)))
     return bytes(card.to_ical())
 
