@@ -18,6 +18,7 @@ from plugins.readers.common.dates import find_month
 from plugins.readers.common.decode import declared_in_markup, text_of
 from plugins.readers.common.tree import parse_json
 from plugins.readers.mail import mails
+from plugins.readers.mail.message import MAX_MAIL
 from plugins.readers.markup import canvas, code, markdown, notebook, org, plain
 from plugins.readers.office import docx, epub, odf, pdf, pptx, rtf, xlsx
 from plugins.readers.records import (
@@ -109,7 +110,7 @@ READERS = (
     Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=3),
     Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", csv.read, 50 * MIB),
     Reader("docx", (".docx",), "Documents of Word, by paragraphs", docx.read, 50 * MIB, dates_parts=True, version=3),
-    Reader("eml", (".eml",), "Single mails, one per file or in a Maildir", mails.read, mails.MAX_MAIL, version=4),
+    Reader("eml", (".eml",), "Single mails, one per file or in a Maildir", mails.read, MAX_MAIL, version=4),
     Reader("epub", (".epub",), "Books without copy protection, by their parts", epub.read, 100 * MIB),
     Reader(
         "html", (".html", ".htm", ".xhtml"),
@@ -151,7 +152,7 @@ READERS = (
     ),
     Reader(
         "unnamed", ("",), "Plain text and mails in files without a suffix, as README or those of MH",
-        read_text, mails.MAX_MAIL, dates_parts=True, version=8,
+        read_text, MAX_MAIL, dates_parts=True, version=8,
     ),
     Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", xlsx.read, 50 * MIB, version=4),
 )  # fmt: skip
