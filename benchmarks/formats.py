@@ -9,6 +9,7 @@ import argparse
 import csv
 import json
 import mailbox
+import re
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -25,10 +26,7 @@ from plugins.readers import documents
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
-STRICT = {
-    b"http://schemas.openxmlformats.org/wordprocessingml/2006/main": b"http://purl.oclc.org/ooxml/wordprocessingml/main",
-    b"http://schemas.openxmlformats.org/officeDocument/2006/": b"http://purl.oclc.org/ooxml/officeDocument/",
-}
+USUAL = re.compile(rb"http://schemas\.openxmlformats\.org/(\w+ml|officeDocument)/2006/")
 AT = datetime(2026, 3, 4, 10, 5, tzinfo=UTC)
 
 
@@ -59,7 +57,7 @@ def _spell(first: str, number: int) -> str:
     )
 
 
-def make_docx(words: Words, is_strict: bool = False) -> bytes:
+def make_docx(words: Words) -> bytes:
     """Text, tables, a header and a comment by python-docx, and by XML what it cannot write."""
     import docx
     from docx.oxml import parse_xml
@@ -112,18 +110,15 @@ def make_docx(words: Words, is_strict: bool = False) -> bytes:
         file.element.body.insert_element_before(parse_xml(f"{begin} {spaces}{rest}"), "w:sectPr")
     target = BytesIO()
     file.save(target)
-    return _make_strict(target.getvalue()) if is_strict else target.getvalue()
+    return target.getvalue()
 
 
-def _make_strict(data: bytes) -> bytes:
-    """The document in the namespaces of "Strict Open XML"."""
+def make_strict(data: bytes) -> bytes:
+    """An Office document in the namespaces of "Strict Open XML"."""
     target = BytesIO()
     with zipfile.ZipFile(BytesIO(data)) as package, zipfile.ZipFile(target, "w") as strict:
         for name in package.namelist():
-            content = package.read(name)
-            for old, new in STRICT.items():
-                content = content.replace(old, new)
-            strict.writestr(name, content)
+            strict.writestr(name, USUAL.sub(rb"http://purl.oclc.org/ooxml/\1/", package.read(name)))
     return target.getvalue()
 
 
@@ -194,6 +189,11 @@ def make_pdf(words: Words) -> bytes:
         raw.FPDFPageObj_Transform(line, 1, 0, 0, 1, 50, 700 - 20 * number)
         raw.FPDFPage_InsertObject(page.raw, line)
     page.gen_content()
+    for kind, entries in ((raw.FPDF_ANNOT_TEXT, "T Contents"), (raw.FPDF_ANNOT_FREETEXT, "Contents")):
+        note = raw.FPDFPage_CreateAnnot(page.raw, kind)
+        for key in entries.split():
+            raw.FPDFAnnot_SetStringValue(note, key.encode(), _point_to((words.show() + "\0").encode("utf-16-le")))
+        raw.FPDFPage_CloseAnnot(note)
     target = BytesIO()
     file.save(target)
     return target.getvalue()
@@ -215,6 +215,7 @@ def make_mail(words: Words, is_mbox: bool = False) -> bytes:
     page = f"<style>{words.hide()}</style><p>{show(9)} <b>{show()}</b></p><table><tr><td>{show()}<td>{show()}</table>"
     mail.add_alternative(page, subtype="html")
     mail.add_attachment(show(3), subtype="markdown", filename="notes.md")
+    mail.add_attachment(show(2).encode(), "application", "octet-stream", filename="list.TXT")
     mail.add_attachment(make_ics(words).decode(), subtype="calendar", filename="fair.ics")
     attached = EmailMessage()
     attached["From"], attached["Subject"], attached["Date"] = "c@example.org", show(2), AT
@@ -245,6 +246,8 @@ def make_ics(words: Words) -> bytes:
         entry.add("uid", f"{kind.__name__}@example.org")
         if kind is icalendar.Event:
             entry.add("location", show(2))
+            entry.add("contact", show(2))
+            entry.add("url", f"https://example.org/{show()}")
             person = icalendar.vCalAddress("mailto:d@example.org")
             person.params["cn"] = show(2)
             entry.add("attendee", person)
@@ -256,7 +259,7 @@ def make_vcf(words: Words) -> bytes:
     import icalendar
 
     show, card = words.show, type("Card", (icalendar.Component,), {"name": "VCARD"})()
-    for key in ("FN", "NICKNAME", "ORG", "TITLE", "NOTE", "ADR", "URL", "ROLE"):
+    for key in ("FN", "NICKNAME", "ORG", "TITLE", "NOTE", "ADR", "URL", "ROLE", "HOBBY", "X-SPOUSE"):
         card.add(key, icalendar.vText(show(2)))
     return bytes(card.to_ical())
 
@@ -470,7 +473,8 @@ def make_notebook(words: Words) -> bytes:
 def make_meta(words: Words) -> bytes:
     """A chat of Messenger or Instagram, whose UTF-8 is escaped byte by byte."""
     zoe, text = f"Zoë {words.show()}", f"café {words.show(2)}"
-    message = {"sender_name": zoe, "timestamp_ms": 1772359500000, "content": text}
+    message: dict[str, Any] = {"sender_name": zoe, "timestamp_ms": 1772359500000, "content": text}
+    message["share"] = {"link": f"https://example.org/{words.show()}", "share_text": words.show(2)}
     value = {"participants": [{"name": zoe}], "messages": [message], "title": zoe, "thread_path": "inbox/a"}
     words.shown += ["Zoë", "café"]
     return _escape_bytes(json.dumps(value, ensure_ascii=False))
@@ -483,8 +487,35 @@ def _escape_bytes(text: str) -> bytes:
 def make_telegram(words: Words) -> bytes:
     text = ["", {"type": "bold", "text": words.show()}, f" {words.show(2)}"]
     message = {"id": 1, "type": "message", "date": "2026-03-04T10:05:00", "from": words.show(2), "text": text}
+    poll = {"question": words.show(2), "answers": [{"text": words.show(), "voters": 1}]}
+    asked = {"id": 3, "type": "message", "date": "2026-03-04T10:07:00", "from": words.show(), "text": "", "poll": poll}
     service = {"id": 2, "type": "service", "action": words.hide(), "date": "2026-03-04T10:06:00", "text": ""}
-    return json.dumps({"name": words.show(), "type": "personal_chat", "id": 9, "messages": [message, service]}).encode()
+    return json.dumps(
+        {"name": words.show(), "type": "personal_chat", "id": 9, "messages": [message, asked, service]}
+    ).encode()
+
+
+def make_discord(words: Words) -> bytes:
+    author = {"name": words.hide(), "nickname": words.show()}
+    page = {"title": words.show(2), "description": words.show(2), "url": "https://example.org"}
+    message = {"id": "7", "type": "Default", "timestamp": "2026-03-04T10:05:00+00:00", "content": words.show(2)}
+    joined = message | {"type": "GuildMemberJoin", "content": words.hide(), "author": author}
+    names = {"guild": {"id": "1", "name": words.show()}, "channel": {"id": "2", "name": words.show()}}
+    return json.dumps(names | {"messages": [message | {"author": author, "embeds": [page]}, joined]}).encode()
+
+
+def make_slack(words: Words) -> bytes:
+    attached = [{"text": words.show(2), "fallback": words.hide()}]
+    profile = {"real_name": words.show(2)}
+    message = {
+        "type": "message",
+        "ts": "1772614800.000100",
+        "user": "U1",
+        "text": words.show(2),
+        "user_profile": profile,
+    }
+    joined = message | {"ts": "1772614900.000100", "subtype": "channel_join", "text": words.hide()}
+    return json.dumps([message | {"attachments": attached}, joined]).encode()
 
 
 def make_whatsapp(words: Words) -> bytes:
@@ -500,9 +531,14 @@ def make_subtitles(words: Words) -> bytes:
 
 
 def make_rtf(words: Words) -> bytes:
+    """An edge, a footnote, a comment, a box and a row; deleted and hidden text."""
+    show, hide = words.show, words.hide
     words.shown.append("café")
-    head = rf"{{\rtf1\ansi {{\fonttbl{{\f0 {words.hide()};}}}}"
-    return rf"{head}{{\b {words.show(2)}}}\par {words.show()} caf\'e9\par}}".encode()
+    head = rf"{{\rtf1\ansi {{\fonttbl{{\f0 {hide()};}}}}{{\header {show()}\par}}{{\*\generator {hide()};}}"
+    unseen = rf"{{\b\deleted\revauthdel1 {hide()}}}{{\v {hide()}}}{{\v0 {show()}}}"
+    box = rf"{{\shp{{\*\shpinst{{\sp{{\sn {hide()}}}{{\sv 1}}}}{{\shptxt {show()}\par}}}}}}"
+    notes = rf"{{\footnote {show()}}}{{\*\annotation {show()}}}\trowd\cellx9 {show()}\cell {show()}\cell\row"
+    return rf"{head}{{\b {show(2)}}}\par {show()} caf\'e9 {unseen}{notes}{box}{{\footer {show()}}}\par}}".encode()
 
 
 def make_bibtex(words: Words) -> bytes:
@@ -520,9 +556,11 @@ def make_ris(words: Words) -> bytes:
 
 FORMATS: dict[str, tuple[str, Callable[[Words], bytes]]] = {
     "Word": ("a.docx", make_docx),
-    "Word, strict": ("a.docx", lambda words: make_docx(words, is_strict=True)),
+    "Word, strict": ("a.docx", lambda words: make_strict(make_docx(words))),
     "PowerPoint": ("a.pptx", make_pptx),
+    "PowerPoint, strict": ("a.pptx", lambda words: make_strict(make_pptx(words))),
     "Excel": ("a.xlsx", make_xlsx),
+    "Excel, strict": ("a.xlsx", lambda words: make_strict(make_xlsx(words))),
     "LibreOffice": ("a.odt", make_odt),
     "PDF": ("a.pdf", make_pdf),
     "RTF": ("a.rtf", make_rtf),
@@ -548,6 +586,8 @@ FORMATS: dict[str, tuple[str, Callable[[Words], bytes]]] = {
     "notebook": ("a.ipynb", make_notebook),
     "Messenger": ("message_1.json", make_meta),
     "Telegram": ("result.json", make_telegram),
+    "Discord": ("general.json", make_discord),
+    "Slack": ("general/2026-03-04.json", make_slack),
     "WhatsApp": ("a.txt", make_whatsapp),
     "subtitles": ("a.srt", make_subtitles),
     "BibTeX": ("a.bib", make_bibtex),

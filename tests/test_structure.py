@@ -8,6 +8,7 @@ from pathlib import Path
 
 import memory
 from daemon.cli import COMMANDS
+from plugins.readers.registry import READERS
 
 ROOT = Path(memory.__file__).parent.parent
 PACKAGES = ("memory", "plugins", "daemon", "tui")
@@ -73,6 +74,16 @@ def test_a_command_imports_no_other_command() -> None:
     assert len(commands) < 20
     for name in commands:
         assert {*imported_modules(ast.parse(known[name].read_text()), known)} & commands <= {name}, name
+
+
+def test_no_reader_imports_another_reader() -> None:
+    """They are peers; what several need is in `plugins.readers.common` or a module of their family."""
+    known = module_files()
+    functions = [reader.read or reader.stream for reader in READERS]
+    readers = {getattr(read, "func", read).__module__ for read in functions} - {"plugins.readers.registry"}
+    assert len(readers) > 20
+    for name in readers:
+        assert {*imported_modules(ast.parse(known[name].read_text()), known)} & readers <= {name}, name
 
 
 def test_a_circle_is_seen() -> None:

@@ -18,7 +18,8 @@ from plugins.readers.common.dates import find_month
 from plugins.readers.common.decode import declared_in_markup, text_of
 from plugins.readers.common.tree import parse_json
 from plugins.readers.mail import mails
-from plugins.readers.markup import code, markdown, notebook, obsidian, org, plain
+from plugins.readers.mail.message import MAX_MAIL
+from plugins.readers.markup import canvas, code, markdown, notebook, org, plain
 from plugins.readers.office import docx, epub, odf, pdf, pptx, rtf, xlsx
 from plugins.readers.records import (
     bookmarks,
@@ -99,17 +100,17 @@ READERS = (
     ),
     Reader("bibtex", (".bib",), "References in BibTeX, with notes", stream=references.stream_bibtex, max_bytes=5 * MIB),
     Reader("bookmarks", (".jsonlz4", ".baklz4"), "Bookmarks of browsers, from HTML or JSON", bookmarks.refuse),
-    Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", obsidian.read_canvas, version=2),
+    Reader("canvas", (".canvas",), "Canvases of Obsidian: cards, groups and arrows", canvas.read, version=2),
     Reader(
         "chat", (".json", ".zip"),
         "Chats in JSON or in the zip of an export: ChatGPT, Claude, Gemini, Slack, Telegram, ...; other JSON as fields",
         stream=stream_chats, max_bytes=2048 * MIB, max_seconds=1200, version=8,
     ),
     Reader("code", (*code.LANGUAGES,), "Source code: docstrings, comments and names", code.read, 2 * MIB, version=2),
-    Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=2),
+    Reader("contacts", (".vcf", ".vcard"), "Contacts, each with its fields", contacts.read, 50 * MIB, version=3),
     Reader("csv", (".csv", ".tsv", ".tab"), "Tables with comma, semicolon, tab or bar", csv.read, 50 * MIB),
     Reader("docx", (".docx",), "Documents of Word, by paragraphs", docx.read, 50 * MIB, dates_parts=True, version=3),
-    Reader("eml", (".eml",), "Single mails, one per file or in a Maildir", mails.read, 25 * MIB, version=3),
+    Reader("eml", (".eml",), "Single mails, one per file or in a Maildir", mails.read, MAX_MAIL, version=4),
     Reader("epub", (".epub",), "Books without copy protection, by their parts", epub.read, 100 * MIB),
     Reader(
         "html", (".html", ".htm", ".xhtml"),
@@ -128,7 +129,7 @@ READERS = (
     ),
     Reader(
         "mbox", (".mbox", ".mbx"), "Mailboxes in one file, each mail by its subject and time",
-        stream=mails.stream, max_bytes=4096 * MIB, max_seconds=1800, version=3,
+        stream=mails.stream, max_bytes=4096 * MIB, max_seconds=1800, version=4,
     ),
     Reader("notebook", (".ipynb",), "Notebooks of Jupyter, by cells", notebook.read, 50 * MIB),
     Reader(
@@ -136,13 +137,13 @@ READERS = (
         odf.read, 50 * MIB, dates_parts=True, version=2,
     ),
     Reader("org", (".org",), "Org-mode outlines", org.read, dates_parts=True, version=5),
-    Reader("pdf", (".pdf",), "PDF with text, by pages", pdf.read, 100 * MIB, dates_parts=True, version=2),
+    Reader("pdf", (".pdf",), "PDF with text, by pages", pdf.read, 100 * MIB, dates_parts=True, version=3),
     Reader("plain", (*plain.RST, *plain.ADOC), "reStructuredText and AsciiDoc", plain.read, dates_parts=True),
     Reader(
         "pptx", (".pptx",), "Presentations of PowerPoint, by slides", pptx.read, 100 * MIB, dates_parts=True, version=3,
     ),
     Reader("ris", (".ris",), "References in RIS, with notes", references.read_ris, 5 * MIB),
-    Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True),
+    Reader("rtf", (".rtf",), "RTF, by paragraphs", rtf.read, dates_parts=True, version=2),
     Reader("subtitles", (".srt", ".vtt", ".ass", ".ssa"), "Subtitles, by their times", subtitles.read),
     Reader(
         "text", (".txt", ".text", ".log", ".yaml", ".yml", ".toml"),
@@ -151,7 +152,7 @@ READERS = (
     ),
     Reader(
         "unnamed", ("",), "Plain text and mails in files without a suffix, as README or those of MH",
-        read_text, 25 * MIB, dates_parts=True, version=8,
+        read_text, MAX_MAIL, dates_parts=True, version=8,
     ),
     Reader("xlsx", (".xlsx", ".xlsm"), "Spreadsheets of Excel, by sheets and rows", xlsx.read, 50 * MIB, version=4),
 )  # fmt: skip

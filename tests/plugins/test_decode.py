@@ -37,7 +37,15 @@ def test_an_encoding_that_is_not_declared_is_detected(encoding: str) -> None:
     assert text_of(SENTENCES[encoding].encode(encoding)) == SENTENCES[encoding]
 
 
-@pytest.mark.parametrize("data", ["Atslēga ir zem puķu poda, pie durvīm.".encode("cp1257"), b"x \xe9"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        "Atslēga ir zem puķu poda, pie durvīm.".encode("cp1257"),
+        "Под лестницей стоит лодка, а ключ висит на стене.".encode("iso8859-5"),
+        "Pod schodami stoi łódź, a klucz wisi na ścianie.".encode("iso8859-2"),
+        b"x \xe9",
+    ],
+)
 def test_an_encoding_that_is_not_certain_is_not_guessed(data: bytes) -> None:
     with pytest.raises(Unreadable, match="encoding of its text is unclear"):
         text_of(data)

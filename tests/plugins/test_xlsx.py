@@ -123,3 +123,21 @@ def test_a_sheet_that_ends_early_is_damaged(read: Read, costs: bytes) -> None:
     members["xl/worksheets/sheet1.xml"] = members["xl/worksheets/sheet1.xml"][:-80]
     with pytest.raises(Unreadable, match="a damaged xlsx file: sheet Rent"):
         read("a.xlsx", pack(members))
+
+
+DRAWING = """<d:wsDr xmlns:d="urn:d" xmlns:a="urn:a"><d:twoCellAnchor><d:from><d:row>{}</d:row></d:from>
+<d:sp><a:t>Ask</a:t><a:t> Orla</a:t></d:sp></d:twoCellAnchor></d:wsDr>"""
+
+
+@pytest.mark.parametrize(("row", "place"), [(1, "row 2"), (8, "row 9")])
+def test_a_text_box_is_read_at_its_row(read: Read, row: int, place: str) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Berth", "Fee"])
+    book.active.append(["North", 30])
+    target = BytesIO()
+    book.save(target)
+    relation = '<Relationships><Relationship Id="a" Type="x/drawing" Target="../drawings/a.xml"/></Relationships>'
+    with zipfile.ZipFile(target, "a") as package:
+        package.writestr("xl/worksheets/_rels/sheet1.xml.rels", relation)
+        package.writestr("xl/drawings/a.xml", DRAWING.format(row))
+    assert find_place(read("dues.xlsx", target.getvalue()), "Ask Orla") == f"dues.xlsx, sheet Sheet, {place}"

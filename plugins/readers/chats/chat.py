@@ -166,11 +166,11 @@ def read(path: Path, data: bytes, read_other: ReadOther) -> list[Document]:
         raise Unreadable(f"not valid JSON: {error}") from error
     if _is_exported(loaded):
         return [part for part in _stream_items(iter([loaded])) if isinstance(part, Document)]
-    documents = shapes.read_export(loaded)
-    documents = shapes.read_plain(loaded) if documents is None else documents
-    if documents == []:
+    exported = shapes.read_export(loaded)
+    chats = shapes.read_plain(loaded) if exported is None else exported
+    if chats == []:
         raise Unreadable(EMPTY)
-    return read_other(path, text, loaded) if documents is None else documents
+    return read_other(path, text, loaded) if chats is None else chats
 
 
 def _read_lines(path: Path, data: bytes) -> list[Document]:

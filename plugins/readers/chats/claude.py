@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memory.nouns import Document, Turn
-from plugins.readers.chats.messages import as_mapping, clip, quote, text_of, time_of
+from plugins.readers.chats.messages import as_list, as_mapping, clip, quote, text_of, time_of
 from plugins.readers.chats.shapes import Shape
 
 REMEMBERED = "What Claude remembers"
@@ -29,7 +29,7 @@ def read_project(value: Mapping[str, Any], number: int) -> Document:
         value.get("description"),
         quote(instructions.strip()) if isinstance(instructions, str) and instructions.strip() else "",
     ]
-    for item in _list(value["docs"]):
+    for item in as_list(value["docs"]):
         content = as_mapping(item).get("content")
         if isinstance(content, str) and content.strip():
             parts.append(f"## {as_mapping(item).get('filename') or 'document'}\n\n{content.strip()}")
@@ -55,17 +55,13 @@ def _list_messages(conversation: Mapping[str, Any]) -> Iterator[Mapping[str, Any
 
 def _show(message: Mapping[str, Any], written: Any) -> str:
     """The text of a message, with its attached texts as quotations."""
-    texts = [part for part in _list(message.get("content")) if as_mapping(part).get("type") == "text"]
+    texts = [part for part in as_list(message.get("content")) if as_mapping(part).get("type") == "text"]
     parts = [text_of(texts) or (written if isinstance(written, str) else "")]
-    for attached in map(as_mapping, _list(message.get("attachments"))):
+    for attached in map(as_mapping, as_list(message.get("attachments"))):
         content = attached.get("extracted_content")
         if isinstance(content, str) and content.strip():
             parts.append(f"> {attached.get('file_name') or 'attachment'}\n" + quote(content.strip()))
     return "\n\n".join(filter(None, (part.strip() for part in parts)))
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 CONVERSATION = Shape(

@@ -81,6 +81,11 @@ def as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def as_list(value: Any) -> list[Any]:
+    """`value` if it is a JSON list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def first_of(mapping: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
     """The value of the first of these keys that is set."""
     return next((mapping[key] for key in keys if mapping.get(key) is not None), None)

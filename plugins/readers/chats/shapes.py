@@ -12,7 +12,7 @@ from typing import Any
 
 from memory.nouns import UNKNOWN, Document, Turn
 from plugins.readers import sign
-from plugins.readers.chats.messages import MAX_MESSAGE, as_mapping, clip, make_chat, quote, text_of, time_of
+from plugins.readers.chats.messages import MAX_MESSAGE, as_list, as_mapping, clip, make_chat, quote, text_of, time_of
 
 Message = Mapping[str, Any]
 
@@ -104,12 +104,27 @@ def _show_telegram(message: Message, text: Any) -> str:
     pieces = text if isinstance(text, list) else [text]
     texts = (piece.get("text") if isinstance(piece, Mapping) else piece for piece in pieces)
     words = "".join(part for part in texts if isinstance(part, str)).strip()
+    poll = as_mapping(message.get("poll"))
+    answers = [f"- {text_of(answer)}" for answer in as_list(poll.get("answers"))]
+    words = "\n".join(filter(None, (words, text_of(poll.get("question")), *answers)))
     return quote(words) if words and message.get("forwarded_from") else words
 
 
+def _show_discord(message: Message, text: Any) -> str:
+    """The text with its embedded pages, which others wrote."""
+    pages = [as_mapping(page) for page in as_list(message.get("embeds"))]
+    quoted = [quote(words) for page in pages for key in ("title", "description") if (words := text_of(page.get(key)))]
+    return "\n".join(filter(None, (text_of(text), *quoted)))
+
+
 def _show_meta(message: Message, text: Any) -> str:
-    is_unsent = message.get("is_unsent") or message.get("isUnsent")
-    return _repair(text) if isinstance(text, str) and not is_unsent else ""
+    """The text, and that of a shared post with its link."""
+    if message.get("is_unsent") or message.get("isUnsent"):
+        return ""
+    share = as_mapping(message.get("share"))
+    post = _repair(text_of(share.get("share_text")))
+    shared = (quote(post) if post else "", text_of(share.get("link")))
+    return "\n".join(filter(None, (_repair(text_of(text)), *shared)))
 
 
 def _prepare_room(room: Message) -> Iterator[Message]:
@@ -154,7 +169,7 @@ EXPORTS = (
     TELEGRAM,
     Shape(
         "guild.id channel.id", (), "author.nickname author.name", "content", "timestamp", "id",
-        ("guild.name", "channel.name"), kinds=frozenset(("Default", "Reply")),
+        ("guild.name", "channel.name"), kinds=frozenset(("Default", "Reply")), show=_show_discord,
     ),
     Shape(
         "participants", ("sender_name timestamp_ms", "senderName timestamp"), "sender_name senderName", "content text",

@@ -10,7 +10,7 @@ from typing import Any
 
 from memory.nouns import Document, Turn
 from plugins.readers import sign
-from plugins.readers.chats.messages import UNKNOWN, as_mapping, clip, first_of, shorten, time_of
+from plugins.readers.chats.messages import UNKNOWN, as_list, as_mapping, clip, first_of, quote, shorten, time_of
 
 PEOPLE = "users.json"
 CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
@@ -67,7 +67,9 @@ def read_day(messages: Iterable[Any], workspace: Workspace, channel: str, day: s
     stamps = {item["ts"] for item in kept}
     turns = []
     for message in kept:
-        text = _show_marks(str(message.get("text") or ""), workspace).strip()
+        shown = map(as_mapping, as_list(message.get("attachments")))
+        attached = (quote(str(words)) for item in shown if (words := first_of(item, ("text", "fallback"))))
+        text = _show_marks("\n".join((str(message.get("text") or ""), *attached)), workspace).strip()
         if not text:
             continue
         speaker, root = _find_speaker(message, workspace), _find_thread(message)

@@ -141,7 +141,13 @@ def _list_lines(entry: Entry, recurring: Repetition, is_cancelled: bool) -> Iter
         yield f"Due: {_show_moment(due)}", due.line
     if is_cancelled and not entry.get("STATUS"):
         yield "Status: CANCELLED", entry.line
-    for label, key in (("Where", "LOCATION"), ("Status", "STATUS"), ("Tags", "CATEGORIES")):
+    for label, key in (
+        ("Where", "LOCATION"),
+        ("Status", "STATUS"),
+        ("Tags", "CATEGORIES"),
+        ("Link", "URL"),
+        ("Contact", "CONTACT"),
+    ):
         for field in entry.all(key):
             if value := " ".join(unescape(field.value).split()):
                 yield f"{label}: {value}", field.line

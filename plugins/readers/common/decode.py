@@ -33,13 +33,16 @@ _SUPERSETS = {  # what programs mean by the declared name: https://encoding.spec
 }  # fmt: skip
 _GUESSED = (  # encodings used without a declaration
     "cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp866 cp874 cp932 cp949 koi8-r koi8-u mac-roman"
-    " euc_jis_2004 gb18030 big5hkscs iso8859-2 utf-16-le utf-16-be"
+    " euc_jis_2004 gb18030 big5hkscs iso8859-2 iso8859-5 utf-16-le utf-16-be"
 ).split()
 _USUAL, _MARGIN = 1.3, 1.25  # bonus of the usual encoding, and the factor by which the best must exceed the second
 _LATIN = "a-zA-Z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
-_NO_WORD = re.compile(  # a symbol within a word, or letters of two alphabets
+_CAPITALS = "".join(chr(code) for code in range(0xC0, 0x250) if chr(code).isupper())
+_NO_WORD = re.compile(  # a symbol in a word, letters of two alphabets, capitals after small letters
     f"[{_LATIN}][\u0080-\u00ac\u00ae-\u00b6\u00b8-\u00bf×÷†‡•‰ˆ˜][{_LATIN}]"
     f"|[{_LATIN}](?![{_LATIN}])[^\\W\\d_]|(?![{_LATIN}])[^\\W\\d_][{_LATIN}]"
+    f"|[a-z\u00df-\u00f6\u00f8-\u00ff][{_CAPITALS}]|[^\\W\\d_][\u2503-\u2550\u2552-\u259f]{{1,3}}[^\\W\\d_]"
+    "|[а-яё][А-ЯЁ][^\\W\\d_]{0,20}[а-яё][А-ЯЁ]"
 )
 _LINE_END = re.compile("\r\n?")
 # Python and editors disagree whether these end a line; spaces cannot shift a line number.

@@ -9,6 +9,7 @@ from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Any
 
 from memory.nouns import ENTRY_VERSIONS, Document
@@ -24,6 +25,11 @@ MAX_PARTS = 200  # parts of a mail looked at
 MAX_HEADER = 10_000  # characters of a header
 _TEXTS = ("text/plain", "text/html", "text/markdown", "text/csv", "text/enriched", "text/x-markdown")
 _CALENDARS = ("text/calendar", "application/ics")
+_ANY = "application/octet-stream"
+_KINDS = {  # of an attachment whose mail program did not know it
+    ".txt": "text/plain", ".md": "text/markdown", ".csv": "text/csv", ".org": "text/plain", ".html": "text/html",
+    ".htm": "text/html", ".ics": "text/calendar",
+}  # fmt: skip
 _ANSWERS = ("REPLY", "COUNTER", "DECLINECOUNTER", "REFRESH")  # methods of replies to a known event
 _WORDLESS = ("image/", "audio/", "video/", "application/pgp-", "application/pkcs7-", "application/x-pkcs7-")
 
@@ -88,6 +94,8 @@ class _Text:
             inner = [sub for sub in part.get_payload() or () if isinstance(sub, Message)] if part.is_multipart() else []
             if name := _file_name(part):
                 self.attachments.append(name)
+            if kind == _ANY:
+                kind = _KINDS.get(PurePosixPath(name).suffix.lower(), kind)
             if kind == "multipart/alternative" and inner:
                 waiting += [*(sub for sub in reversed(inner) if sub.get_content_type() in _CALENDARS), _choose(inner)]
             elif kind == "message/rfc822" and inner:

@@ -28,7 +28,7 @@ _MATHS = {
 }  # fmt: skip
 _REFERENCES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes", "commentReference": "comments"}
 _EDGES = ("headers", "footers")
-_NO_TEXT = {"word/charts/chart": "charts", "word/embeddings/": "embedded files"}
+_NO_TEXT = {"word/charts/chart": "charts", "word/embeddings/": "embedded files", "word/diagrams/data": "diagrams"}
 _CELL_CHARS = 400  # a longer cell belongs to a layout table
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _LIST = re.compile(r"List (?:Bullet|Number)")

@@ -31,6 +31,8 @@ def read(path: Path, data: bytes) -> list[Document]:
                 raise Unreadable(ENCRYPTED)
             content = parse_xml(package.read("content.xml"))
             stated = _read_metadata(parse_xml(package.read("meta.xml"))) if "meta.xml" in names else {}
+            objects = sum(name.startswith("Object ") and name.endswith("/content.xml") for name in names)
+            note = f"{objects} charts or formulas were not read" if objects else ""
             styles = parse_xml(package.read("styles.xml")) if "styles.xml" in names else ()
     except (*DAMAGED, KeyError, ValueError) as error:
         raise Unreadable(f"a damaged {suffix} file: {error}") from error
@@ -42,7 +44,7 @@ def read(path: Path, data: bytes) -> list[Document]:
         return [
             replace(table, uri=name, title=f"{title or path.stem}, {name}", at=at)
             for name, table in (
-                (attribute_of(child, "name") or "1", convert_table(_walk_rows(child)))
+                (attribute_of(child, "name") or "1", convert_table(_walk_rows(child), note=note))
                 for child in _find_all(body, "table")
             )
         ]
@@ -54,6 +56,8 @@ def read(path: Path, data: bytes) -> list[Document]:
         paragraphs = _Paragraphs(text)
         paragraphs.add(body)
         paragraphs.add(_find_all(styles, *_EDGES))
+    if note:
+        text.note(note)
     author = stated.get("creator") or stated.get("initial-creator")
     return [text.close(title, at, {"author": author, "subject": stated.get("subject")})]
 
@@ -91,12 +95,8 @@ class _Paragraphs:
 
     def _add_asides(self, tree: Any) -> None:
         """Footnotes and comments below their paragraph; comments are quoted."""
-        for aside in tree.iter():
-            name = name_of(aside)
-            if name in ("annotation", "note"):
-                words = " ".join(map(_collect_words, _find_all(aside, "p", "h")))
-                author = next((child.text for child in aside if name_of(child) == "creator"), "")
-                self._text.add(f"> {author}: {words}" if name == "annotation" else words, self._number)
+        for is_comment, words in _list_asides(tree):
+            self._text.add(f"> {words}" if is_comment else words, self._number)
 
 
 def _add_slide(text: LaidOut, number: int, page: Any) -> None:
@@ -116,7 +116,8 @@ def _walk_rows(table: Any) -> Iterator[Row]:
         cells: list[str] = []
         for cell in row:
             times = min(_parse_count(cell, "number-columns-repeated"), MAX_COLUMNS + 1 - len(cells))
-            cells += [_show_cell(cell)] * times
+            comments = (f"({words})" for _, words in _list_asides(cell))
+            cells += [" ".join(filter(None, (_show_cell(cell), *comments)))] * times
         if any(cells):
             yield number, cells
         number += _parse_count(row, "number-rows-repeated")
@@ -128,6 +129,15 @@ def _show_cell(cell: Any) -> str:
         return day[:_DAY] if day[_DAY:] in ("", "T00:00:00") else day.replace("T", " ")
     shown = " ".join(word for paragraph in _find_all(cell, "p") for word in _collect_words(paragraph).split())
     return (attribute_of(cell, "value") or shown) if attribute_of(cell, "value-type") == "float" else shown
+
+
+def _list_asides(tree: Any) -> Iterator[tuple[bool, str]]:
+    """(whether it is a comment, with its author; text) of each footnote and comment."""
+    for aside in tree.iter():
+        if (name := name_of(aside)) in ("annotation", "note"):
+            words = " ".join(map(_collect_words, _find_all(aside, "p", "h")))
+            author = next((child.text for child in aside if name_of(child) == "creator"), "")
+            yield name == "annotation", f"{author}: {words}" if name == "annotation" else words
 
 
 def _parse_count(cell: Any, name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import zipfile
 from datetime import datetime
 from io import BytesIO
@@ -19,6 +20,9 @@ MAX_UNPACKED = 512 * MIB  # all members together, pictures included
 MAX_TREE = 32 * MIB  # XML that is loaded as a tree, which takes about ten times that
 ENCRYPTED = "encrypted; save it without its password"
 
+_STRICT = b"http://purl.oclc.org/ooxml/"
+_STRICT_NAME = re.compile(re.escape(_STRICT) + rb"(\w+)/")
+_USUAL_NAME = rb"http://schemas.openxmlformats.org/\1/2006/"
 _XML = (".xml", ".rels", ".xhtml", ".html", ".htm")
 # Creation dates of the templates of python-docx and python-pptx, which other programs use, too.
 _TEMPLATE_DATES = (datetime(2013, 12, 23, 23, 15), datetime(2013, 1, 27, 9, 14, 16), datetime(2013, 1, 27, 9, 15, 58))
@@ -48,6 +52,19 @@ def open_package(data: bytes, what: str, most: int = MAX_TREE) -> zipfile.ZipFil
     if text > most:
         raise Unreadable(f"its text unpacks to {text // MIB:,} MiB; the limit is {most // MIB:,} MiB for a {what} file")
     return package
+
+
+def loosen(data: bytes) -> bytes:
+    """An Office document in the usual namespaces: libraries do not know those of "Strict Open XML"."""
+    with zipfile.ZipFile(BytesIO(data)) as package:
+        if "_rels/.rels" not in package.namelist() or _STRICT not in package.read("_rels/.rels"):
+            return data
+        target = BytesIO()
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as loose:
+            for name in package.namelist():
+                content = package.read(name)
+                loose.writestr(name, _STRICT_NAME.sub(_USUAL_NAME, content) if name.endswith(_XML) else content)
+    return target.getvalue()
 
 
 def read_relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:

@@ -1,8 +1,10 @@
-"""PDF: the text of each page, with the headings of the outline; a citation names the page."""
+"""PDF: the text of each page, its comments and filled fields, headings of the outline; a citation names the page."""
 
 from __future__ import annotations
 
+import ctypes
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -18,6 +20,7 @@ from plugins.readers.common.laid_out import LaidOut
 MAX_PAGES = 5000
 MAX_OUTLINE = 5000  # entries, and levels of the outline
 MAX_DEPTH = 6
+MAX_ASIDES = 500  # comments and fields of a page
 NO_TEXT = "a PDF without text: its pages are pictures; add a text layer first, for example with ocrmypdf"
 ENCRYPTED = "encrypted; save it without its password"
 PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
@@ -42,10 +45,11 @@ def read(path: Path, data: bytes) -> list[Document]:
             if text.is_full:
                 break
             try:
-                words = _extract_text(file, index)
+                words, asides = _extract_text(file, index)
             except pdfium.PdfiumError:
                 damaged += 1
                 continue
+            words = "\n".join(filter(None, (words, *asides)))
             if sum(map(len, _BYTES.findall(words))) > len(words) // 2:
                 words = _repair(words)
             blank += not words.strip()
@@ -66,16 +70,39 @@ def read(path: Path, data: bytes) -> list[Document]:
     return [replace(document, title=title) if is_in_text else document]  # otherwise the program wrote the title
 
 
-def _extract_text(file: Any, index: int) -> str:
+def _extract_text(file: Any, index: int) -> tuple[str, list[str]]:
+    """The text of a page, and its comments and filled fields, which are no part of that."""
     page = file[index]
     try:
         layer = page.get_textpage()
         try:
-            return _HYPHEN.sub("", layer.get_text_range())
+            return _HYPHEN.sub("", layer.get_text_range()), [*_list_asides(page.raw)]
         finally:
             layer.close()
     finally:
         page.close()
+
+
+def _list_asides(page: Any) -> Iterator[str]:
+    """The comments of a page as quotations, "> Bo: checked", and the values of its fields, "name: value"."""
+    library = import_library("pypdfium2.raw", "pypdfium2")
+    for number in range(min(library.FPDFPage_GetAnnotCount(page), MAX_ASIDES)):
+        if not (aside := library.FPDFPage_GetAnnot(page, number)):
+            continue
+        kind = library.FPDFAnnot_GetSubtype(aside)
+        is_field = kind == library.FPDF_ANNOT_WIDGET
+        name, words = (_read_string(library, aside, key) for key in (b"T", b"V" if is_field else b"Contents"))
+        library.FPDFPage_CloseAnnot(aside)
+        if words.strip() and kind not in (library.FPDF_ANNOT_POPUP, library.FPDF_ANNOT_LINK):
+            shown = f"{name}: {words}" if name else words
+            yield shown if is_field else f"> {' '.join(shown.split())}"
+
+
+def _read_string(library: Any, aside: Any, key: bytes) -> str:
+    size = library.FPDFAnnot_GetStringValue(aside, key, None, 0)
+    text = (ctypes.c_ushort * (size // 2))()
+    library.FPDFAnnot_GetStringValue(aside, key, text, size)
+    return bytes(text).decode("utf-16-le", "replace").rstrip("\0")
 
 
 def _repair(text: str) -> str:

@@ -11,7 +11,7 @@ from memory.nouns import Document
 from plugins.readers import Unreadable
 from plugins.readers.common import import_library
 from plugins.readers.common.laid_out import LaidOut
-from plugins.readers.office.package import find_date, open_package
+from plugins.readers.office.package import find_date, loosen, open_package
 
 
 def read(path: Path, data: bytes) -> list[Document]:
@@ -20,7 +20,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     pptx = import_library("pptx", "python-pptx")
     text = LaidOut()
     try:
-        file = pptx.Presentation(BytesIO(data))
+        file = pptx.Presentation(BytesIO(loosen(data)))
         for number, slide in enumerate(file.slides, 1):
             _add_slide(text, number, slide)
         stated = file.core_properties

@@ -15,11 +15,13 @@ from zipfile import BadZipFile, ZipFile
 from memory.nouns import Document
 from plugins.readers import Unreadable
 from plugins.readers.common import import_library
+from plugins.readers.common.archive import DAMAGED
 from plugins.readers.common.laid_out import MAX_COLUMNS, Row, convert_table
 from plugins.readers.office.package import (
     MAX_TREE,
     MAX_UNPACKED,
     find_date,
+    loosen,
     name_of,
     open_package,
     parse_xml,
@@ -32,7 +34,7 @@ MAX_FORMAT = 200  # characters of the format of a number
 MAX_DIGITS = 400  # digits of a displayed number
 MAX_CELL = 32_767  # characters, as in Excel
 
-Comments = dict[int, list[str]]  # by row
+Asides = dict[int, list[str]]  # by row
 
 _ROW = re.compile(r"\D")
 _MARKUP = re.compile(  # in a number format: "[$€-407]", "[Red]", '"words"', an escaped character, a width
@@ -44,12 +46,16 @@ _PLACES = re.compile(r"(?P<before>[^#0?@]*)(?P<whole>[#0?,]+)(?:\.(?P<decimals>[
 def read(path: Path, data: bytes) -> list[Document]:
     with open_package(data, "xlsx", MAX_UNPACKED) as package:
         names = package.namelist()
-        comments = {name: _read_comments(package, name) for name in names if name.startswith("xl/worksheets/sheet")}
+        sheets = [name for name in names if name.startswith("xl/worksheets/sheet")]
+        try:
+            asides = {name: _read_asides(package, name) for name in sheets}
+        except (*DAMAGED, ValueError, IndexError) as error:
+            raise Unreadable(f"a damaged xlsx file: {error}") from error
     states_dates = "docProps/core.xml" in names  # the library invents missing dates
     charts = sum(name.startswith("xl/charts/chart") for name in names)
     openpyxl = import_library("openpyxl", "openpyxl")
     try:
-        book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        book = openpyxl.load_workbook(BytesIO(loosen(data)), read_only=True, data_only=True, keep_links=False)
     except (
         BadZipFile,
         KeyError,
@@ -66,7 +72,7 @@ def read(path: Path, data: bytes) -> list[Document]:
     for sheet in book.worksheets[:MAX_SHEETS]:
         sheet.reset_dimensions()  # the stated dimensions can be wrong
         try:
-            rows = _walk_rows(sheet.iter_rows(), comments.get(sheet._worksheet_path, {}))
+            rows = _walk_rows(sheet.iter_rows(), asides.get(sheet._worksheet_path, {}))
             table = convert_table(rows, note=f"{charts} charts were not read" if charts and not tables else "")
         except (BadZipFile, KeyError, ValueError, SyntaxError) as error:
             raise Unreadable(f"a damaged xlsx file: sheet {sheet.title}: {error}") from error
@@ -76,32 +82,41 @@ def read(path: Path, data: bytes) -> list[Document]:
     return tables
 
 
-def _read_comments(package: ZipFile, sheet: str) -> Comments:
-    """The comments on the cells of a sheet: "Bo on B7: checked"."""
-    comments: Comments = {}
+def _read_asides(package: ZipFile, sheet: str) -> Asides:
+    """The comments on the cells of a sheet, "Bo on B7: checked", and its text boxes, each at its row."""
+    asides: Asides = {}
+    names = package.namelist()
     for kind, path in read_relations(package, sheet).values():
-        if kind != "comments" or package.getinfo(path).file_size > MAX_TREE:
+        if kind not in ("comments", "drawing") or path not in names or package.getinfo(path).file_size > MAX_TREE:
             continue
         root = parse_xml(package.read(path))
+        for anchor in root if kind == "drawing" else ():
+            row = next((element.text for element in anchor.iter() if name_of(element) == "row"), None)
+            if words := _join_texts(anchor):
+                asides.setdefault(int(row or 0) + 1, []).append(words)
         authors = [author.text or "" for author in root.iter() if name_of(author) == "author"]
         for comment in (element for element in root.iter() if name_of(element) == "comment"):
             author, place = authors[int(comment.get("authorId", 0))], comment.get("ref", "")
-            words = " ".join("".join(part.text or "" for part in comment.iter() if name_of(part) == "t").split())
-            comments.setdefault(int(_ROW.sub("", place)), []).append(f"{author} on {place}: {words}")
-    return comments
+            asides.setdefault(int(_ROW.sub("", place)), []).append(f"{author} on {place}: {_join_texts(comment)}")
+    return asides
 
 
-def _walk_rows(rows: Iterator[tuple[Any, ...]], comments: Comments) -> Iterator[Row]:
-    empty = 0
+def _walk_rows(rows: Iterator[tuple[Any, ...]], asides: Asides) -> Iterator[Row]:
+    empty = number = 0
     for number, row in enumerate(rows, 1):
-        cells = [_show_cell(cell) for cell in row[: MAX_COLUMNS + 1]] + comments.get(number, [])
+        cells = [_show_cell(cell) for cell in row[: MAX_COLUMNS + 1]] + asides.pop(number, [])
         if any(cells):
             empty = 0
             yield number, cells
         elif row:
             empty += 1
             if empty == MAX_EMPTY:
-                return
+                break
+    yield from ((max(row, number), asides[row]) for row in sorted(asides))
+
+
+def _join_texts(tree: Any) -> str:
+    return " ".join(" ".join(part.text or "" for part in tree.iter() if name_of(part) == "t").split())
 
 
 def _show_cell(cell: Any) -> str:

@@ -19,9 +19,11 @@ _FIELDS = {  # property -> label
     "TEL": "Phone", "EMAIL": "Email", "BDAY": "Birthday", "ANNIVERSARY": "Anniversary", "DEATHDATE": "Died on",
     "ADR": "Address", "ORG": "Organisation", "TITLE": "Job title", "ROLE": "Role", "URL": "Website",
     "IMPP": "Messenger", "X-SOCIALPROFILE": "Profile", "X-ABRELATEDNAMES": "Related", "RELATED": "Related",
-    "LANG": "Language",
+    "LANG": "Language", "HOBBY": "Hobby", "INTEREST": "Interest", "EXPERTISE": "Expertise", "BIRTHPLACE": "Born in",
+    "DEATHPLACE": "Died in", "X-SPOUSE": "Spouse", "X-MANAGER": "Manager", "X-ASSISTANT": "Assistant",
+    "X-ANNIVERSARY": "Anniversary", "X-SKYPE": "Skype", "X-JABBER": "Jabber",
 }  # fmt: skip
-_DAYS = ("BDAY", "ANNIVERSARY", "DEATHDATE")
+_DAYS = ("BDAY", "ANNIVERSARY", "DEATHDATE", "X-ANNIVERSARY")
 _KINDS = {("TEL", "cell"): "mobile", ("ADR", "home"): "lives at", ("ADR", "work"): "works at"}
 _NO_KINDS = frozenset("pref voice internet text x-internet uri".split())
 _DAY = re.compile(r"(?P<year>\d{4}|--)-?(?P<month>\d\d)-?(?P<day>\d\d)(?:[T ].*)?$")

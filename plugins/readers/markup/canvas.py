@@ -1,7 +1,5 @@
-"""Obsidian's additions to Markdown: callouts, which are the writer's words in the form of a quotation, and canvases.
-
-A canvas is JSON: cards with text, notes and pages on a plane, groups around them and arrows between them. A citation
-names the line on which the card or arrow begins."""
+"""Canvases of Obsidian: JSON with cards of text, notes and pages on a plane, groups around them and arrows between
+them. A citation names the line on which the card or arrow begins."""
 
 from __future__ import annotations
 
@@ -16,31 +14,13 @@ from plugins.readers import Unreadable
 from plugins.readers.common.decode import text_of
 from plugins.readers.common.laid_out import LaidOut
 from plugins.readers.common.tree import parse_json
+from plugins.readers.markup.notes import open_callouts
 
 MAX_CARD_NAME = 60  # characters of a card's first line that name it in an arrow
-_CALLOUT = re.compile(r" {0,3}(?P<quote>>[> ]*)\[!(?P<kind>[\w -]{1,40})(?:\|[^\]\n]*)?\][+-]?[ \t]*(?P<title>.*)")
-_QUOTED = re.compile(r" {0,3}>[ \t]?")
 _HEADING = re.compile(r"^ {0,3}(#{1,4}) ", re.MULTILINE)  # in a card, below the heading of its group
-_NESTED = re.compile(r"(?:[ \t]*>)*[ \t]?")
 
 
-def open_callouts(text: str) -> str:
-    """The text with each callout as a bold title and plain lines. Line numbers stay the same."""
-    if "[!" not in text:
-        return text
-    lines, is_inside = [], False
-    for line in text.split("\n"):
-        callout = _CALLOUT.match(line)
-        is_inside = callout is not None or (is_inside and _QUOTED.match(line) is not None)
-        if callout is not None:
-            title = callout["title"].strip() or callout["kind"].strip().capitalize()
-            lines.append(f"**{title}**" if "**" not in title else title)
-        else:
-            lines.append(_NESTED.sub("", line, count=1) if is_inside else line)
-    return "\n".join(lines)
-
-
-def read_canvas(path: Path, data: bytes) -> list[Document]:
+def read(path: Path, data: bytes) -> list[Document]:
     text = text_of(data)
     try:
         canvas = json.loads(text)
