@@ -15,6 +15,7 @@ import click
 
 from daemon.cli.session import Session
 
+ALL_COMMANDS = "all commands"  # in the context of `pal help all`
 AGAIN_SECONDS = 0.05  # after which a Ctrl-C that was lost comes again
 # section -> command -> the module that has it, and the first sentence of its help
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
@@ -58,12 +59,12 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "apart": ("changes", "Separate two names; undoes `pal same`."),
         "status": ("status", "Show what is in the memory and what it is doing."),
         "pause": ("status", "Pause background reading by language models."),
-        "resume": ("status", "Resume background reading by language models."),
+        "unpause": ("status", "Resume background reading by language models."),
         "retry": (
             "status",
             "Retry files that were set aside and texts that a language model could not read.",
         ),
-        "consolidate": ("upkeep", "Run the nightly maintenance now."),
+        "tidy": ("upkeep", "Run the nightly maintenance now."),
         "backup": ("upkeep", "Copy the memory while it runs."),
         "restore": ("upkeep", "Replace the memory with a backup."),
         "export": ("export", "Write the whole memory to a file or folder."),
@@ -81,10 +82,12 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "mcp": ("agents", "Let an agent use the memory, over the Model Context Protocol."),
         "daemon": ("process", "The process in the background."),
         "completion": ("config", "Print the completion script of SHELL."),
+        "help": ("process", "Show the help of COMMAND, or with `all` every command."),
         "man": ("process", "Show the manual page, or print it where stdout is no terminal."),
     },
 }
 COMMANDS = {name: entry for commands in SECTIONS.values() for name, entry in commands.items()}
+OFTEN = set("chat web ask facts today init add watch remember forget review status backup doctor".split())
 
 
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
@@ -124,13 +127,21 @@ class Pal(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"daemon.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name if cmd_name != "import" else "import_")
+        command: click.Command = getattr(module, f"{cmd_name}_" if cmd_name in ("import", "help") else cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the commands that people need, or all of them if that was asked for."""
+        names = COMMANDS if ctx.meta.get(ALL_COMMANDS) else OFTEN
         for title, commands in SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, sentence) for name, (_, sentence) in commands.items()])
+            if rows := [(name, sentence) for name, (_, sentence) in commands.items() if name in names]:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        more = "" if ctx.meta.get(ALL_COMMANDS) else f"All {len(COMMANDS)} commands: pal help all. "
+        formatter.write_text(f"{more}One of them: pal help COMMAND")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,4 +1,4 @@
-"""pal status, pause, resume, retry: what the memory holds and what it is doing."""
+"""pal status, pause, unpause, retry: what the memory holds and what it is doing."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def pause(session: Session) -> None:
 @click.command()
 @json_option
 @pass_session
-def resume(session: Session) -> None:
+def unpause(session: Session) -> None:
     """Resume background reading by language models."""
     _enable(session, True)
 
@@ -216,7 +216,7 @@ def _enable(session: Session, enabled: bool) -> None:
     elif enabled:
         click.echo("Language models read in the background again.")
     else:
-        click.echo("No language model reads in the background until: pal resume")
+        click.echo("No language model reads in the background until: pal unpause")
 
 
 @click.command()
@@ -256,7 +256,7 @@ def reading(state: wire.Enrichment) -> str:
     far = f"{state.read:,} of {count(state.total, 'passage')} by a model"
     match state.state:
         case "off":
-            return f"{far}; paused. To go on: pal resume"
+            return f"{far}; paused. To go on: pal unpause"
         case "no_model":
             return f"{far}; no model is connected (optional). To add one: pal models"
         case "reading":

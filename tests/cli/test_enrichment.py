@@ -121,14 +121,14 @@ def test_that_a_model_cannot_read_is_said_where_a_person_looks(shell: Shell, oll
 
 
 def test_a_pause_lasts_until_somebody_goes_on(shell: Shell, ollama: FakeOllama) -> None:
-    assert shell.pal("pause").out == "No language model reads in the background until: pal resume\n"
+    assert shell.pal("pause").out == "No language model reads in the background until: pal unpause\n"
     assert shell.pal("models", "probe").code == 0
     shell.pal("remember", "Mira lives in Utrecht.")
     shell.pal("daemon", "stop")
     assert shell.pal("status", "--json").json["enrichment"]["state"] == "off"
-    assert row(shell, "Read") == "0 of 1 passage by a model; paused. To go on: pal resume"
+    assert row(shell, "Read") == "0 of 1 passage by a model; paused. To go on: pal unpause"
     assert shell.pal("config", "get", "enrichment.enabled").out == "false\n"
-    assert shell.pal("resume").code == 0
+    assert shell.pal("unpause").code == 0
     until(shell, lambda state: state["read"] == 1)
     assert shell.pal("config", "get", "enrichment.enabled").out == "true\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from daemon.cli import COMMANDS, SECTIONS, main
+from daemon.cli import COMMANDS, OFTEN, SECTIONS, main
 from tests.cli.conftest import Pal
 
 PAL = [sys.executable, "-m", "tests.cli.pal"]
@@ -32,7 +33,21 @@ def test_without_a_terminal_pal_prints_its_help(pal: Pal) -> None:
     result = pal()
     assert result.exit_code == 0
     assert result.stdout == pal("--help").stdout
-    assert [section for section in SECTIONS if f"\n{section}:\n" in result.stdout] == list(SECTIONS)
+
+
+def test_the_help_lists_a_dozen_commands_and_all_where_asked(pal: Pal) -> None:
+    listed = re.findall(r"^  ([a-z]+)  ", pal("--help").stdout, re.MULTILINE)
+    assert set(listed) == OFTEN and len(listed) <= 14
+    everything = pal("help", "all").stdout
+    assert re.findall(r"^  ([a-z]+)  ", everything, re.MULTILINE) == list(COMMANDS)
+    assert all(f"\n{section}:\n" in everything for section in SECTIONS)
+
+
+def test_help_shows_that_of_a_command(pal: Pal) -> None:
+    assert pal("help", "ask").stdout == pal("ask", "--help").stdout
+    assert pal("help", "daemon", "log").stdout == pal("daemon", "log", "--help").stdout
+    assert "Did you mean 'review'?" in pal("help", "reveiw").stderr
+    assert pal("help", "ask", "x").exit_code == 2
 
 
 def test_version(pal: Pal) -> None:
