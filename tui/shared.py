@@ -11,10 +11,9 @@ from textual.signal import Signal
 
 from daemon import wire
 from daemon.client import Client
-from tui.browse import Target
-from tui.keymap import Keymap
-from tui.link import Link
-from tui.messages import Activity, Disconnected, StatusChanged
+from tui.keys import Keymap
+from tui.link import Activity, Disconnected, Link, StatusChanged
+from tui.memory.rows import Target
 from tui.preferences import Preferences
 
 TYPING_SECONDS = 0.5  # after a key, in which the next one is to be expected

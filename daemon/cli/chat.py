@@ -47,9 +47,6 @@ def chat(session: Session, plain: bool) -> None:
     the code of the last error.
     """
     if not plain and can_draw():
-        from tui import gc_tuning
-
-        gc_tuning.defer()
         from tui.app import run
 
         click.get_current_context().exit(run(session.paths))

@@ -12,7 +12,7 @@ from daemon.terminal import title_of
 from tests.tui import world
 from tests.tui.conftest import NARROW, chatting
 from tests.tui.scripted import Script
-from tui.messages import SessionStarted, StreamEvent
+from tui.link import SessionStarted, StreamEvent
 from tui.widgets.note import Note
 from tui.widgets.plain import Plain
 from tui.widgets.prose import Prose

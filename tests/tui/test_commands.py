@@ -11,10 +11,10 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME, NOW, Script
 from tui.actions import find_command, parse_command
+from tui.chat.screen import ChatScreen
+from tui.dialogs.help import HelpScreen
+from tui.dialogs.sessions import SessionsScreen
 from tui.link import EFFORTS
-from tui.screens.chat import ChatScreen
-from tui.screens.help import HelpScreen
-from tui.screens.sessions import SessionsScreen
 from tui.widgets.note import Note
 from tui.widgets.plain import Plain
 

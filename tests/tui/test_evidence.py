@@ -14,10 +14,9 @@ from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW, Script, ScriptedClient
 from tui.app import PalimpsestApp
-from tui.passages import count_keys, split_frontmatter
 from tui.widgets.citation_list import CitationList
 from tui.widgets.note import Note
-from tui.widgets.passage import Passage
+from tui.widgets.passage import Passage, count_keys, split_frontmatter
 from tui.widgets.plain import Plain
 
 

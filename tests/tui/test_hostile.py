@@ -18,12 +18,12 @@ from tests.tui.conftest import Chat, chatting
 from tests.tui.scripted import NOW, Script
 from tui import changes
 from tui.app import OnlyText
-from tui.browse import KINDS
-from tui.screens.chat import ChatScreen
-from tui.screens.folders import FoldersScreen
-from tui.screens.memory import MemoryScreen
-from tui.screens.review import ReviewScreen
-from tui.screens.sessions import SessionsScreen
+from tui.chat.screen import ChatScreen
+from tui.dialogs.sessions import SessionsScreen
+from tui.folders.screen import FoldersScreen
+from tui.memory.rows import KINDS
+from tui.memory.screen import MemoryScreen
+from tui.review.screen import ReviewScreen
 from tui.widgets.passage import Passages
 
 ESCAPES = "\x1b[2J\x1b[31mred\x1b]52;c;ZXZpbA==\x07 \x9b31m \x9d52;c;eA==\x9c \x1bP+q544e\x1b\\ \x1b_apc\x1b\\"

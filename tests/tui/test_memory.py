@@ -12,11 +12,10 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import HOME
-from tui.details import make_fact_line
+from tui.dialogs.dialog import AskScreen, ConfirmScreen
+from tui.memory.details import make_fact_line
+from tui.memory.screen import MemoryScreen
 from tui.preferences import Preferences
-from tui.screens.ask import AskScreen
-from tui.screens.confirm import ConfirmScreen
-from tui.screens.memory import MemoryScreen
 from tui.widgets.graph import GraphView
 from tui.widgets.plain import Plain
 
@@ -127,7 +126,7 @@ async def test_a_note_and_a_fact_have_pages() -> None:
 
 async def test_a_source_opens_in_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[tuple[str, int | None]] = []
-    monkeypatch.setattr("tui.screens.memory.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
+    monkeypatch.setattr("tui.memory.screen.open_in_editor", lambda app, uri, line: opened.append((uri, line)))
     async with chatting(world.remembered()) as chat:
         page = await memory(chat)
         await chat.until(lambda: title(page) == "Ozzie Penhale")

@@ -12,17 +12,15 @@ from daemon import wire
 from tests.tui import world
 from tests.tui.conftest import NARROW, Chat, chatting
 from tests.tui.scripted import NOW, Script
+from tui.chat.screen import ChatScreen
+from tui.dialogs.sessions import Preview, SessionsScreen
 from tui.inquiry import parse_day
-from tui.screens.chat import ChatScreen
-from tui.screens.sessions import SessionsScreen
 from tui.session import WINDOW, Session
 from tui.widgets.answer import Answer
-from tui.widgets.chips import Chips
-from tui.widgets.note import Note
+from tui.widgets.below import Chips
+from tui.widgets.note import Note, Question
 from tui.widgets.plain import Plain
-from tui.widgets.preview import Preview
 from tui.widgets.prose import Prose
-from tui.widgets.question import Question
 
 
 async def open_list(chat: Chat) -> None:

@@ -11,8 +11,8 @@ LATER = (
     "textual.widgets._markdown",
     "pygments",
     "tui.graph",
-    "tui.screens.sessions",
-    "tui.screens.help",
+    "tui.dialogs.sessions",
+    "tui.dialogs.help",
 )
 
 
@@ -51,24 +51,3 @@ async def main():
 asyncio.run(main())
 """
     assert loaded(code, LATER) == set()
-
-
-def test_garbage_is_looked_for_when_nobody_waits_for_it() -> None:
-    code = """
-import gc
-from tui import gc_tuning
-
-gc_tuning.look_through()
-gc_tuning.begin()
-assert gc.isenabled() and not gc.get_freeze_count(), "nothing was put off"
-gc_tuning.defer()
-cycle = []
-cycle.append(cycle)
-del cycle
-gc_tuning.begin()
-kept = gc.get_freeze_count()
-assert gc.isenabled() and kept
-gc_tuning.look_through()
-assert 0 < gc.get_freeze_count() < kept
-"""
-    assert loaded(code, HEAVY) == set()

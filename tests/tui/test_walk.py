@@ -11,9 +11,8 @@ from tests.tui import world
 from tests.tui.conftest import chatting
 from tests.tui.scripted import NOW, Script
 from tests.tui.test_hostile import FORBIDDEN, HOSTILE
-from tui.walk import MAX_NODES, Walk, tell_stages
 from tui.widgets.graph import GraphView
-from tui.widgets.walk import WalkView
+from tui.widgets.walk import MAX_NODES, Walk, WalkView, tell_stages
 
 STEPS = [event for event in world.STEPS if isinstance(event, wire.Step)]
 BROAD = (180, 40)

@@ -7,8 +7,7 @@ import pytest
 from tests.tui import world
 from tests.tui.conftest import NARROW, WIDE, chatting
 from tests.tui.scripted import Script
-from tui.screens.help import HelpScreen
-from tui.screens.jump import JumpScreen
+from tui.dialogs.help import HelpScreen, JumpScreen
 from tui.widgets.citation_list import CitationList
 from tui.widgets.plain import Plain
 

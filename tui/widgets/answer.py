@@ -13,12 +13,12 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from daemon import wire
-from daemon.terminal import IN_THE_WORDS_OF, display_safe
+from daemon.terminal import IN_THE_WORDS_OF, count, display_safe
 from tui.inquiry import Limit
 from tui.widgets.plain import Plain
 from tui.widgets.sources import Sources
 from tui.widgets.trace_line import ASKED, WRITING, TraceLine
-from tui.wording import change_text, count
+from tui.wording import change_text
 
 if TYPE_CHECKING:
     from textual.widgets.markdown import Markdown

@@ -15,13 +15,11 @@ from daemon import wire
 from daemon.terminal import cited_link, display_safe
 from tui.actions import Where, bindings_of
 from tui.editor import CannotOpenError, open_in_editor
-from tui.widgets.option_list import Options
 from tui.widgets.passage import Passages
-from tui.widgets.plain import link_text
+from tui.widgets.plain import Options, link_text
 from tui.wording import citation_text, cited_day, cited_label, cut_left
 
 NO_FRONTMATTER = "It has no frontmatter."
-NO_PICTURE = "There is no picture in this passage."
 
 
 class CitationList(Options):
@@ -118,17 +116,6 @@ class CitationList(Options):
             open_in_editor(self.app, self.citation.uri, self.citation.line)
         except CannotOpenError as error:
             self._remark(str(error))
-
-    def action_show_pictures(self) -> None:
-        from tui.pictures import list_pictures  # few look at pictures, and the evidence is there from the start
-        from tui.screens.pictures import PicturesScreen
-
-        if (cited := self.citation) is None:
-            return
-        if names := list_pictures(cited.passage or cited.quote, cited.uri):
-            self.app.push_screen(PicturesScreen(names, cited.uri, self._folders))
-        else:
-            self._remark(NO_PICTURE)
 
     def _remark(self, text: str) -> None:
         self._passages.selected.remark(text)

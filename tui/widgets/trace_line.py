@@ -14,8 +14,8 @@ from textual.reactive import reactive
 from textual.timer import Timer
 
 from daemon import wire
+from daemon.terminal import count
 from tui.widgets.plain import Plain
-from tui.wording import count
 
 if TYPE_CHECKING:
     from tui.widgets.walk import WalkView
@@ -171,7 +171,7 @@ class TraceLine(Plain):
         return " · ".join([*parts, *filter(None, [self._verdict])])
 
     def _describe_stages(self) -> list[str]:
-        from tui.walk import tell_stages  # 5 ms, which an empty chat should not pay
+        from tui.widgets.walk import tell_stages  # 5 ms, which an empty chat should not pay
 
         return tell_stages(self._stages, self._visits.values())
 
