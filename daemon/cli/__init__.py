@@ -6,8 +6,10 @@ pay. No command imports numpy, a database or a model SDK into this process; test
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
+import os
 import sys
 from typing import Any
 
@@ -118,7 +120,14 @@ class Pal(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")  # of what a terminal that is not UTF-8 cannot show
-        return super().main(*args, **extra)
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EIO):
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left to be written would fail once more
+            print(f"Error: The output cannot be written: {error.strerror}.", file=sys.stderr)
+            sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -43,8 +43,8 @@ def test_names_that_may_be_one_are_told_with_the_command(shell: Shell) -> None:
 
 
 def test_status_and_doctor_tell_of_the_night(shell: Shell) -> None:
-    for command in ("status", "doctor"):
-        assert "nothing done yet; every day from 3:00 on" in shell.pal(command).out
+    for command in (["status", "--all"], ["doctor"]):
+        assert "nothing done yet; every day from 3:00 on" in shell.pal(*command).out
 
 
 def test_a_night_is_told_in_a_line() -> None:

@@ -153,3 +153,21 @@ def test_help_is_quick(home: Path) -> None:
     subprocess.run([*PAL, "--help"], check=True, capture_output=True, timeout=60)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= 0.25
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("args", [["--help"], ["man"], ["config"]])
+def test_a_full_disk_behind_the_output_is_said_in_a_sentence(args: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*PAL, *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("Error: The output cannot be written: ")
+
+
+def test_a_reader_that_stops_reading_gets_no_traceback() -> None:
+    process = subprocess.Popen([*PAL, "man"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout.readline().startswith(b".TH")
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.wait(60)
