@@ -30,7 +30,7 @@ from tui.review.screen import ReviewScreen
 from tui.review.widgets import RevisionList
 from tui.widgets.below import Waiting
 from tui.widgets.choices import Choices
-from tui.widgets.citation_list import CitationList
+from tui.widgets.evidence import Evidence
 from tui.widgets.graph import GraphView
 from tui.widgets.home import HomeList
 from tui.widgets.plain import Plain
@@ -44,7 +44,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "prompt": Prompt,
     "home": HomeList,
     "transcript": Transcript,
-    "evidence": CitationList,
+    "evidence": Evidence,
     "queue": Waiting,
     "sessions": SessionsScreen,
     "review": ReviewScreen,

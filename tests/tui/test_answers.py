@@ -42,9 +42,9 @@ async def test_an_answer_has_its_sources_and_their_days_below() -> None:
             "[2] notes/daily/2026-01-14.md:6, 14 Jan 2026 (earlier)",
             "[3] Foghorn committee, Nuria Solano, 2026-03-10",
         ]
-        await chat.pilot.click(Sources, offset=(4, 1))
+        await chat.pilot.click("Answer Sources", offset=(4, 1))
         await chat.until(lambda: chat.screen.has_class("-evidence-open"))
-        assert chat.screen.evidence.citation_list.citation == world.EARLIER
+        assert chat.screen.evidence.citation == world.EARLIER
         await chat.pilot.press("escape")
         await chat.until(lambda: not chat.screen.has_class("-evidence-open"))
 

@@ -301,14 +301,15 @@ async def test_the_strategy_goes_with_the_questions() -> None:
         assert [how["strategy"] for _, how in chat.client.asked] == ["spread+beam", ""]
 
 
-async def test_the_line_under_an_answer_tells_of_models() -> None:
+async def test_the_drawing_of_a_question_tells_of_models() -> None:
     route = wire.Step("route", 0.0, {"tier": "R3", "reason": "It said NO ANSWER."})
     guided = (wire.Step("guided", 5.0, {"call": 1, "options": 4}), wire.Step("guided", 0.0, {"call": 0}))
     steps = (wire.Step("compose", 9.0, {"calls": 2}), route, *guided)
     script = Script(*steps, wire.Answered("Yes. [1]", (world.PRISM,), ms=14.0))
     async with chatting(world.client(answers=[script])) as chat:
-        answer = await chat.ask("Is it?")
-        assert answer.trace.text == "▸ guided · 3 calls · 14 ms · 1 file"
+        await chat.ask("Is it?")
+        await chat.pilot.press("ctrl+t")
+        await chat.until(lambda: "14 ms · guided · 3 calls" in chat.text())
 
 
 async def test_me_says_who_the_person_is_and_lets_them_say_it() -> None:

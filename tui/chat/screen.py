@@ -23,7 +23,6 @@ from tui.link import Activity, Disconnected, SessionStarted, StatusChanged, Stre
 from tui.page import Page
 from tui.shared import Shared
 from tui.widgets.below import Chips, News, Waiting
-from tui.widgets.citation_list import CitationList
 from tui.widgets.conversation import Conversation
 from tui.widgets.evidence import Evidence
 from tui.widgets.home import Home, HomeList
@@ -300,8 +299,8 @@ class ChatScreen(Page):
             if self.has_class("-narrow"):
                 self.add_class("-evidence-open")
 
-    @on(CitationList.Requested)
-    def _citation_requested(self, message: CitationList.Requested) -> None:
+    @on(Evidence.Requested)
+    def _citation_requested(self, message: Evidence.Requested) -> None:
         self.sources.look_into(message)
 
     def action_toggle_evidence(self) -> None:
@@ -323,7 +322,7 @@ class ChatScreen(Page):
         if self.has_class("-narrow"):
             self.add_class("-evidence-open")
         if self.evidence.citation is not None:
-            self.evidence.citation_list.focus()
+            self.evidence.focus()
 
     def action_focus_prompt(self) -> None:
         self.remove_class("-evidence-open")

@@ -7,10 +7,12 @@ from daemon.client import Client, DaemonDownError, DaemonError
 from tui.chat.topic import Topic, background
 from tui.dialogs.dialog import AskScreen
 from tui.reports import cited_why_report
-from tui.widgets.citation_list import CitationList
+from tui.widgets.evidence import Evidence
 from tui.widgets.trace_line import TraceLine
 
 MISSED = "Words that the answer lacks · Enter asks · Esc cancels"
+EXPECTED = "Which words did you expect? Without any it is only marked as wrong."
+MARKS = "Enter marks the answer as wrong · Esc cancels"
 NOT_KEPT = "The search of this answer is not stored."
 
 
@@ -26,7 +28,7 @@ class SourceTopic(Topic):
                 line.walk.focus()
 
     @background("evidence")
-    async def look_into(self, message: CitationList.Requested) -> None:
+    async def look_into(self, message: Evidence.Requested) -> None:
         cited = message.cited
         try:
             if message.what == "why":
@@ -70,14 +72,27 @@ class SourceTopic(Topic):
             await self.conversation.show_secrets()
 
     @background()
+    async def action_dispute(self) -> None:
+        words = await self.page.app.push_screen_wait(AskScreen("Not right?", EXPECTED, hint=MARKS))
+        if words is not None:
+            with self.tell_failures():
+                await self._judge("bad")
+                if words:
+                    await self.conversation.explain(self.folders, words)
+
+    @background()
     async def action_judge(self, verdict: str) -> None:
         with self.tell_failures():
-            judged = await self.conversation.judge(verdict)
-            if judged is not None and judged.asked.verdict != judged.before:
-                id, before = judged.asked.id, judged.before
+            await self._judge(verdict)
 
-                def take_back(client: Client) -> wire.Judged:
-                    return client.judge(id, before or "none")
+    async def _judge(self, verdict: str) -> None:
+        """Sends a person's verdict, which /undo takes back. Raises what the client raises."""
+        judged = await self.conversation.judge(verdict)
+        if judged is not None and judged.asked.verdict != judged.before:
+            id, before = judged.asked.id, judged.before
 
-                now = f"marked {before} again" if before else "no longer judged"
-                self.shared.note_done(take_back, f"The answer is {now}.", lambda: self.conversation.mark(id, before))
+            def take_back(client: Client) -> wire.Judged:
+                return client.judge(id, before or "none")
+
+            now = f"marked {before} again" if before else "no longer judged"
+            self.shared.note_done(take_back, f"The answer is {now}.", lambda: self.conversation.mark(id, before))

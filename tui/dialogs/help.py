@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Offset, Size
 from textual.widget import Widget
@@ -28,6 +28,7 @@ class HelpScreen(Dialog[None]):
     """F1: every key by its place, those `here` first, and every command."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss(None)", "Close")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
 
     def __init__(self, keymap: Keymap, places: Sequence[Where] = ()) -> None:
         super().__init__()
@@ -35,15 +36,15 @@ class HelpScreen(Dialog[None]):
         self._here = places
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog"):
+        with VerticalScroll(classes="dialog -full"):
             yield Plain("Help · ↑ and ↓ scroll · Esc closes", classes="dialog-title")
-            for place in self._here:
-                yield from self._list_keys(place)
-            yield Plain("Commands, typed in the prompt", classes="heading")
-            yield KeyTable([(action.usage, action.sentence) for action in commands()])
-            for place in PLACES:
-                if place not in self._here:
-                    yield from self._list_keys(place)
+            with Container(id="help"):
+                with Vertical():
+                    for place in (*self._here, *(place for place in PLACES if place not in self._here)):
+                        yield from self._list_keys(place)
+                with Vertical():
+                    yield Plain("Commands, typed in the prompt", classes="heading")
+                    yield KeyTable([(action.usage, action.sentence) for action in commands()])
 
     def _list_keys(self, place: Where) -> Iterator[Plain]:
         rows = [(key_names(action.key), action.sentence) for action in self._keymap.actions_of(place) if action.key]
@@ -82,6 +83,7 @@ class KeyTable(Plain):
         return Content("\n").join(lines)
 
 
+WIDTH = 3  # columns of a letter on its label
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 
 
@@ -96,7 +98,8 @@ class JumpScreen(Window[Widget | str | None]):
     def compose(self) -> ComposeResult:
         for letter, target in self._targets.items():
             label = Plain(f" {letter} ", classes="jump-label")
-            label.absolute_offset = Offset(target.region.x, max(0, target.region.y))
+            # At the right end of a part's first line, or of its frame, where text is rare.
+            label.absolute_offset = Offset(max(0, target.region.right - WIDTH - 1), max(0, target.region.y))
             yield label
         pages = " · ".join(f"{place} {tab.title}" for place, tab in enumerate(TABS, 1))
         yield Plain(f"A letter goes there · {pages} · Esc stays", id="jump-hint")

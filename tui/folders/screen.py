@@ -30,6 +30,7 @@ class FoldersScreen(Page):
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
+        self.add_class("-empty")
         self._tabs: tuple[TabList, ...] = tuple(
             make(shared) for make in (FolderList, ReadingList, ModelList, HealthList)
         )
@@ -41,7 +42,7 @@ class FoldersScreen(Page):
                 yield Plain(id="summary").hide()
                 with ContentSwitcher(initial=self._tabs[0].id):
                     yield from self._tabs
-                yield Plain(id="nothing").hide()
+                yield Plain("Looking…", id="nothing")
                 yield Plain(id="said").hide()
             with VerticalScroll(id="about", classes="pane"):
                 yield Plain(id="detail")

@@ -69,9 +69,9 @@ class MemoryScreen(MemoryTimes):
             with Vertical(id="found", classes="pane"):
                 yield SearchField("Search for a person, a thing, a word")
                 yield Choices(KINDS, number_style="$foreground-muted")
-                yield Plain(id="nothing").hide()
+                yield Plain("Looking…", id="nothing")
                 yield BrowseList()
-            with Vertical(id="detail", classes="pane"):
+            with Vertical(id="detail", classes="pane -empty"):
                 yield Plain(id="then").hide()
                 yield GraphView(centred=True)
                 yield Detail()
@@ -254,6 +254,7 @@ class MemoryScreen(MemoryTimes):
         with self.tell_failures():
             lines = await self._read(target)
             self.target = target
+            self.query_one("#detail").remove_class("-empty")
             self.query_one("#detail").border_title = Content(display_safe(self._path(target), line=True) or " ")
             self.detail.show(lines, line)
             self.show_drawing()
@@ -292,6 +293,7 @@ class MemoryScreen(MemoryTimes):
 
     def _close_page(self) -> None:
         self.target = self.page = None
+        self.query_one("#detail").add_class("-empty")
         self.detail.show(())
         self.show_drawing()
         self.query_one("#detail").border_title = ""

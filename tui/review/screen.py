@@ -52,6 +52,7 @@ class ReviewScreen(Page):
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
+        self.add_class("-empty")
         self._wanted: int | None = None  # the revision to highlight once it is listed
         self._deciding: set[int] = set()  # said by the person, not yet known to the daemon
         self._decisions: dict[Decision, Done] = {}  # the last one last
@@ -64,7 +65,7 @@ class ReviewScreen(Page):
             with Vertical(id="changes", classes="pane"):
                 yield Choices(FILTERS)
                 yield RevisionList(self.shared.now())
-                yield Plain(id="nothing").hide()
+                yield Plain("Looking…", id="nothing")
                 yield Plain(id="said").hide()
             with Vertical(id="change", classes="pane"):
                 yield Plain(id="why")

@@ -190,7 +190,7 @@ class Conversation(Vertical):
         if self.session.later:
             await self.go_to_end()
         self._inquiry, self._events = inquiry, []
-        answer = Answer(inquiry.text, folders=self._shared.folders, limits=inquiry.limits)
+        answer = Answer(inquiry.text, folders=self._shared.folders, limits=inquiry.limits, keymap=self._shared.keymap)
         await self.transcript.mount(Question(inquiry), answer)
         self.transcript.select(answer)
         self.transcript.follow()
@@ -388,5 +388,7 @@ class Conversation(Vertical):
                 limits = list_limits(behind) if behind is not None else ()
                 widgets.append(Question(Inquiry(question, limits=limits)))
             else:
-                widgets.append(Answer(question, message, self._shared.folders, list_limits(message)))
+                widgets.append(
+                    Answer(question, message, self._shared.folders, list_limits(message), self._shared.keymap)
+                )
         return widgets

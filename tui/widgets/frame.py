@@ -112,7 +112,6 @@ class TabLine(Plain):
 
 
 HELP = "show_help"  # what F1 does
-_GAP = 2
 WHERE_TEXT_IS_TYPED = ("prompt", "finding")  # a letter is text there
 
 
@@ -155,8 +154,9 @@ class Hints(Plain):
         text, self._targets = Content(), []
         for hint, action in visible:
             prefix = {"app": "app.", self._page: "screen."}.get(action.where, "focused.")
+            text += Content(" " * _GAP * bool(text))
             self._targets.append((range(len(text), len(text) + len(hint)), prefix + action.handler))
-            text += hint + " " * _GAP
+            text += hint
         self.update(text)
 
     async def on_click(self, event: events.Click) -> None:
