@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path, PurePath
 from typing import ClassVar
 
@@ -55,30 +56,13 @@ SEVERITIES: dict[str, SeverityLevel] = {"error": "error", "warning": "warning"}
 STYLES: list[str | PurePath] = sorted(Path(__file__).parent.rglob("*.tcss"))
 
 
-def _make_memory(shared: Shared) -> Page:
-    from tui.memory.screen import MemoryScreen
-
-    return MemoryScreen(shared)
+PAGES = {"memory": "MemoryScreen", "review": "ReviewScreen", "folders": "FoldersScreen"}  # by the names of the tabs
 
 
-def _make_review(shared: Shared) -> Page:
-    from tui.review.screen import ReviewScreen  # 10 ms, which the chat should not pay
-
-    return ReviewScreen(shared)
-
-
-def _make_folders(shared: Shared) -> Page:
-    from tui.folders.screen import FoldersScreen
-
-    return FoldersScreen(shared)
-
-
-SCREENS: dict[str, Callable[[Shared], Page]] = {  # by the names of the tabs
-    "chat": ChatScreen,
-    "memory": _make_memory,
-    "review": _make_review,
-    "folders": _make_folders,
-}
+def _make_page(name: str, shared: Shared) -> Page:
+    """A page, imported when it is opened first: the chat should not pay for it."""
+    page: Page = getattr(import_module(f"tui.{name}.screen"), PAGES[name])(shared)
+    return page
 
 
 class Palette(CommandPalette, Window[None]):
@@ -146,8 +130,9 @@ class PalimpsestApp(App[None]):
             keymap or Keymap(),
         )
         self._restore(self.shared.preferences)
-        for name, make in SCREENS.items():
-            self.add_mode(name, partial(make, self.shared))
+        self.add_mode("chat", partial(ChatScreen, self.shared))
+        for name in PAGES:
+            self.add_mode(name, partial(_make_page, name, self.shared))
         self._look: Timer | None = None
         self._is_leaving = False
         self._last_guard = [OnlyText()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from daemon import wire
-from daemon.terminal import count, path_words, size, statement
+from daemon.terminal import count, list_problems, path_words, statement
 from tui.wording import cited_label, day, short_path
 
 SKIPPED_SHOWN = 3
@@ -17,25 +17,26 @@ _STATES = {"watching": "watched", "scanning": "being read", "missing": "missing"
 
 
 def status_report(status: wire.Status) -> str:
-    """The content of the memory, current work, and problems."""
-    lines = [
-        f"{count(status.sources, 'note')}, {count(status.episodes, 'passage')}, {count(status.objects, 'object')}, "
-        f"{count(status.theses, 'statement')} · {size(status.bytes)}",
-        f"{short_path(status.path)} · {status.embedder} · palimpsest {status.version}",
-    ]
+    """The content of the memory, current work, and problems with the commands that fix them."""
+    lines = [f"{count(status.sources, 'note')}, {count(status.episodes, 'passage')} in {short_path(status.path)}"]
     if status.busy or status.queue:
         lines.append(f"Now: {status.busy or 'reading'}" + (f", {status.queue:,} to read" if status.queue else ""))
-    if status.preparing:
-        lines.append(status.preparing)
-    if status.erasing:
-        lines.append("Forgotten text is still being erased; `pal status` shows the progress")
     for folder in status.folders:
         state = _STATES.get(folder.state, folder.state)
         detail = f": {folder.detail}" if folder.detail else ""
         lines.append(f"{short_path(folder.path)} is {state}{detail} · {count(folder.sources, 'note')}")
     if not status.folders:
         lines.append("No folder is watched. /watch PATH reads and watches one.")
-    return "\n".join([*lines, *skipped_lines(status.skipped, status.skipped_total)])
+    if status.review:
+        lines.append(f"{count(status.review, 'changed fact')} to look at: /review")
+    lines.append(
+        f"Model: {status.model}" if status.model else "Model: none; answers are the lines of your notes. /model"
+    )
+    if status.preparing:
+        lines.append(status.preparing)
+    if status.erasing:
+        lines.append("Forgotten text is still being erased; `pal status` shows the progress")
+    return "\n".join([*lines, *list_problems(status), *skipped_lines(status.skipped, status.skipped_total)])
 
 
 def profile_report(reply: wire.ProfileReply, key: str = "") -> str:

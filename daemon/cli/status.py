@@ -19,7 +19,7 @@ from daemon.cli.options import json_option
 from daemon.cli.session import Session, pass_session
 from daemon.cli.show import describe_folder, describe_upkeep, night
 from daemon.client import DaemonDownError
-from daemon.terminal import count, size
+from daemon.terminal import count, list_problems, size
 
 WATCH_SECONDS = 1.0  # between two looks
 
@@ -144,33 +144,12 @@ def _print_status(now: wire.Status, in_full: bool = False) -> None:
         output.print_table(map(describe_folder, now.folders))
     elif not now.sources:
         output.say(f"\n{NOTHING_READ}")
-    if problems := list(_list_problems(now)):
+    if problems := list(list_problems(now)):
         click.echo("\nWhat is wrong")
         output.print_text("\n".join(f"  {problem}" for problem in problems))
     if in_full:
         click.echo("\nThe daemon")
         output.print_table(_list_details(now))
-
-
-def _list_problems(now: wire.Status) -> Iterator[str]:
-    """What is wrong, each with the command that fixes it."""
-    models = now.enrichment.failed_total if now.enrichment else 0
-    parts = [(models, "models"), (now.failed_total, "files")]
-    if failed := " and ".join(f"{count(number, 'job')} of {what}" for number, what in parts if number):
-        yield f"{failed} failed; why: pal status --failed, again: pal retry"
-    for folder in now.folders:
-        if folder.gone:
-            yield f"{count(folder.gone, 'file')} of {folder.path} are gone; to keep or drop them: pal watch gone"
-        elif folder.state == "missing":
-            yield f"{folder.path} is not there; to stop watching it: pal watch rm {folder.path}"
-    if now.damage:
-        yield f"Damaged: {', '.join(what for what, _ in now.damage)}; what to do: pal doctor"
-    if now.disk and now.disk.text:
-        yield now.disk.text
-    if now.safe_mode:
-        yield now.safe_mode
-    if now.upkeep and now.upkeep.backup_problem:
-        yield f"The last backup failed: {now.upkeep.backup_problem}; once more: pal backup"
 
 
 def _list_details(now: wire.Status) -> Iterator[tuple[str, str]]:

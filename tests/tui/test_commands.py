@@ -71,14 +71,14 @@ async def test_watch_says_that_it_watches(tmp_path: Path) -> None:
         assert chat.client.state.folders[-1].path == str(tmp_path)
 
 
-async def test_status_tells_all_there_is_to_tell() -> None:
+async def test_status_says_what_the_memory_holds_and_which_model_answers() -> None:
     async with chatting(world.client()) as chat:
         await chat.send("/status")
         await chat.until(lambda: notes(chat))
         assert notes(chat)[0].splitlines() == [
-            "86 notes, 1,204 passages, 913 objects, 5,120 statements · 18.4 MB",
-            "/home/tilda/.local/share/palimpsest/memory.db · static · palimpsest 0.1.0",
+            "86 notes, 1,204 passages in /home/tilda/.local/share/palimpsest/memory.db",
             "/home/tilda/notes is watched · 86 notes",
+            "Model: none; answers are the lines of your notes. /model",
         ]
 
 

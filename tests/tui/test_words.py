@@ -113,10 +113,11 @@ def test_a_report_tells_what_is_wrong() -> None:
         "0.1.0", 1, 1, 1.0, "/m.db", "static", 3, 9, 20, 5, 50, 4096, 2, "reading", (folder,), skipped, 5
     )
     assert status_report(status).splitlines() == [
-        "3 notes, 9 passages, 5 objects, 20 statements · 4.1 kB",
-        "/m.db · static · palimpsest 0.1.0",
+        "3 notes, 9 passages in /m.db",
         "Now: reading, 2 to read",
         "/n is missing: it was unmounted · 3 notes",
+        "Model: none; answers are the lines of your notes. /model",
+        "/n is not there; to stop watching it: pal watch rm /n",
         "  skipped /n/0.bin: it is no text",
         "  skipped /n/1.bin: it is no text",
         "  skipped /n/2.bin: it is no text",

@@ -41,7 +41,6 @@ PAGES: tuple[Action, ...] = (
     Action("Forget", "Delete it from the memory for good, after confirmation.", "forget", "memory", "d,delete",
            footer="forget"),
     Action("Take back", "Undo your last edit.", "undo", "memory", "u"),
-    Action("Do again", "Redo it.", "redo", "memory", "r"),
     Action("Open", "Open the file in your editor, at the line.", "open_source", "memory", "o", footer="open"),
     Action("Earlier", "Show the drawing before the previous change.", "step_time(-1)", "memory",
            "left_square_bracket"),

@@ -11,11 +11,11 @@ from tui.chat.models import ModelTopic
 from tui.chat.reading import ReadingTopic
 from tui.chat.sessions import SessionTopic
 from tui.chat.topic import Topic, background
-from tui.edit_history import Statement
 from tui.editor import CannotOpenError, open_in_editor
 from tui.inquiry import Inquiry
 from tui.memory.rows import Target
 from tui.page import Page
+from tui.shared import Statement
 from tui.widgets.home import Home, Known, Row
 from tui.wording import short_path
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from daemon import wire
 from tui.chat.topic import Topic, background
 from tui.dialogs.start import KeepScreen
-from tui.edit_history import Statement
 from tui.link import SessionStarted, StreamEvent
 from tui.page import Page
 from tui.reports import added_report, failure, profile_report, status_report
+from tui.shared import Statement
 from tui.widgets.note import Level, Note
 from tui.wording import short_path, typed_path
 

@@ -7,11 +7,10 @@ from textual import work
 from daemon import wire
 from daemon.terminal import count, display_safe
 from tui.dialogs.dialog import AskScreen, ConfirmScreen
-from tui.edit_history import Edit, EditHistory, Statement, Step
 from tui.memory.lists import Detail
 from tui.memory.rows import Target
 from tui.page import Page
-from tui.shared import Done, Shared
+from tui.shared import Done, Shared, Statement, Step
 
 NOT_UNDONE = "This cannot be undone."
 
@@ -23,8 +22,7 @@ class MemoryEdits(Page):
         super().__init__(shared)
         self.target: Target | None = None  # whose page is shown
         self.page: wire.ObjectReply | None = None  # what is known of it, if it is an object
-        self._edits = EditHistory()
-        self._noted: list[Done] = []  # those of `done`, for /undo in the chat
+        self._edits: list[Done] = []  # that can be undone, the last at the end; /undo in the chat undoes them, too
 
     def reload(self) -> None:
         raise NotImplementedError
@@ -149,45 +147,26 @@ class MemoryEdits(Page):
 
     @work
     async def action_undo(self) -> None:
-        if not self._edits.done:
+        if not self._edits:
             self._say("There is nothing to undo.")
             return
-        edit = self._edits.done[-1]
+        last = self._edits[-1]
         with self.tell_failures():
-            await self.link.call(edit.undo)
-            self._edits.take_back()
-            self.shared.drop_done(self._noted.pop())
-            self._end(f"Undone: {edit.words}. r redoes it.")
-
-    @work
-    async def action_redo(self) -> None:
-        if not self._edits.undone:
-            self._say("There is nothing to redo.")
-            return
-        edit = self._edits.undone[-1]
-        with self.tell_failures():
-            await self.link.call(edit.do)
-            self._edits.repeat()
-            self._note(edit)
-            self._end(f"{edit.words}. u undoes it.")
+            await self.link.call(last.undo)
+            self.shared.drop_done(last)
+            last.show()
+            self._end(last.said)
 
     async def _do(self, words: str, do: Step, undo: Step) -> None:
-        with self.tell_failures():
-            await self.link.call(do)
-            edit = Edit(words, do, undo)
-            self._edits.add(edit)
-            self._note(edit)
-            self._end(f"{words}. u undoes it.")
-
-    def _note(self, edit: Edit) -> None:
-        """It can be taken back by /undo in the chat, too: the last one first, as here."""
-
         def show() -> None:
-            self._noted.pop()
-            self._edits.take_back()
+            self._edits.remove(edit)
             self.reload()
 
-        self._noted.append(self.shared.note_done(edit.undo, f"Taken back: {edit.words}.", show))
+        with self.tell_failures():
+            await self.link.call(do)
+            edit = self.shared.note_done(undo, f"Taken back: {words}.", show)
+            self._edits.append(edit)
+            self._end(f"{words}. u undoes it.")
 
     def _end(self, words: str) -> None:
         self._say(words)
