@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -143,6 +144,9 @@ class PalimpsestApp(App[None]):
         self.set_interval(STATUS_SECONDS, self._look_again)
 
     def _opened(self) -> None:
+        if not gc.isenabled():  # see `daemon.cli.chat`
+            gc.freeze()
+            gc.enable()
         self._take_keymap(self.shared.keymap)
         self.shared.link.open()  # now that every widget is there to show what comes
 

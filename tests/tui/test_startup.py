@@ -51,3 +51,19 @@ async def main():
 asyncio.run(main())
 """
     assert loaded(code, LATER) == set()
+
+
+def test_garbage_is_collected_again_once_the_chat_is_open() -> None:
+    code = """
+import asyncio, gc
+gc.disable()
+from tests.tui import world
+from tests.tui.conftest import chatting
+
+async def main():
+    async with chatting(world.client()):
+        assert gc.isenabled() and gc.get_freeze_count()
+
+asyncio.run(main())
+"""
+    assert loaded(code, LATER) == set()
